@@ -1,0 +1,32 @@
+//! What kind of failure an error is, so that each front door can answer in its own terms.
+
+/// The kind of a failure, independent of the module that reports it.
+///
+/// `http` turns a kind into a status and the CLI into an exit code, each in one table of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The caller sent something that cannot be used as it is.
+    InvalidInput,
+    /// The thing that was named does not exist.
+    NotFound,
+    /// The thing exists, but its state forbids the operation.
+    Conflict,
+    /// The caller's expectation about the stored version does not hold.
+    PreconditionFailed,
+    /// Something that the thing depends on is missing.
+    FailedDependency,
+    /// Too much work is asked for or under way.
+    Overloaded,
+    /// The operation ran into its time limit.
+    Timeout,
+    /// A backing service cannot be reached just now.
+    Unavailable,
+    /// The operation was valid, but failed as it ran.
+    Failed,
+}
+
+/// An error that knows its [`Kind`].
+pub trait Kinded: std::error::Error {
+    /// Says what kind of failure this is.
+    fn kind(&self) -> Kind;
+}

@@ -1,0 +1,11 @@
+//! Prompt templates in two dialects: compile, analyse, render within limits.
+//!
+//! [`go`] is our own implementation of Go's `text/template`; [`jinja`] wraps `minijinja`. Both read
+//! the same [`Value`](crate::value::Value) tree and answer in the types of this file, so that
+//! nothing outside has to know which dialect a prompt is written in.
+
+mod contract;
+pub mod go;
+pub mod jinja;
+
+pub use contract::*;

@@ -1,0 +1,204 @@
+//! Between [`Value`] and JSON text, in both directions, without a tree in between.
+
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::{List, Map, SmolStr, Value};
+
+/// Parses one JSON text (UTF-8).
+///
+/// # Errors
+/// The parser's own error, with line and column, for text that is not JSON or nests deeper than 128.
+pub fn from_json(text: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(text)
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Int(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(i64::try_from(value).map_or(Value::UInt(value), Value::Int))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Float(value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::from(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::from(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            entries.push((key, map.next_value()?));
+        }
+        Ok(Value::from(Map::from_entries(entries)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+/// An object's key: read without an allocation when it is short.
+struct Key(SmolStr);
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        struct KeyVisitor;
+        impl Visitor<'_> for KeyVisitor {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Key, E> {
+                Ok(Key(SmolStr::new(text)))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Int(value) => serializer.serialize_i64(*value),
+            Value::UInt(value) => serializer.serialize_u64(*value),
+            Value::Float(value) => serializer.serialize_f64(*value),
+            Value::Str(text) => serializer.serialize_str(text),
+            Value::List(list) => list.serialize(serializer),
+            Value::Map(map) => map.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for List {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl Serialize for Map {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(self.len()))?;
+        for (key, value) in self.iter() {
+            members.serialize_entry(key.as_str(), value)?;
+        }
+        members.end()
+    }
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Value {
+        match json {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(value) => Value::Bool(value),
+            serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+                (Some(n), _) => Value::Int(n),
+                (None, Some(n)) => Value::UInt(n),
+                (None, None) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            serde_json::Value::String(text) => Value::from(text.as_str()),
+            serde_json::Value::Array(items) => {
+                Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>())
+            }
+            serde_json::Value::Object(members) => Value::from(
+                members
+                    .into_iter()
+                    .map(|(key, value)| (SmolStr::new(key), Value::from(value)))
+                    .collect::<Map>(),
+            ),
+        }
+    }
+}
+
+impl Value {
+    /// The same value as a `serde_json` tree, for libraries that want one.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(value) => (*value).into(),
+            Value::Int(value) => (*value).into(),
+            Value::UInt(value) => (*value).into(),
+            Value::Float(value) => (*value).into(),
+            Value::Str(text) => text.as_str().into(),
+            Value::List(list) => list.iter().map(Value::to_json).collect(),
+            Value::Map(map) => map.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<u64>().prop_map(Into::into),
+            (-1e300f64..1e300).prop_map(Into::into),
+            ".{0,40}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 64, 20, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                prop::collection::vec((".{0,30}", inner), 0..20)
+                    .prop_map(|members| members.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn text_and_trees_survive_the_way_through_a_value(json in any_json()) {
+            let text = json.to_string();
+            let value = from_json(text.as_bytes()).unwrap();
+            prop_assert_eq!(value.to_json(), json.clone());
+            prop_assert_eq!(serde_json::to_string(&value).unwrap(), text);
+            prop_assert_eq!(Value::from(json), value);
+        }
+    }
+
+    #[test]
+    fn a_value_takes_no_more_room_than_its_text() {
+        assert_eq!(std::mem::size_of::<Value>(), 24);
+    }
+}

@@ -1,0 +1,108 @@
+//! The tree of JSON values that the catalog builds and both template engines read.
+//!
+//! A [`Value`] is cheap to clone (big parts are behind an [`Arc`]), keeps the order of object
+//! fields, and is made straight from JSON text, without a tree in between. It is plain data:
+//! nothing in here knows what a template is.
+
+mod json;
+mod map;
+mod path;
+
+use std::sync::Arc;
+
+pub use json::from_json;
+pub use map::Map;
+pub use path::{Path, Step, path_of};
+pub use smol_str::SmolStr;
+
+/// One JSON value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// `null`: a value, not an absence.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer that fits 64 bits with a sign.
+    Int(i64),
+    /// An integer beyond `i64::MAX`.
+    UInt(u64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    Str(SmolStr),
+    /// An array.
+    List(Arc<List>),
+    /// An object.
+    Map(Arc<Map>),
+}
+
+/// The elements of an array.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct List(pub Vec<Value>);
+
+impl std::ops::Deref for List {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        &self.0
+    }
+}
+
+impl Value {
+    /// The text, if this is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The object, if this is one.
+    pub fn as_map(&self) -> Option<&Arc<Map>> {
+        match self {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The array, if this is one.
+    pub fn as_list(&self) -> Option<&Arc<List>> {
+        match self {
+            Value::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// The member `key` of an object; `None` for anything else or when it is not there.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_map().and_then(|map| map.get(key))
+    }
+
+    /// The number as Go's `encoding/json` decodes it into `any`.
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Value::Int(n) => Some(n as f64),
+            Value::UInt(n) => Some(n as f64),
+            Value::Float(n) => Some(n),
+            _ => None,
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Str(SmolStr::new(text))
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(items: Vec<Value>) -> Value {
+        Value::List(Arc::new(List(items)))
+    }
+}
+
+impl From<Map> for Value {
+    fn from(map: Map) -> Value {
+        Value::Map(Arc::new(map))
+    }
+}
