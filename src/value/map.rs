@@ -72,41 +72,31 @@ impl Map {
         })
     }
 
-    fn keep_last_of_equal_keys(&mut self) {
+    fn has_equal_keys(&self) -> bool {
         if self.entries.len() <= LINEAR_SEARCH_MAX {
-            let mut at = 1;
-            while at < self.entries.len() {
-                let (before, rest) = self.entries.split_at_mut(at);
-                let earlier =
-                    rest.first().and_then(|(key, _)| before.iter_mut().find(|(other, _)| other == key));
-                match earlier {
-                    Some(slot) => {
-                        slot.1 = self.entries.remove(at).1;
-                    }
-                    None => at += 1,
-                }
-            }
+            let mut earlier = self.entries.iter().enumerate();
+            return earlier.any(|(at, (key, _))| self.entries.iter().take(at).any(|(other, _)| other == key));
+        }
+        self.sorted().windows(2).any(|pair| matches!(pair, &[a, b] if self.key_at(a) == self.key_at(b)))
+    }
+
+    fn keep_last_of_equal_keys(&mut self) {
+        if !self.has_equal_keys() {
             return;
         }
-        let repeats = self.sorted().windows(2).any(|pair| match pair {
-            &[a, b] => self.key_at(a) == self.key_at(b),
-            _ => false,
-        });
-        if repeats {
-            let mut places = std::collections::HashMap::new();
-            let mut kept: Vec<(SmolStr, Value)> = Vec::with_capacity(self.entries.len());
-            for (key, value) in self.entries.drain(..) {
-                match places.get(&key).and_then(|&at: &usize| kept.get_mut(at)) {
-                    Some(slot) => slot.1 = value,
-                    None => {
-                        places.insert(key.clone(), kept.len());
-                        kept.push((key, value));
-                    }
+        let mut places = std::collections::HashMap::new();
+        let mut kept: Vec<(SmolStr, Value)> = Vec::with_capacity(self.entries.len());
+        for (key, value) in self.entries.drain(..) {
+            match places.get(&key).and_then(|&at: &usize| kept.get_mut(at)) {
+                Some(slot) => slot.1 = value,
+                None => {
+                    places.insert(key.clone(), kept.len());
+                    kept.push((key, value));
                 }
             }
-            self.entries = kept;
-            self.sorted = OnceLock::new();
         }
+        self.entries = kept;
+        self.sorted = OnceLock::new();
     }
 
     /// A copy in which `key` holds `value` (or is gone, for `None`); the other members are shared.

@@ -54,16 +54,16 @@ fn find_in_map(map: &Arc<Map>, target: &Arc<Map>, steps: &mut Vec<Step>) -> bool
         return true;
     }
     let members: Vec<_> = map.iter().collect();
-    members.into_iter().rev().any(|(key, value)| find_below(value, target, steps, || Step::Key(key.clone())))
+    members.into_iter().rev().any(|(key, value)| find_below(value, target, steps, Step::Key(key.clone())))
 }
 
-fn find_below(value: &Value, target: &Arc<Map>, steps: &mut Vec<Step>, step: impl FnOnce() -> Step) -> bool {
+fn find_below(value: &Value, target: &Arc<Map>, steps: &mut Vec<Step>, step: Step) -> bool {
     let (Value::Map(_) | Value::List(_)) = value else { return false };
-    steps.push(step());
+    steps.push(step);
     let found = match value {
         Value::Map(map) => find_in_map(map, target, steps),
         Value::List(list) => {
-            list.iter().enumerate().any(|(at, item)| find_below(item, target, steps, || Step::Index(at)))
+            list.iter().enumerate().any(|(at, item)| find_below(item, target, steps, Step::Index(at)))
         }
         _ => false,
     };
