@@ -1,6 +1,23 @@
 //! AI-Prompt-Shell: a service that turns prompt templates into finished prompts.
+//!
+//! The modules in reading order, from the foundation up; each names only modules above it in this list
+//! (`ARCHITECTURE.md` has the picture and the rules).
 
 pub mod error;
-pub mod store;
-pub mod template;
 pub mod value;
+pub mod model;
+pub mod settings;
+pub mod telemetry;
+pub mod schema;
+
+//pub mod store;
+
+//pub mod catalog;
+pub mod template;
+
+//pub mod render;
+
+//pub mod app;
+
+//pub mod http;
+//pub mod cli;

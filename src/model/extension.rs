@@ -1,0 +1,112 @@
+//! The extension document: meta data around a bundle of prompts.
+
+use semver::{Version, VersionReq};
+use serde_json::Value as Json;
+
+use super::{string, strings};
+
+/// An extension, read from a document that its schema has accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extension {
+    /// Its identity.
+    pub name: String,
+    /// Its own version, where it has a valid one.
+    pub version: Option<Version>,
+    /// The engine that it wants.
+    pub engine: Option<Engine>,
+    /// The languages that it is made for; `*` stands for all.
+    pub languages: Vec<String>,
+    /// The other extensions that it builds on.
+    pub dependences: Vec<Dependence>,
+    /// The prompts that it brings, as documents.
+    pub prompts: Vec<Contribution>,
+    /// The whole document as it was written.
+    pub document: Json,
+}
+
+/// A prompt as an extension brings it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contribution {
+    /// Its name inside the extension.
+    pub name: String,
+    /// The prompt document.
+    pub document: Json,
+}
+
+/// The engine that an extension asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Engine {
+    /// `ai-prompt-shell`, or some other engine's name.
+    pub name: String,
+    /// The versions that will do.
+    pub version: VersionReq,
+}
+
+/// Another extension that an extension builds on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependence {
+    /// The other extension's name.
+    pub name: String,
+    /// The versions that will do.
+    pub version: VersionReq,
+    /// What an unmet dependence means.
+    pub fail_strategy: FailStrategy,
+}
+
+/// What to do when a dependence is not met, where the settings say that dependences are enforced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailStrategy {
+    /// The extension is unavailable.
+    Abort,
+    /// The extension works without it.
+    Ignore,
+}
+
+impl Extension {
+    /// Reads the document; members whose shape the schema leaves open are taken where they fit.
+    pub fn from_document(document: Json) -> Extension {
+        let contributes = document.get("contributes");
+        let list = |member: &str| {
+            contributes.and_then(|c| c.get(member)).and_then(Json::as_array).into_iter().flatten()
+        };
+        Extension {
+            name: string(&document, "name").unwrap_or_default(),
+            version: string(&document, "version").and_then(|text| Version::parse(&text).ok()),
+            engine: document.get("engines").and_then(Engine::from_json),
+            languages: strings(contributes.and_then(|c| c.get("languages"))),
+            dependences: list("dependences").filter_map(Dependence::from_json).collect(),
+            prompts: list("prompts").filter_map(Contribution::from_json).collect(),
+            document,
+        }
+    }
+}
+
+impl Contribution {
+    fn from_json(json: &Json) -> Option<Contribution> {
+        Some(Contribution { name: string(json, "name")?, document: json.clone() })
+    }
+}
+
+impl Engine {
+    fn from_json(json: &Json) -> Option<Engine> {
+        Some(Engine { name: string(json, "name")?, version: requirement(json)? })
+    }
+}
+
+impl Dependence {
+    fn from_json(json: &Json) -> Option<Dependence> {
+        let fail_strategy = match string(json, "failStrategy").as_deref() {
+            Some("abort") => FailStrategy::Abort,
+            _ => FailStrategy::Ignore,
+        };
+        Some(Dependence { name: string(json, "name")?, version: requirement(json)?, fail_strategy })
+    }
+}
+
+/// The `version` member as a requirement; absent means any version.
+fn requirement(json: &Json) -> Option<VersionReq> {
+    match string(json, "version") {
+        Some(text) => VersionReq::parse(&text).ok(),
+        None => Some(VersionReq::STAR),
+    }
+}

@@ -1,0 +1,207 @@
+//! The prompt document: the template texts of a prompt and what goes with them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::{Id, object_schema, string, strings};
+
+/// Where a prompt comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A document of its own.
+    Direct,
+    /// An extension contributes it.
+    Extension,
+}
+
+/// A prompt, read from a document that its schema has accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// Its id, `{extension}.{prompt}`.
+    pub id: Id,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// `go` or `jinja`, where the document says so.
+    pub syntax: Option<String>,
+    /// What is rendered.
+    pub body: Body,
+    /// The scenes that it is made for.
+    pub supports: Vec<String>,
+    /// The JSON Schema of its variables, also where the document has the list form.
+    pub parameters: Option<Json>,
+    /// The limits that it sets itself.
+    pub limits: PromptLimits,
+    /// The whole document as it was written.
+    pub document: Json,
+}
+
+/// Limits that a prompt sets itself, below those of the service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PromptLimits {
+    /// The time for one render, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// The only tools that it may call.
+    pub tools: Option<Vec<String>>,
+}
+
+/// What a prompt renders to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// One text.
+    Text(TemplateText),
+    /// Messages as they stand in the document; in `content`, every string is a template.
+    Messages {
+        /// The messages.
+        skeleton: Vec<Json>,
+        /// The template texts, in the order in which a walk through the messages meets them.
+        texts: Vec<TemplateText>,
+    },
+}
+
+/// One template text and the file it was read from, if any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateText {
+    /// The text.
+    pub text: Arc<str>,
+    /// The file, for messages to authors.
+    pub file: Option<String>,
+}
+
+/// A file reference that a package's loader has filled in: `{"file": …, "text": …}`.
+fn from_template_string(json: &Json) -> Option<TemplateText> {
+    match json {
+        Json::String(text) => Some(TemplateText { text: text.as_str().into(), file: None }),
+        Json::Object(_) => Some(TemplateText {
+            text: json.get("text")?.as_str()?.into(),
+            file: Some(json.get("file")?.as_str()?.to_owned()),
+        }),
+        _ => None,
+    }
+}
+
+impl Prompt {
+    /// Reads the document of the prompt `id`.
+    pub fn from_document(id: Id, origin: Origin, document: Json) -> Prompt {
+        let text = document.get("userPrompt").or_else(|| document.get("prompt"));
+        let body = match (text.and_then(from_template_string), document.get("messages")) {
+            (Some(text), _) => Body::Text(text),
+            (None, messages) => Body::from_messages(messages.and_then(Json::as_array)),
+        };
+        let limits = document.get("limits");
+        let tools = limits.and_then(|l| l.get("tools"));
+        Prompt {
+            id,
+            origin,
+            syntax: string(&document, "syntax"),
+            body,
+            supports: strings(document.get("supports")),
+            parameters: document.get("parameters").and_then(object_schema),
+            limits: PromptLimits {
+                timeout_ms: limits.and_then(|l| l.get("timeoutMs")).and_then(Json::as_u64),
+                tools: tools.map(|_| strings(tools)),
+            },
+            document,
+        }
+    }
+
+    /// The texts that must be rendered, in order.
+    pub fn texts(&self) -> &[TemplateText] {
+        self.body.texts()
+    }
+}
+
+impl Body {
+    /// A body of these messages.
+    pub fn from_messages(messages: Option<&Vec<Json>>) -> Body {
+        let mut skeleton = messages.cloned().unwrap_or_default();
+        let mut texts = Vec::new();
+        for content in skeleton.iter_mut().filter_map(|message| message.get_mut("content")) {
+            take_texts(content, &mut texts);
+        }
+        Body::Messages { skeleton, texts }
+    }
+
+    /// The texts that must be rendered, in order.
+    pub fn texts(&self) -> &[TemplateText] {
+        match self {
+            Body::Text(text) => std::slice::from_ref(text),
+            Body::Messages { texts, .. } => texts,
+        }
+    }
+
+    /// The messages with their texts replaced by rendered ones, in the order of [`Body::texts`].
+    pub fn fill(skeleton: &[Json], rendered: impl IntoIterator<Item = String>) -> Vec<Json> {
+        let mut rendered = rendered.into_iter();
+        let mut messages = skeleton.to_vec();
+        for content in messages.iter_mut().filter_map(|message| message.get_mut("content")) {
+            put_texts(content, &mut rendered);
+        }
+        messages
+    }
+}
+
+/// Moves every string below `content` into `texts` and leaves an empty one in its place.
+fn take_texts(content: &mut Json, texts: &mut Vec<TemplateText>) {
+    if let Some(text) = from_template_string(content).filter(|t| t.file.is_some() || content.is_string()) {
+        texts.push(text);
+        *content = Json::String(String::new());
+        return;
+    }
+    match content {
+        Json::Array(items) => items.iter_mut().for_each(|item| take_texts(item, texts)),
+        Json::Object(members) => members.values_mut().for_each(|member| take_texts(member, texts)),
+        _ => {}
+    }
+}
+
+/// Puts the next rendered text into every string below `content`.
+fn put_texts(content: &mut Json, rendered: &mut impl Iterator<Item = String>) {
+    match content {
+        Json::String(text) => *text = rendered.next().unwrap_or_default(),
+        Json::Array(items) => items.iter_mut().for_each(|item| put_texts(item, rendered)),
+        Json::Object(members) => members.values_mut().for_each(|member| put_texts(member, rendered)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn prompt(document: Json) -> Prompt {
+        Prompt::from_document(Id::parse("x.y").unwrap(), Origin::Direct, document)
+    }
+
+    #[test]
+    fn every_string_in_a_parts_array_is_a_template_and_comes_back_in_its_place() {
+        let messages = json!([
+            {"role": "system", "content": "S"},
+            {"role": "user", "name": "n", "content": [
+                {"type": "text", "text": "T"},
+                {"type": "image_url", "image_url": {"url": "U", "detail": null}}
+            ]},
+            {"role": "assistant", "content": null}
+        ]);
+        let prompt = prompt(json!({"messages": messages}));
+        let Body::Messages { skeleton, texts } = &prompt.body else { panic!("messages") };
+        let texts: Vec<String> = texts.iter().map(|t| t.text.to_string()).collect();
+        assert_eq!(texts, ["S", "text", "T", "image_url", "U"]);
+        assert_eq!(Json::Array(Body::fill(skeleton, texts)), messages);
+    }
+
+    #[test]
+    fn prompt_is_an_alias_of_user_prompt() {
+        assert_eq!(prompt(json!({"prompt": "P"})).texts()[0].text.as_ref(), "P");
+        assert_eq!(prompt(json!({"userPrompt": "P"})).texts()[0].text.as_ref(), "P");
+    }
+
+    #[test]
+    fn a_text_from_a_file_remembers_the_file() {
+        let prompt = prompt(json!({"userPrompt": {"file": "prompts/x.jinja", "text": "T"}}));
+        assert_eq!(prompt.texts()[0].file.as_deref(), Some("prompts/x.jinja"));
+    }
+}

@@ -1,0 +1,85 @@
+//! JSON Schema: the schemas of our own documents, and validation that reports every violation.
+
+mod documents;
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+pub use documents::{DOCUMENTS, Document, document};
+
+/// One way in which a value breaks its schema.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Violation {
+    /// Where in the value: a JSON Pointer (RFC 6901), empty for the value itself.
+    pub path: String,
+    /// What is wrong there.
+    pub message: String,
+    /// The member that is required and absent, when that is what is wrong.
+    #[serde(skip)]
+    pub missing: Option<String>,
+}
+
+/// A text that claims to be a JSON Schema and is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a valid JSON Schema: {message}")]
+pub struct InvalidSchema {
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Our own documents' schemas, so that a schema can refer to them; `None` only if a shipped one were broken.
+static OWN_SCHEMAS: LazyLock<Option<jsonschema::Registry<'static>>> = LazyLock::new(|| {
+    let texts = documents::TEXTS.map(|(_, text)| serde_json::from_str::<Json>(text));
+    let schemas = texts.into_iter().collect::<Result<Vec<Json>, _>>().ok()?;
+    let named =
+        schemas.into_iter().filter_map(|schema| Some((schema.get("$id")?.as_str()?.to_owned(), schema)));
+    jsonschema::Registry::new().extend(named).ok()?.prepare().ok()
+});
+
+/// A compiled JSON Schema.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    validator: jsonschema::Validator,
+}
+
+impl Schema {
+    /// Compiles a schema; it may refer to the schemas of our own documents, and to nothing outside.
+    ///
+    /// # Errors
+    /// [`InvalidSchema`] for anything that is not a schema, or refers to what is not here.
+    pub fn compile(schema: &Json) -> Result<Schema, InvalidSchema> {
+        let mut options = jsonschema::options();
+        if let Some(registry) = OWN_SCHEMAS.as_ref() {
+            options = options.with_registry(registry);
+        }
+        let validator =
+            options.build(schema).map_err(|error| InvalidSchema { message: error.to_string() })?;
+        Ok(Schema { validator })
+    }
+
+    /// All violations of `value`, sorted by place; none when it is valid.
+    pub fn violations(&self, value: &Json) -> Vec<Violation> {
+        let mut found: Vec<Violation> = self.validator.iter_errors(value).map(Violation::from).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+impl From<jsonschema::ValidationError<'_>> for Violation {
+    fn from(error: jsonschema::ValidationError<'_>) -> Violation {
+        let missing = match error.kind() {
+            jsonschema::error::ValidationErrorKind::Required { property } => {
+                property.as_str().map(str::to_owned)
+            }
+            _ => None,
+        };
+        Violation {
+            path: error.instance_path().to_string(),
+            message: error.masked_with("the value").to_string(),
+            missing,
+        }
+    }
+}

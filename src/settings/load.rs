@@ -1,0 +1,128 @@
+//! Reads settings from their sources and checks them; the only place, with the CLI, that sees the environment.
+
+use std::path::{Path, PathBuf};
+
+use config::{Config, Environment, File, FileFormat};
+
+use super::Settings;
+
+/// The settings file that is read when no other is named, if it is there.
+pub const DEFAULT_FILE: &str = "ai-prompt-shell.toml";
+
+/// Why there are no usable settings.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A source cannot be read, or holds an unknown key or a value of the wrong type.
+    #[error("settings: {0}")]
+    Unreadable(String),
+    /// Values that are of the right type and still make no sense; all of them.
+    #[error("settings: {}", .0.join("; "))]
+    Invalid(Vec<String>),
+    /// A file that was named does not exist.
+    #[error("settings: there is no file {}", .0.display())]
+    NoFile(PathBuf),
+}
+
+/// Loads the settings: defaults, then `file` (or [`DEFAULT_FILE`] if it exists), then the environment, then `overrides`
+/// (`section.key`, text).
+///
+/// # Errors
+/// [`SettingsError`] for a source that cannot be read, unknown keys, wrong types, and values out of range.
+pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Settings, SettingsError> {
+    if let Some(file) = file.filter(|file| !file.exists()) {
+        return Err(SettingsError::NoFile(file.to_owned()));
+    }
+    let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+    let mut sources = Config::builder()
+        .add_source(File::from(path).format(FileFormat::Toml).required(false))
+        .add_source(environment());
+    for (key, value) in overrides {
+        sources = sources.set_override(key, value.as_str()).map_err(unreadable)?;
+    }
+    let settings: Settings = sources.build().map_err(unreadable)?.try_deserialize().map_err(unreadable)?;
+    let faults = faults(&settings);
+    if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Invalid(faults)) }
+}
+
+fn environment() -> Environment {
+    Environment::with_prefix("APS")
+        .prefix_separator("__")
+        .separator("__")
+        .try_parsing(true)
+        .list_separator(",")
+        .with_list_parse_key("server.hosts")
+        .with_list_parse_key("server.origins")
+}
+
+fn unreadable(error: config::ConfigError) -> SettingsError {
+    SettingsError::Unreadable(error.to_string())
+}
+
+/// Everything about the values that cannot work.
+fn faults(settings: &Settings) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut at_least_one = |name: &str, value: u64| {
+        if value == 0 {
+            faults.push(format!("`{name}` must be at least 1"));
+        }
+    };
+    at_least_one("server.body_limit_bytes", settings.server.body_limit_bytes as u64);
+    at_least_one("server.connections", settings.server.connections as u64);
+    at_least_one("store.scan_seconds", settings.store.scan_seconds);
+    at_least_one("render.timeout_ms", settings.render.timeout_ms);
+    at_least_one("render.templates_cached", settings.render.templates_cached as u64);
+    at_least_one("render.steps", settings.render.steps);
+    at_least_one("render.recursion", settings.render.recursion as u64);
+    at_least_one("render.output_bytes", settings.render.output_bytes as u64);
+    at_least_one("render.source_bytes", settings.render.source_bytes as u64);
+    at_least_one("render.queue", settings.render.queue as u64);
+    if settings.store.prefix.contains(['*', '?', '[', ']', '\\']) {
+        faults.push("`store.prefix` must not contain any of * ? [ ] \\".into());
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load_text(text: &str, overrides: &[(&str, String)]) -> Result<Settings, SettingsError> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("s.toml");
+        std::fs::write(&file, text).unwrap();
+        load(Some(&file), overrides)
+    }
+
+    #[test]
+    fn an_empty_file_gives_the_defaults() {
+        assert_eq!(load_text("", &[]).unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file() {
+        let text = "[server]\nlisten = \"127.0.0.1:1\"\n[store]\nprefix = \"p:\"";
+        let settings = load_text(text, &[("server.listen", "127.0.0.1:2".into())]).unwrap();
+        assert_eq!(settings.server.listen.port(), 2);
+        assert_eq!(settings.store.prefix, "p:");
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_that_names_it() {
+        let error = load_text("[render]\ntimeout = 3", &[]).unwrap_err().to_string();
+        assert!(error.contains("timeout"), "{error}");
+    }
+
+    #[test]
+    fn every_value_that_cannot_work_is_named() {
+        let error = load_text("[render]\ntimeout_ms = 0\nqueue = 0\n[store]\nprefix = \"*\"", &[]);
+        let error = error.unwrap_err().to_string();
+        for name in ["render.timeout_ms", "render.queue", "store.prefix"] {
+            assert!(error.contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_named_file_that_is_not_there_is_an_error() {
+        assert!(matches!(load(Some(Path::new("no/such.toml")), &[]), Err(SettingsError::NoFile(_))));
+    }
+}
