@@ -10,14 +10,14 @@ pub mod settings;
 pub mod telemetry;
 pub mod schema;
 
-//pub mod store;
+pub mod store;
 
-//pub mod catalog;
+pub mod catalog;
 pub mod template;
 
-//pub mod render;
+pub mod render;
 
-//pub mod app;
+pub mod app;
 
-//pub mod http;
+pub mod http;
 //pub mod cli;

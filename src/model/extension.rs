@@ -1,9 +1,12 @@
 //! The extension document: meta data around a bundle of prompts.
 
+use std::sync::Arc;
+
 use semver::{Version, VersionReq};
 use serde_json::Value as Json;
 
-use super::{string, strings};
+use super::prompt::without_files;
+use super::{Id, Origin, Prompt, string_member, strings};
 
 /// An extension, read from a document that its schema has accepted.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,18 +21,9 @@ pub struct Extension {
     pub languages: Vec<String>,
     /// The other extensions that it builds on.
     pub dependences: Vec<Dependence>,
-    /// The prompts that it brings, as documents.
-    pub prompts: Vec<Contribution>,
+    /// The prompts that it brings.
+    pub prompts: Vec<Arc<Prompt>>,
     /// The whole document as it was written.
-    pub document: Json,
-}
-
-/// A prompt as an extension brings it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contribution {
-    /// Its name inside the extension.
-    pub name: String,
-    /// The prompt document.
     pub document: Json,
 }
 
@@ -69,43 +63,44 @@ impl Extension {
         let list = |member: &str| {
             contributes.and_then(|c| c.get(member)).and_then(Json::as_array).into_iter().flatten()
         };
+        let name = string_member(&document, "name").unwrap_or_default();
         Extension {
-            name: string(&document, "name").unwrap_or_default(),
-            version: string(&document, "version").and_then(|text| Version::parse(&text).ok()),
+            version: string_member(&document, "version").and_then(|text| Version::parse(&text).ok()),
             engine: document.get("engines").and_then(Engine::from_json),
             languages: strings(contributes.and_then(|c| c.get("languages"))),
             dependences: list("dependences").filter_map(Dependence::from_json).collect(),
-            prompts: list("prompts").filter_map(Contribution::from_json).collect(),
-            document,
+            prompts: list("prompts").filter_map(|prompt| contribution(&name, prompt)).map(Arc::new).collect(),
+            name,
+            document: without_files(document),
         }
     }
 }
 
-impl Contribution {
-    fn from_json(json: &Json) -> Option<Contribution> {
-        Some(Contribution { name: string(json, "name")?, document: json.clone() })
-    }
+/// A prompt that the extension `name` brings.
+fn contribution(name: &str, prompt: &Json) -> Option<Prompt> {
+    let id = Id::parse(name).ok()?.child(&string_member(prompt, "name")?).ok()?;
+    Some(Prompt::from_document(id, Origin::Extension, prompt.clone()))
 }
 
 impl Engine {
     fn from_json(json: &Json) -> Option<Engine> {
-        Some(Engine { name: string(json, "name")?, version: requirement(json)? })
+        Some(Engine { name: string_member(json, "name")?, version: requirement(json)? })
     }
 }
 
 impl Dependence {
     fn from_json(json: &Json) -> Option<Dependence> {
-        let fail_strategy = match string(json, "failStrategy").as_deref() {
+        let fail_strategy = match string_member(json, "failStrategy").as_deref() {
             Some("abort") => FailStrategy::Abort,
             _ => FailStrategy::Ignore,
         };
-        Some(Dependence { name: string(json, "name")?, version: requirement(json)?, fail_strategy })
+        Some(Dependence { name: string_member(json, "name")?, version: requirement(json)?, fail_strategy })
     }
 }
 
 /// The `version` member as a requirement; absent means any version.
 fn requirement(json: &Json) -> Option<VersionReq> {
-    match string(json, "version") {
+    match string_member(json, "version") {
         Some(text) => VersionReq::parse(&text).ok(),
         None => Some(VersionReq::STAR),
     }

@@ -7,11 +7,11 @@ mod problem;
 mod prompt;
 mod tool;
 
-pub use extension::{Contribution, Dependence, Engine, Extension, FailStrategy};
+pub use extension::{Dependence, Engine, Extension, FailStrategy};
 pub use id::{DocumentKind, Id, InvalidId, function_name};
 pub use parameters::{object_schema, with_defaults};
 pub use problem::{Problem, Reason};
-pub use prompt::{Body, Origin, Prompt, PromptLimits, TemplateText};
+pub use prompt::{Body, Origin, Prompt, PromptLimits, Syntax, TemplateText};
 pub use tool::Tool;
 
 /// The version of the prompt engine that extensions name under `engines`; apart from the crate's own version.
@@ -27,6 +27,6 @@ fn strings(json: Option<&serde_json::Value>) -> Vec<String> {
 }
 
 /// A string member of a JSON object.
-fn string(json: &serde_json::Value, member: &str) -> Option<String> {
+pub(crate) fn string_member(json: &serde_json::Value, member: &str) -> Option<String> {
     json.get(member).and_then(serde_json::Value::as_str).map(str::to_owned)
 }

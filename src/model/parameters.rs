@@ -1,6 +1,6 @@
 //! The parameters of a prompt: from the list form to a JSON Schema, and the defaults that it names.
 
-use serde_json::{Map as JsonMap, Value as Json, json};
+use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::value::Value;
 
@@ -89,14 +89,10 @@ pub fn with_defaults(schema: &Json, value: Value) -> Value {
     }
 }
 
-/// An object schema that accepts every object, for prompts that declare no parameters.
-pub fn open_schema() -> Json {
-    json!({"type": "object"})
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn the_list_form_becomes_a_schema() {

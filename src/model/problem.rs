@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::DocumentKind;
 
 /// Why a document, or a part of it, cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Reason {
     /// A sentence.
     pub message: String,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Id, object_schema, string, strings};
+use super::{Id, object_schema, string_member, strings};
 
 /// Where a prompt comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -17,6 +17,18 @@ pub enum Origin {
     Extension,
 }
 
+/// The language a template is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Syntax {
+    /// Go's `text/template`.
+    Go,
+    /// Jinja.
+    Jinja,
+    /// No template at all: the text stands for itself.
+    Text,
+}
+
 /// A prompt, read from a document that its schema has accepted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
@@ -25,7 +37,7 @@ pub struct Prompt {
     /// Where it comes from.
     pub origin: Origin,
     /// `go` or `jinja`, where the document says so.
-    pub syntax: Option<String>,
+    pub syntax: Option<Syntax>,
     /// What is rendered.
     pub body: Body,
     /// The scenes that it is made for.
@@ -82,6 +94,18 @@ fn from_template_string(json: &Json) -> Option<TemplateText> {
     }
 }
 
+/// The document as if its texts had been written in it: file references that were filled in become their text.
+pub(super) fn without_files(document: Json) -> Json {
+    match document {
+        Json::Object(members) => match from_template_string(&Json::Object(members.clone())) {
+            Some(text) if members.len() == 2 => Json::String(text.text.to_string()),
+            _ => members.into_iter().map(|(key, member)| (key, without_files(member))).collect(),
+        },
+        Json::Array(items) => items.into_iter().map(without_files).collect(),
+        other => other,
+    }
+}
+
 impl Prompt {
     /// Reads the document of the prompt `id`.
     pub fn from_document(id: Id, origin: Origin, document: Json) -> Prompt {
@@ -95,7 +119,11 @@ impl Prompt {
         Prompt {
             id,
             origin,
-            syntax: string(&document, "syntax"),
+            syntax: match string_member(&document, "syntax").as_deref() {
+                Some("go") => Some(Syntax::Go),
+                Some("jinja") => Some(Syntax::Jinja),
+                _ => None,
+            },
             body,
             supports: strings(document.get("supports")),
             parameters: document.get("parameters").and_then(object_schema),
@@ -103,7 +131,7 @@ impl Prompt {
                 timeout_ms: limits.and_then(|l| l.get("timeoutMs")).and_then(Json::as_u64),
                 tools: tools.map(|_| strings(tools)),
             },
-            document,
+            document: without_files(document),
         }
     }
 

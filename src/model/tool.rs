@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Id, function_name, string, strings};
+use super::{Id, function_name, string_member, strings};
 
 /// A tool's definition, read from a document that its schema has accepted.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ impl Tool {
     pub fn from_document(id: Id, document: Json) -> Tool {
         Tool {
             function: function_name(&id),
-            description: string(&document, "description"),
+            description: string_member(&document, "description"),
             supports: strings(document.get("supports")),
             default: document.get("default").cloned(),
             id,

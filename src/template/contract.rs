@@ -5,19 +5,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+pub use crate::model::Syntax;
 use crate::value::Value;
-
-/// The language a template is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Syntax {
-    /// Go's `text/template`.
-    Go,
-    /// Jinja.
-    Jinja,
-    /// No template at all: the text stands for itself.
-    Text,
-}
 
 /// The arguments of a call, as the template wrote them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,6 +24,8 @@ pub enum Called {
     Value(Value),
     /// The call failed for good, and a gap stands for it: empty when printed, undefined in Jinja.
     Gap,
+    /// The call was not allowed, and the render fails with this message.
+    Refused(String),
 }
 
 /// What a template may call beside the built-ins of its dialect.

@@ -5,7 +5,9 @@
 //! nothing outside has to know which dialect a prompt is written in.
 
 mod contract;
+mod dispatch;
 pub mod go;
 pub mod jinja;
 
 pub use contract::*;
+pub use dispatch::{Around, Template, detect};

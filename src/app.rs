@@ -1,0 +1,77 @@
+//! The composition: settings in, every service wired once. Nothing below names it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use crate::catalog::{self, Catalog};
+use crate::render::{self, Renderer, checker};
+use crate::settings::{Dependences, Settings};
+use crate::store::{self, StoreError};
+use crate::template::Limits;
+
+/// All services.
+pub struct App {
+    /// The documents.
+    pub catalog: Arc<Catalog>,
+    /// Prompts to text and messages.
+    pub renderer: Renderer,
+}
+
+/// Why the services could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system gives no threads.
+    #[error("the threads for long renders cannot be started: {0}")]
+    Threads(#[from] std::io::Error),
+}
+
+impl App {
+    /// Opens the store, loads the catalog once, and wires the services.
+    ///
+    /// # Errors
+    /// [`BuildError`]. A Redis that is away is none: the packages serve until it comes.
+    pub async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
+        let limits = limits(&settings.render);
+        let store = store::open(&settings.store.url).await?;
+        let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
+        catalog.load().await;
+        let options = render::Options {
+            timeout: Duration::from_millis(settings.render.timeout_ms),
+            templates_cached: settings.render.templates_cached,
+            limits,
+            tool_calls: settings.render.tool_calls,
+            queue: settings.render.queue,
+        };
+        let renderer = Renderer::new(catalog.clone(), options)?;
+        Ok(Arc::new(App { catalog, renderer }))
+    }
+
+    /// Keeps the catalog up to date until the handle is aborted.
+    pub fn follow(&self) -> JoinHandle<()> {
+        tokio::spawn(self.catalog.clone().follow())
+    }
+}
+
+fn limits(render: &crate::settings::Render) -> Limits {
+    Limits {
+        steps: render.steps,
+        recursion: render.recursion,
+        output_bytes: render.output_bytes,
+        source_bytes: render.source_bytes,
+    }
+}
+
+fn catalog_options(settings: &Settings) -> catalog::Options {
+    catalog::Options {
+        root: settings.store.prefix.clone(),
+        packages: settings.packages.dir.clone(),
+        builtin: settings.packages.builtin,
+        enforce_dependences: settings.extensions.dependences == Dependences::Enforce,
+        scan_every: Duration::from_secs(settings.store.scan_seconds),
+    }
+}

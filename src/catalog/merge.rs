@@ -1,0 +1,190 @@
+//! From what the sources hold to extensions, prompts and tools by id: who wins, and what is wrong.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::dependences::{Unmet, unmet};
+use super::slots::{Document, Layer, Layers, Slot, Slots};
+use super::snapshot::{Documents, ExtensionEntry, PromptEntry};
+use crate::model::{DocumentKind, Extension, Id, Origin, Reason, Tool};
+
+/// A problem before it is known since when it exists.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fault {
+    /// The kind of the document.
+    pub kind: DocumentKind,
+    /// The key in the store, or the path of the file.
+    pub key: String,
+    /// What is wrong.
+    pub reason: Reason,
+}
+
+/// A prompt that could serve, before its templates are checked.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The prompt's entry.
+    pub entry: Arc<PromptEntry>,
+    /// The document that it comes from, for problems.
+    pub key: String,
+}
+
+/// The result of merging: everything but the prompts is final. Environs are not in here.
+#[derive(Debug, Default)]
+pub struct Merged {
+    /// Extensions, tools, functions; no prompts yet.
+    pub documents: Documents,
+    /// The prompts to be checked.
+    pub candidates: BTreeMap<Id, Candidate>,
+    /// What is wrong so far.
+    pub faults: Vec<Fault>,
+}
+
+/// Merges the documents of all layers; `enforce` says whether an unmet dependence makes an extension unavailable.
+pub fn merge(slots: &Slots, root: &str, enforce: bool) -> Merged {
+    let mut merged = Merged::default();
+    for kind in [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Tool] {
+        merged.report_bad_documents(slots.of(kind), kind);
+    }
+    merged.add_extensions(slots, enforce);
+    merged.add_direct_prompts(slots, root);
+    merged.add_tools(slots);
+    merged
+}
+
+/// Where a slot's document is, as people look for it.
+pub fn place(key: &str, slot: &Slot) -> String {
+    slot.file.clone().unwrap_or_else(|| key.to_owned())
+}
+
+/// The strongest layer whose document is (or once was) good.
+fn serving(layers: &Layers) -> Option<(Layer, &Slot, &Document)> {
+    layers.strongest_first().find_map(|(layer, slot)| Some((layer, slot, slot.good.as_ref()?)))
+}
+
+impl Merged {
+    fn fault(&mut self, kind: DocumentKind, key: String, reason: Reason) {
+        self.faults.push(Fault { kind, key, reason });
+    }
+
+    fn report_bad_documents(&mut self, slots: &BTreeMap<String, Layers>, kind: DocumentKind) {
+        for (key, layers) in slots {
+            for (_, slot) in layers.strongest_first() {
+                if let Some(reason) = &slot.reason {
+                    self.fault(kind, place(key, slot), reason.clone());
+                }
+            }
+        }
+    }
+
+    fn add_extensions(&mut self, slots: &Slots, enforce: bool) {
+        let mut claimed: BTreeMap<Id, (Layer, String, Arc<Extension>)> = BTreeMap::new();
+        for (key, layers) in slots.of(DocumentKind::Extension) {
+            for (layer, slot) in layers.strongest_first() {
+                let Some(Document::Extension(extension)) = &slot.good else { continue };
+                let Ok(id) = Id::parse(&extension.name) else { continue };
+                let place = place(key, slot);
+                match claimed.get(&id) {
+                    Some((winner, first, _)) if *winner == layer => {
+                        let message = format!("the extension `{id}` is already defined by {first}");
+                        self.fault(DocumentKind::Extension, place, Reason::new(message));
+                    }
+                    Some((winner, ..)) if *winner > layer => {}
+                    _ => {
+                        claimed.insert(id, (layer, place, extension.clone()));
+                    }
+                }
+            }
+        }
+        let all: BTreeMap<Id, Arc<Extension>> =
+            claimed.iter().map(|(id, (_, _, extension))| (id.clone(), extension.clone())).collect();
+        for (id, (_, place, extension)) in claimed {
+            let entry = self.extension_entry(&place, &extension, unmet(&extension, &all), enforce);
+            self.add_contributions(&place, &entry);
+            self.documents.extensions.insert(id, entry);
+        }
+    }
+
+    fn extension_entry(
+        &mut self,
+        place: &str,
+        extension: &Arc<Extension>,
+        unmet: Vec<Unmet>,
+        enforce: bool,
+    ) -> Arc<ExtensionEntry> {
+        for Unmet { message, .. } in &unmet {
+            self.fault(DocumentKind::Extension, place.to_owned(), Reason::new(message));
+        }
+        let fatal: Vec<&str> = unmet.iter().filter(|u| u.fatal).map(|u| u.message.as_str()).collect();
+        Arc::new(ExtensionEntry {
+            extension: extension.clone(),
+            unavailable: (enforce && !fatal.is_empty()).then(|| fatal.join("; ")),
+            problems: unmet.iter().map(|u| Reason::new(&u.message)).collect(),
+        })
+    }
+
+    fn add_contributions(&mut self, place: &str, entry: &Arc<ExtensionEntry>) {
+        for prompt in &entry.extension.prompts {
+            if self.candidates.contains_key(&prompt.id) {
+                let message = format!("the prompt `{}` is defined more than once", prompt.id);
+                self.fault(DocumentKind::Prompt, place.to_owned(), Reason::new(message));
+                continue;
+            }
+            let entry = PromptEntry {
+                id: prompt.id.clone(),
+                origin: Origin::Extension,
+                prompt: Some(prompt.clone()),
+                extension: Some(entry.clone()),
+                problems: Vec::new(),
+            };
+            self.add_candidate(entry, place.to_owned());
+        }
+    }
+
+    fn add_candidate(&mut self, entry: PromptEntry, key: String) {
+        self.candidates.insert(entry.id.clone(), Candidate { entry: Arc::new(entry), key });
+    }
+
+    fn add_direct_prompts(&mut self, slots: &Slots, root: &str) {
+        for (key, layers) in slots.of(DocumentKind::Prompt) {
+            let Ok(id) = Id::from_key(key, root, DocumentKind::Prompt) else { continue };
+            let Some((_, slot)) = layers.strongest_first().next() else { continue };
+            let good = match serving(layers) {
+                Some((_, _, Document::Prompt(prompt))) => Some(prompt.clone()),
+                _ => None,
+            };
+            if good.is_none() && self.candidates.contains_key(&id) {
+                continue;
+            }
+            let entry = PromptEntry {
+                id,
+                origin: Origin::Direct,
+                prompt: good,
+                extension: None,
+                problems: slot.reason.iter().cloned().collect(),
+            };
+            self.add_candidate(entry, place(key, slot));
+        }
+    }
+
+    fn add_tools(&mut self, slots: &Slots) {
+        let mut claimed: HashMap<String, (Layer, String)> = HashMap::new();
+        let mut strongest: Vec<(Layer, String, Arc<Tool>)> = Vec::new();
+        for (key, layers) in slots.of(DocumentKind::Tool) {
+            if let Some((layer, slot, Document::Tool(tool))) = serving(layers) {
+                strongest.push((layer, place(key, slot), tool.clone()));
+            }
+        }
+        // The sort is stable: within a layer the first key stays first.
+        strongest.sort_by_key(|(layer, ..)| std::cmp::Reverse(*layer));
+        for (layer, place, tool) in strongest {
+            if let Some((_, first)) = claimed.get(&tool.function) {
+                let message = format!("the function name `{}` is already taken by {first}", tool.function);
+                self.fault(DocumentKind::Tool, place, Reason::new(message));
+                continue;
+            }
+            claimed.insert(tool.function.clone(), (layer, place));
+            self.documents.functions.insert(tool.function.clone(), tool.clone());
+            self.documents.tools.insert(tool.id.clone(), tool);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The catalog: packages and store merged into one view of extensions, prompts, environs and tools.
+//!
+//! - [`Snapshot`]: what requests read
+//! - `packages`, `slots`: what the sources hold, and the last good version of it
+//! - `merge`, `dependences`, `environs`, `checks`: from there to a snapshot
+//! - `sync`: follows the sources; `write`: changes the store
+
+mod checks;
+mod dependences;
+mod environs;
+mod merge;
+mod packages;
+mod slots;
+mod snapshot;
+mod state;
+mod sync;
+mod write;
+
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::Mutex;
+
+pub use checks::{Check, Checked};
+pub use packages::test_files;
+pub use slots::violations;
+pub use snapshot::{Documents, ExtensionEntry, PromptEntry, Snapshot};
+pub use write::{WriteError, Written};
+
+use crate::store::Store;
+use state::State;
+
+/// How the catalog is filled.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What every key of the store begins with.
+    pub root: String,
+    /// The folder of packages.
+    pub packages: PathBuf,
+    /// Whether the packages inside the binary are loaded too.
+    pub builtin: bool,
+    /// Whether an unmet dependence makes an extension unavailable.
+    pub enforce_dependences: bool,
+    /// How often a store that cannot push its changes is scanned.
+    pub scan_every: Duration,
+}
+
+/// The catalog and what keeps it up to date.
+pub struct Catalog {
+    options: Options,
+    store: Arc<dyn Store>,
+    check: Check,
+    current: ArcSwap<Snapshot>,
+    state: Mutex<State>,
+    /// One write at a time, so that snapshots follow the store's order.
+    writes: Mutex<()>,
+    /// The keys written since the running scan began; what the scan read of them may be old.
+    written: std::sync::Mutex<std::collections::BTreeSet<String>>,
+    store_state: RwLock<StoreState>,
+}
+
+/// What is known of the store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreState {
+    /// Whether a scan has ever been completed.
+    pub loaded: bool,
+    /// Why the last scan failed, if it did.
+    pub error: Option<String>,
+}
+
+impl Catalog {
+    /// An empty catalog over a store; [`Catalog::load`] fills it.
+    pub fn new(options: Options, store: Arc<dyn Store>, check: Check) -> Catalog {
+        let state = State::new(&options.root, options.enforce_dependences, check.clone());
+        Catalog {
+            options,
+            store,
+            check,
+            current: ArcSwap::default(),
+            state: Mutex::new(state),
+            writes: Mutex::new(()),
+            written: std::sync::Mutex::default(),
+            store_state: RwLock::default(),
+        }
+    }
+
+    /// The catalog as it is now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// The store below.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What every key of the store begins with.
+    pub fn root(&self) -> &str {
+        &self.options.root
+    }
+
+    /// What is known of the store.
+    pub fn store_state(&self) -> StoreState {
+        self.store_state.read().map(|state| state.clone()).unwrap_or_default()
+    }
+
+    /// Whether requests can be served: the store was read once, or there are packages to go on with.
+    pub fn ready(&self) -> bool {
+        let documents = &self.current.load().documents;
+        self.store_state().loaded || !documents.prompts.is_empty()
+    }
+
+    fn publish(&self, state: &mut State) {
+        self.current.store(state.snapshot());
+    }
+}

@@ -1,0 +1,225 @@
+//! Packages: folders of documents, on disk or inside the binary, read as if they lay in the store.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use include_dir::{Dir, include_dir};
+use serde_json::{Value as Json, json};
+
+use super::slots::Raw;
+use crate::model::{DocumentKind, Id, Reason};
+
+static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
+
+/// The files of one package: path below the package's folder -> contents.
+type Files = BTreeMap<String, Result<Vec<u8>, String>>;
+
+/// The most files that are read from one package, and the largest of them.
+const FILES_MAX: usize = 2_000;
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// A document of a package with its kind.
+pub type PackageDocument = (DocumentKind, Raw);
+
+/// The documents of the packages inside the binary; `root` is what every key begins with.
+pub fn builtin(root: &str) -> Vec<PackageDocument> {
+    let packages = BUILTIN.dirs().map(|dir| {
+        let mut files = Files::new();
+        collect_builtin(dir, dir.path(), &mut files);
+        (format!("(built-in)/{}", dir.path().display()), files)
+    });
+    packages.flat_map(|(name, files)| Package { name, files, root }.documents()).collect()
+}
+
+fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {
+    for file in dir.files() {
+        if let Ok(path) = file.path().strip_prefix(top) {
+            files.insert(slashed(path), Ok(file.contents().to_vec()));
+        }
+    }
+    dir.dirs().for_each(|sub| collect_builtin(sub, top, files));
+}
+
+/// The documents of all packages below `dir`; an absent folder holds none.
+///
+/// # Errors
+/// When the folder is there and cannot be listed.
+pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
+    let mut packages: Vec<PathBuf> = match std::fs::read_dir(dir) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| p.is_dir()).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    packages.sort();
+    let read = |package: PathBuf| {
+        let mut files = Files::new();
+        collect_folder(&package, &package, &mut files);
+        Package { name: package.display().to_string(), files, root }.documents()
+    };
+    Ok(packages.into_iter().flat_map(read).collect())
+}
+
+fn collect_folder(dir: &Path, top: &Path, files: &mut Files) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if files.len() >= FILES_MAX {
+            return;
+        }
+        // Links are not followed: a package must not reach out of its folder.
+        let Ok(metadata) = std::fs::symlink_metadata(&path) else { continue };
+        if metadata.is_dir() {
+            collect_folder(&path, top, files);
+        } else if metadata.is_file()
+            && let Ok(name) = path.strip_prefix(top)
+        {
+            files.insert(slashed(name), read_file(&path, metadata.len()));
+        }
+    }
+}
+
+fn read_file(path: &Path, bytes: u64) -> Result<Vec<u8>, String> {
+    if bytes > FILE_BYTES_MAX {
+        return Err(format!("the file has {bytes} bytes; at most {FILE_BYTES_MAX} are read"));
+    }
+    std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
+}
+
+fn slashed(path: &Path) -> String {
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+struct Package<'a> {
+    name: String,
+    files: Files,
+    root: &'a str,
+}
+
+impl Package<'_> {
+    fn documents(&self) -> Vec<PackageDocument> {
+        let mut documents = Vec::new();
+        for (path, contents) in &self.files {
+            let bytes = contents.as_deref().map_err(|why| Reason::new(why.clone()));
+            let document = match path.as_str() {
+                "package.json" => self.extension(bytes),
+                _ if !path.ends_with(".json") => continue,
+                _ if path.starts_with("tools/") => self.tool(path, bytes),
+                _ if path.starts_with("environs/") => self.environ(path, bytes),
+                _ => continue,
+            };
+            documents.push(document);
+        }
+        if !self.files.contains_key("package.json") {
+            documents.push(self.extension(Err(Reason::new("a package needs a file package.json"))));
+        }
+        documents
+    }
+
+    fn file(&self, path: &str) -> String {
+        format!("{}/{path}", self.name)
+    }
+
+    /// The extension document with the files that it refers to filled in. Its key is made of its name, or of the
+    /// folder's when it has none.
+    fn extension(&self, bytes: Result<&[u8], Reason>) -> PackageDocument {
+        let mut json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
+        let name = json.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
+        let folder = self.name.rsplit('/').next().unwrap_or_default();
+        let id = name.unwrap_or(folder).replace('.', ":");
+        let filled = match json.as_mut().map(|json| self.fill_in_files(json)) {
+            Some(Ok(())) => json.map(|json| Ok(json.to_string().into_bytes())),
+            Some(Err(reason)) => Some(Err(reason)),
+            None => None,
+        };
+        let bytes = filled.unwrap_or_else(|| bytes.map(<[u8]>::to_vec));
+        self.raw(DocumentKind::Extension, &id, "package.json", bytes)
+    }
+
+    fn tool(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
+        let json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
+        let text = |member: &str| json.as_ref().and_then(|json| json.get(member)).and_then(Json::as_str);
+        let id = match (text("module"), text("name")) {
+            (Some(module), Some(name)) => format!("{module}:{name}").replace('.', ":"),
+            _ => stem(path, "tools/"),
+        };
+        self.raw(DocumentKind::Tool, &id, path, bytes.map(<[u8]>::to_vec))
+    }
+
+    fn environ(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
+        self.raw(DocumentKind::Environ, &stem(path, "environs/"), path, bytes.map(<[u8]>::to_vec))
+    }
+
+    fn raw(
+        &self,
+        kind: DocumentKind,
+        id: &str,
+        path: &str,
+        bytes: Result<Vec<u8>, Reason>,
+    ) -> PackageDocument {
+        let key = format!("{}{}{id}", self.root, kind.key_prefix());
+        (kind, Raw { key, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
+    }
+
+    /// Replaces every `{"file": PATH}` in the prompts by `{"file": …, "text": …}`.
+    fn fill_in_files(&self, json: &mut Json) -> Result<(), Reason> {
+        match json.pointer_mut("/contributes/prompts") {
+            Some(prompts) => self.fill_in(prompts),
+            None => Ok(()),
+        }
+    }
+
+    fn fill_in(&self, json: &mut Json) -> Result<(), Reason> {
+        match json {
+            Json::Array(items) => items.iter_mut().try_for_each(|item| self.fill_in(item)),
+            Json::Object(members) => match members.get("file").and_then(Json::as_str) {
+                Some(path) if members.len() == 1 => {
+                    *json = json!({"file": self.file(path), "text": self.text(path)?});
+                    Ok(())
+                }
+                _ => members.values_mut().try_for_each(|member| self.fill_in(member)),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn text(&self, path: &str) -> Result<&str, Reason> {
+        let fail = |why: String| Reason { file: Some(self.file(path)), ..Reason::new(why) };
+        match self.files.get(path) {
+            None => Err(fail(format!("the file `{path}` that package.json names is not in the package"))),
+            Some(Err(why)) => Err(fail(why.clone())),
+            Some(Ok(bytes)) => std::str::from_utf8(bytes).map_err(|e| fail(format!("not valid UTF-8: {e}"))),
+        }
+    }
+}
+
+/// The id part of a path: `environs/vscode/rules.json` -> `vscode:rules`.
+fn stem(path: &str, folder: &str) -> String {
+    let path = path.strip_prefix(folder).unwrap_or(path);
+    path.strip_suffix(".json").unwrap_or(path).replace('/', ":")
+}
+
+/// The ids of the prompts that a package's tests are about, and the test files: `prompts/NAME.test.json` below the folder
+/// of each package.
+pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
+    let mut found = Vec::new();
+    let mut packages: Vec<PathBuf> =
+        std::fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| p.is_dir()).collect();
+    packages.sort();
+    for package in packages {
+        let manifest = std::fs::read(package.join("package.json")).unwrap_or_default();
+        let name = serde_json::from_slice::<Json>(&manifest).ok();
+        let name = name.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
+        let extension = name.and_then(|name| Id::parse(name).ok());
+        let Ok(entries) = std::fs::read_dir(package.join("prompts")) else { continue };
+        let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.sort();
+        for file in files {
+            let name =
+                file.file_name().and_then(|name| name.to_str()).and_then(|n| n.strip_suffix(".test.json"));
+            if let Some(name) = name {
+                found.push((file.clone(), extension.as_ref().and_then(|id| id.child(name).ok())));
+            }
+        }
+    }
+    Ok(found)
+}

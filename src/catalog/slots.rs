@@ -1,0 +1,214 @@
+//! What each source holds under each key: the latest bytes, what they mean, and the last good meaning.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool};
+use crate::schema;
+use crate::value::{Value, from_json};
+
+/// Where a document comes from; later layers beat earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// A package inside the binary.
+    Builtin = 0,
+    /// A package in the folder.
+    Package = 1,
+    /// The store.
+    Store = 2,
+}
+
+/// A document as its source gave it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Raw {
+    /// The store key, or what it would be for a package's document.
+    pub key: String,
+    /// The path of the file it was read from.
+    pub file: Option<String>,
+    /// The bytes, or why there are none.
+    pub bytes: Result<Arc<[u8]>, Reason>,
+}
+
+/// What a document means.
+#[derive(Debug, Clone)]
+pub enum Document {
+    /// An extension.
+    Extension(Arc<Extension>),
+    /// A prompt of its own.
+    Prompt(Arc<Prompt>),
+    /// A shared variable.
+    Environ(Value),
+    /// A tool.
+    Tool(Arc<Tool>),
+}
+
+/// What one source holds under one key.
+#[derive(Debug)]
+pub struct Slot {
+    raw: Result<Arc<[u8]>, Reason>,
+    /// The path of the file it was read from.
+    pub file: Option<String>,
+    /// The latest good version that this process has seen.
+    pub good: Option<Document>,
+    /// What is wrong with the latest version.
+    pub reason: Option<Reason>,
+    /// The last scan that saw the key.
+    seen: u64,
+}
+
+/// The slots of all layers under one key.
+#[derive(Debug, Default)]
+pub struct Layers([Option<Box<Slot>>; 3]);
+
+/// All slots, in the order of their keys.
+#[derive(Debug)]
+pub struct Slots {
+    root: String,
+    kinds: [BTreeMap<String, Layers>; 4],
+}
+
+impl Slot {
+    /// The latest bytes, if they could be read.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.raw.as_deref().ok()
+    }
+}
+
+impl Layers {
+    /// The slot of one layer.
+    pub fn get(&self, layer: Layer) -> Option<&Slot> {
+        self.0.get(layer as usize).and_then(Option::as_deref)
+    }
+
+    /// The slots that are there, the strongest layer first.
+    pub fn strongest_first(&self) -> impl Iterator<Item = (Layer, &Slot)> {
+        [Layer::Store, Layer::Package, Layer::Builtin]
+            .into_iter()
+            .filter_map(|layer| Some((layer, self.get(layer)?)))
+    }
+
+    fn slot_mut(&mut self, layer: Layer) -> &mut Option<Box<Slot>> {
+        let [builtin, package, store] = &mut self.0;
+        match layer {
+            Layer::Builtin => builtin,
+            Layer::Package => package,
+            Layer::Store => store,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
+
+impl Slots {
+    /// No documents yet; `root` is what every store key begins with.
+    pub fn new(root: &str) -> Slots {
+        Slots { root: root.to_owned(), kinds: Default::default() }
+    }
+
+    /// The keys of a kind and what the layers hold under them, in key order.
+    pub fn of(&self, kind: DocumentKind) -> &BTreeMap<String, Layers> {
+        let [extensions, prompts, environs, tools] = &self.kinds;
+        match kind {
+            DocumentKind::Extension => extensions,
+            DocumentKind::Prompt => prompts,
+            DocumentKind::Environ => environs,
+            DocumentKind::Tool => tools,
+        }
+    }
+
+    fn of_mut(&mut self, kind: DocumentKind) -> &mut BTreeMap<String, Layers> {
+        let [extensions, prompts, environs, tools] = &mut self.kinds;
+        match kind {
+            DocumentKind::Extension => extensions,
+            DocumentKind::Prompt => prompts,
+            DocumentKind::Environ => environs,
+            DocumentKind::Tool => tools,
+        }
+    }
+
+    /// Whether a layer already holds just this under a key.
+    pub fn holds(&self, kind: DocumentKind, layer: Layer, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+        let slot = self.of(kind).get(key).and_then(|layers| layers.get(layer));
+        slot.is_some_and(|slot| slot.raw.as_deref() == bytes)
+    }
+
+    /// Remembers that the scan of this number has seen the key.
+    pub fn mark_seen(&mut self, kind: DocumentKind, key: &str, scan: u64) {
+        let layers = self.of_mut(kind).get_mut(key);
+        if let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) {
+            slot.seen = scan;
+        }
+    }
+
+    /// The keys of the store that the scan of this number has not seen.
+    pub fn unseen(&self, kind: DocumentKind, scan: u64) -> Vec<String> {
+        let unseen = |layers: &Layers| layers.get(Layer::Store).is_some_and(|slot| slot.seen != scan);
+        self.of(kind).iter().filter(|(_, layers)| unseen(layers)).map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Puts a document in its slot; the last good version stays when the new one is bad.
+    pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: Raw) {
+        let id = Id::from_key(&raw.key, &self.root, kind);
+        let read = raw.bytes.clone().and_then(|bytes| {
+            let id = id.map_err(|error| Reason::new(error.to_string()))?;
+            read(kind, id, &bytes)
+        });
+        let place = self.of_mut(kind).entry(raw.key).or_default().slot_mut(layer);
+        let before = place.take();
+        let seen = before.as_ref().map_or(0, |slot| slot.seen);
+        let before = before.and_then(|slot| slot.good);
+        let (good, reason) = match read {
+            Ok(document) => (Some(document), None),
+            Err(reason) => (before, Some(reason)),
+        };
+        *place = Some(Box::new(Slot { raw: raw.bytes, file: raw.file, good, reason, seen }));
+    }
+
+    /// Empties a slot; says whether it held anything.
+    pub fn remove(&mut self, kind: DocumentKind, layer: Layer, key: &str) -> bool {
+        let slots = self.of_mut(kind);
+        let Some(layers) = slots.get_mut(key) else { return false };
+        let was_there = layers.slot_mut(layer).take().is_some();
+        if layers.is_empty() {
+            slots.remove(key);
+        }
+        was_there
+    }
+}
+
+/// Reads a document: JSON, then its schema, then what it means.
+fn read(kind: DocumentKind, id: Id, bytes: &[u8]) -> Result<Document, Reason> {
+    if kind == DocumentKind::Environ {
+        return from_json(bytes).map(Document::Environ).map_err(|e| Reason::from_json_error(&e));
+    }
+    let json: Json = serde_json::from_slice(bytes).map_err(|e| Reason::from_json_error(&e))?;
+    let violations = violations(kind, &json);
+    if !violations.is_empty() {
+        let all: Vec<String> = violations.iter().map(describe).collect();
+        return Err(Reason::new(all.join("; ")));
+    }
+    Ok(match kind {
+        DocumentKind::Extension => Document::Extension(Arc::new(Extension::from_document(json))),
+        DocumentKind::Tool => Document::Tool(Arc::new(Tool::from_document(id, json))),
+        DocumentKind::Prompt | DocumentKind::Environ => {
+            Document::Prompt(Arc::new(Prompt::from_document(id, Origin::Direct, json)))
+        }
+    })
+}
+
+/// How a document breaks the schema of its kind; environs have none.
+pub fn violations(kind: DocumentKind, json: &Json) -> Vec<schema::Violation> {
+    let document = schema::document(kind.noun()).and_then(|document| document.schema.as_ref());
+    document.map_or_else(Vec::new, |schema| schema.violations(json))
+}
+
+fn describe(violation: &schema::Violation) -> String {
+    match violation.path.as_str() {
+        "" => violation.message.clone(),
+        path => format!("{path}: {}", violation.message),
+    }
+}

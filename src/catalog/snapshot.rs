@@ -1,0 +1,94 @@
+//! One immutable view of the whole catalog; a request reads one and sees one world.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::model::{Extension, Id, Origin, Problem, Prompt, Reason, Tool};
+use crate::value::{Map, SmolStr, Value};
+
+/// The catalog at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// Counts the changes since the process started.
+    pub revision: u64,
+    /// When this view was made: seconds since the Unix epoch.
+    pub loaded_at: u64,
+    /// The documents other than environs; shared between views that differ in environs alone.
+    pub documents: Arc<Documents>,
+    /// All environs as one tree.
+    pub environs: Arc<Map>,
+    /// The ids of the environs, sorted.
+    pub environ_ids: Arc<Vec<SmolStr>>,
+    /// What is wrong with documents and environs, sorted by kind and key.
+    pub problems: Arc<Vec<Problem>>,
+}
+
+/// Extensions, prompts and tools, by id.
+#[derive(Debug, Clone, Default)]
+pub struct Documents {
+    /// Counts the changes of this part: what was compiled against the same number is still right.
+    pub revision: u64,
+    /// The extensions.
+    pub extensions: BTreeMap<Id, Arc<ExtensionEntry>>,
+    /// The prompts, those of extensions included.
+    pub prompts: BTreeMap<Id, Arc<PromptEntry>>,
+    /// The tools.
+    pub tools: BTreeMap<Id, Arc<Tool>>,
+    /// The tools by the name under which templates call them.
+    pub functions: HashMap<String, Arc<Tool>>,
+}
+
+/// An extension and its state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExtensionEntry {
+    /// The extension.
+    pub extension: Arc<Extension>,
+    /// Why its prompts cannot be used, if they cannot.
+    pub unavailable: Option<String>,
+    /// What is wrong with it.
+    pub problems: Vec<Reason>,
+}
+
+/// A prompt and its state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptEntry {
+    /// Its id.
+    pub id: Id,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The version that serves: the current one, or the last good one; `None` if none was ever readable.
+    pub prompt: Option<Arc<Prompt>>,
+    /// The extension that contributes it.
+    pub extension: Option<Arc<ExtensionEntry>>,
+    /// What is wrong with the current version.
+    pub problems: Vec<Reason>,
+}
+
+impl Snapshot {
+    /// The value at an environ's id, or at any path above or inside one.
+    pub fn environ(&self, id: &Id) -> Option<Value> {
+        let mut here = Value::Map(self.environs.clone());
+        for segment in id.segments() {
+            here = here.get(segment)?.clone();
+        }
+        Some(here)
+    }
+
+    /// The prompt of this id.
+    pub fn prompt(&self, id: &Id) -> Option<&Arc<PromptEntry>> {
+        self.documents.prompts.get(id)
+    }
+
+    /// The prompt that a template of the extension `near` means by `name`: one of the same extension, else one by id.
+    pub fn prompt_named(&self, name: &str, near: &Id) -> Option<&Arc<PromptEntry>> {
+        let sibling = extension_of(near).and_then(|extension| extension.child(name).ok());
+        let by_id = || Id::parse(name).ok().and_then(|id| self.prompt(&id));
+        sibling.and_then(|id| self.prompt(&id)).or_else(by_id)
+    }
+}
+
+/// The id of the extension that a prompt's id begins with.
+fn extension_of(prompt: &Id) -> Option<Id> {
+    let (extension, _) = prompt.as_str().rsplit_once('.')?;
+    Id::parse(extension).ok()
+}

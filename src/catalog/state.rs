@@ -1,0 +1,239 @@
+//! The catalog while it changes: takes what sources hold and makes the next snapshot.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::checks::{Check, Checks};
+use super::environs::EnvironTree;
+use super::merge::{Fault, merge, place};
+use super::packages::PackageDocument;
+use super::slots::{Document, Layer, Layers, Raw, Slots};
+use super::snapshot::{Documents, Snapshot};
+use crate::model::{DocumentKind, Id, Problem, Reason};
+use crate::value::SmolStr;
+
+/// Everything that is known of all sources, and the snapshot made of it.
+pub struct State {
+    root: String,
+    enforce_dependences: bool,
+    check: Check,
+    slots: Slots,
+    environs: EnvironTree,
+    checks: Checks,
+    since: HashMap<Fault, u64>,
+    current: Arc<Snapshot>,
+    document_faults: Vec<Fault>,
+    dirty: Dirty,
+}
+
+/// What has changed since the current snapshot.
+#[derive(Debug, Default, Clone, Copy)]
+struct Dirty {
+    documents: bool,
+    environ_values: bool,
+    environ_ids: bool,
+}
+
+impl State {
+    /// An empty catalog.
+    pub fn new(root: &str, enforce_dependences: bool, check: Check) -> State {
+        State {
+            root: root.to_owned(),
+            enforce_dependences,
+            check,
+            slots: Slots::new(root),
+            environs: EnvironTree::default(),
+            checks: Checks::default(),
+            since: HashMap::new(),
+            current: Arc::default(),
+            document_faults: Vec::new(),
+            dirty: Dirty::default(),
+        }
+    }
+
+    /// What the sources hold.
+    pub fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// Whether a layer already holds just this under a key.
+    pub fn holds(&self, kind: DocumentKind, layer: Layer, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+        self.slots.holds(kind, layer, key, bytes)
+    }
+
+    /// Like [`State::holds`], and remembers that the scan of this number has seen the key.
+    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+        self.slots.mark_seen(kind, key, scan);
+        self.slots.holds(kind, Layer::Store, key, bytes)
+    }
+
+    /// Removes every document of the store that neither the scan of this number has seen, nor `spare` names.
+    pub fn remove_unseen(&mut self, scan: u64, spare: &BTreeSet<String>) {
+        for kind in DocumentKind::ALL {
+            for key in self.slots.unseen(kind, scan) {
+                if !spare.contains(&key) {
+                    self.remove(kind, Layer::Store, &key);
+                }
+            }
+        }
+    }
+
+    /// Takes a document as its source has it now.
+    pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: Raw) {
+        if self.holds(kind, layer, &raw.key, raw.bytes.as_deref()) {
+            return;
+        }
+        let key = raw.key.clone();
+        self.slots.put(kind, layer, raw);
+        self.mark(kind, &key);
+    }
+
+    /// Takes note that a source has nothing under a key any more; says whether it had.
+    pub fn remove(&mut self, kind: DocumentKind, layer: Layer, key: &str) -> bool {
+        let was_there = self.slots.remove(kind, layer, key);
+        if was_there {
+            self.mark(kind, key);
+        }
+        was_there
+    }
+
+    /// Takes the documents of all packages of a layer in place of those before.
+    pub fn replace_packages(&mut self, layer: Layer, documents: Vec<PackageDocument>) {
+        let mut kept: BTreeSet<(DocumentKind, String)> = BTreeSet::new();
+        for (kind, raw) in documents {
+            if kept.insert((kind, raw.key.clone())) {
+                self.put(kind, layer, raw);
+            } else {
+                // Two packages claim one key: the second goes under a key of its own, and merging reports it.
+                let key = format!("{}#{}", raw.key, raw.file.as_deref().unwrap_or_default());
+                let message = "another package already defines this document";
+                kept.insert((kind, key.clone()));
+                self.put(kind, layer, Raw { key, bytes: Err(Reason::new(message)), ..raw });
+            }
+        }
+        for kind in DocumentKind::ALL {
+            let gone = |(key, layers): (&String, &Layers)| {
+                (layers.get(layer).is_some() && !kept.contains(&(kind, key.clone()))).then(|| key.clone())
+            };
+            let gone: Vec<String> = self.slots.of(kind).iter().filter_map(gone).collect();
+            for key in gone {
+                self.remove(kind, layer, &key);
+            }
+        }
+    }
+
+    fn mark(&mut self, kind: DocumentKind, key: &str) {
+        if kind != DocumentKind::Environ {
+            self.dirty.documents = true;
+            return;
+        }
+        self.dirty.environ_values = true;
+        let Ok(id) = Id::from_key(key, &self.root, kind) else { return };
+        let layers = self.slots.of(kind).get(key);
+        let value = layers.and_then(|layers| {
+            layers.strongest_first().find_map(|(_, slot)| match &slot.good {
+                Some(Document::Environ(value)) => Some(value.clone()),
+                _ => None,
+            })
+        });
+        let known =
+            self.current.environ_ids.binary_search_by(|known| known.as_str().cmp(id.as_str())).is_ok();
+        self.dirty.environ_ids |= known != value.is_some();
+        self.environs.set(&id, value);
+    }
+
+    /// The snapshot of what is known now; the same one as before when nothing has changed.
+    pub fn snapshot(&mut self) -> Arc<Snapshot> {
+        let dirty = std::mem::take(&mut self.dirty);
+        if !(dirty.documents || dirty.environ_values) {
+            return self.current.clone();
+        }
+        let mut next = Snapshot::clone(&self.current);
+        next.revision += 1;
+        next.loaded_at = now();
+        if dirty.environ_values {
+            next.environs = self.environs.map();
+        }
+        if dirty.environ_ids {
+            next.environ_ids = Arc::new(self.environ_ids());
+        }
+        if dirty.documents {
+            next.documents = Arc::new(self.documents(next.documents.revision + 1));
+        }
+        next.problems = Arc::new(self.problems());
+        self.current = Arc::new(next);
+        self.current.clone()
+    }
+
+    fn environ_ids(&self) -> Vec<SmolStr> {
+        let good = |layers: &Layers| layers.strongest_first().any(|(_, slot)| slot.good.is_some());
+        let slots = self.slots.of(DocumentKind::Environ).iter().filter(|(_, layers)| good(layers));
+        let ids = slots.filter_map(|(key, _)| Id::from_key(key, &self.root, DocumentKind::Environ).ok());
+        let mut ids: Vec<SmolStr> = ids.map(|id| SmolStr::new(id.as_str())).collect();
+        ids.sort();
+        ids
+    }
+
+    fn documents(&mut self, revision: u64) -> Documents {
+        let merged = merge(&self.slots, &self.root, self.enforce_dependences);
+        let (mut documents, faults) = self.checks.complete(merged, &self.check);
+        self.document_faults = faults;
+        documents.revision = revision;
+        documents
+    }
+
+    fn problems(&mut self) -> Vec<Problem> {
+        let mut faults = self.document_faults.clone();
+        faults.extend(self.environ_faults());
+        faults.sort();
+        faults.dedup();
+        let now = now();
+        let since = std::mem::take(&mut self.since);
+        self.since =
+            faults.iter().map(|fault| (fault.clone(), since.get(fault).copied().unwrap_or(now))).collect();
+        for fault in faults.iter().filter(|fault| !since.contains_key(fault)) {
+            report(fault);
+        }
+        let problem = |fault: Fault| Problem {
+            since: self.since.get(&fault).copied().unwrap_or(now),
+            kind: fault.kind,
+            key: fault.key,
+            reason: fault.reason,
+        };
+        faults.into_iter().map(problem).collect()
+    }
+
+    fn environ_faults(&self) -> Vec<Fault> {
+        let slots = self.slots.of(DocumentKind::Environ);
+        let bad = slots.iter().flat_map(|(key, layers)| {
+            layers.strongest_first().filter_map(move |(_, slot)| {
+                let reason = slot.reason.clone()?;
+                Some(Fault { kind: DocumentKind::Environ, key: place(key, slot), reason })
+            })
+        });
+        let shadowed = self.environs.shadowed().into_iter().map(|path| Fault {
+            kind: DocumentKind::Environ,
+            key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), path.replace('.', ":")),
+            reason: Reason::new("hidden: its value is no object, and longer keys need one here"),
+        });
+        bad.chain(shadowed).collect()
+    }
+}
+
+fn report(fault: &Fault) {
+    tracing::warn!(
+        kind = fault.kind.noun(),
+        key = fault.key,
+        file = fault.reason.file,
+        line = fault.reason.line,
+        column = fault.reason.column,
+        "problem with a document: {}",
+        fault.reason.message
+    );
+}
+
+/// Seconds since the Unix epoch.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

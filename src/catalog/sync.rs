@@ -1,0 +1,216 @@
+//! Follows the sources: reads packages and store at start, and again when they change.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use notify::Watcher;
+use tokio::sync::Notify;
+
+use super::slots::{Layer, Raw};
+use super::{Catalog, packages};
+use crate::model::{DocumentKind, Reason};
+use crate::store::{Change, Item, StoreError};
+
+/// How long a folder must be quiet before it is read again.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// How often an absent package folder is looked for.
+const LOOK_FOR_FOLDER: Duration = Duration::from_secs(2);
+
+impl Catalog {
+    /// Reads all sources once; a store that cannot be read is noted, and read later by [`Catalog::follow`].
+    pub async fn load(&self) {
+        if self.options.builtin {
+            let documents = packages::builtin(&self.options.root);
+            self.state.lock().await.replace_packages(Layer::Builtin, documents);
+        }
+        self.load_packages().await;
+        self.scan_and_note().await;
+    }
+
+    /// Keeps the catalog up to date until the task is dropped.
+    pub async fn follow(self: Arc<Self>) {
+        tokio::join!(self.follow_packages(), self.follow_store());
+    }
+
+    async fn load_packages(&self) {
+        let (dir, root) = (self.options.packages.clone(), self.options.root.clone());
+        let read = tokio::task::spawn_blocking(move || packages::folder(&dir, &root)).await;
+        match read {
+            Ok(Ok(documents)) => {
+                let mut state = self.state.lock().await;
+                state.replace_packages(Layer::Package, documents);
+                self.publish(&mut state);
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the package folder cannot be read; keeping what was read before")
+            }
+            Err(error) => tracing::error!(%error, "reading the package folder broke off"),
+        }
+    }
+
+    async fn follow_packages(&self) {
+        let dir = self.options.packages.as_path();
+        let changed = Arc::new(Notify::new());
+        let mut watcher = watch(dir, changed.clone());
+        loop {
+            if watcher.is_some() && dir.is_dir() {
+                changed.notified().await;
+                tokio::time::sleep(SETTLE).await;
+            } else {
+                tokio::time::sleep(LOOK_FOR_FOLDER).await;
+                watcher = watch(dir, changed.clone());
+            }
+            self.load_packages().await;
+        }
+    }
+
+    async fn follow_store(&self) {
+        let prefixes = DocumentKind::ALL.map(|kind| self.prefix(kind)).to_vec();
+        let mut news = self.store.watch(prefixes);
+        loop {
+            let retry = tokio::time::sleep(self.options.scan_every);
+            match news.as_mut() {
+                None => {
+                    retry.await;
+                    self.scan_and_note().await;
+                }
+                Some(stream) => tokio::select! {
+                    change = stream.next() => match change {
+                        Some(Change::Changed(key)) => self.refresh(&key).await,
+                        Some(Change::Lost) => self.scan_and_note().await,
+                        None => news = None,
+                    },
+                    () = retry => {
+                        if !self.store_state().loaded || self.store_state().error.is_some() {
+                            self.scan_and_note().await;
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    fn prefix(&self, kind: DocumentKind) -> String {
+        format!("{}{}", self.options.root, kind.key_prefix())
+    }
+
+    async fn scan_and_note(&self) {
+        let result = self.scan().await;
+        if let (Err(error), None) = (&result, self.store_state().error) {
+            tracing::warn!(store = self.store.describe(), %error, "the store cannot be read; going on with what is known");
+        }
+        if let Ok(mut state) = self.store_state.write() {
+            state.loaded |= result.is_ok();
+            state.error = result.err().map(|error| error.to_string());
+        }
+        // Built-in packages and what was read so far must be visible, whatever became of the store.
+        self.publish(&mut *self.state.lock().await);
+    }
+
+    /// Reads the whole store, and takes what has changed in one step.
+    async fn scan(&self) -> Result<(), StoreError> {
+        if let Ok(mut written) = self.written.lock() {
+            written.clear();
+        }
+        let scan = SCANS.fetch_add(1, Ordering::Relaxed);
+        let mut changed: Vec<(DocumentKind, Raw)> = Vec::new();
+        for kind in DocumentKind::ALL {
+            let prefix = self.prefix(kind);
+            let mut cursor = None;
+            loop {
+                let page = self.store.scan(&prefix, cursor).await?;
+                let mut state = self.state.lock().await;
+                for item in page.items {
+                    let Item { key, content } = item;
+                    let unreadable = content.as_ref().err().map(|why| Reason::new(why.to_string()));
+                    let bytes = content.as_deref().map_err(|_| unreadable.as_ref());
+                    let bytes = match bytes {
+                        Ok(bytes) => Ok(bytes),
+                        Err(Some(reason)) => Err(reason),
+                        Err(None) => continue,
+                    };
+                    if !state.sees(kind, scan, &key, bytes) {
+                        let bytes = bytes.map(Arc::from).map_err(Reason::clone);
+                        changed.push((kind, Raw { key, file: None, bytes }));
+                    }
+                }
+                cursor = page.next;
+                if cursor.is_none() {
+                    break;
+                }
+            }
+        }
+        self.take(scan, changed).await;
+        Ok(())
+    }
+
+    async fn take(&self, scan: u64, changed: Vec<(DocumentKind, Raw)>) {
+        let mut state = self.state.lock().await;
+        let written: BTreeSet<String> =
+            self.written.lock().map(|written| written.clone()).unwrap_or_default();
+        for (kind, raw) in changed {
+            if !written.contains(&raw.key) {
+                let key = raw.key.clone();
+                state.put(kind, Layer::Store, raw);
+                state.sees(kind, scan, &key, Ok(&[]));
+            }
+        }
+        state.remove_unseen(scan, &written);
+        self.publish(&mut state);
+    }
+
+    /// Reads one key of the store again.
+    pub(super) async fn refresh(&self, key: &str) {
+        let Some(kind) = DocumentKind::ALL.into_iter().find(|kind| key.starts_with(&self.prefix(*kind)))
+        else {
+            return;
+        };
+        match self.store.get(key).await {
+            Ok(record) => self.take_one(kind, key, record.map(|record| record.bytes)).await,
+            Err(error) => {
+                tracing::debug!(key, %error, "a changed document cannot be read; the next scan will");
+                if let Ok(mut state) = self.store_state.write() {
+                    state.error = Some(error.to_string());
+                }
+            }
+        }
+    }
+
+    /// Takes what the store now holds under one key.
+    pub(super) async fn take_one(&self, kind: DocumentKind, key: &str, bytes: Option<Vec<u8>>) {
+        if let Ok(mut written) = self.written.lock() {
+            written.insert(key.to_owned());
+        }
+        let mut state = self.state.lock().await;
+        match bytes {
+            Some(bytes) => {
+                let raw = Raw { key: key.to_owned(), file: None, bytes: Ok(bytes.into()) };
+                state.put(kind, Layer::Store, raw);
+            }
+            None => {
+                state.remove(kind, Layer::Store, key);
+            }
+        }
+        self.publish(&mut state);
+    }
+}
+
+/// Numbers the scans of this process.
+static SCANS: AtomicU64 = AtomicU64::new(1);
+
+/// Watches a folder; `None` while it is not there, or when the system cannot watch it.
+fn watch(dir: &Path, changed: Arc<Notify>) -> Option<notify::RecommendedWatcher> {
+    let tell = move |event: notify::Result<notify::Event>| {
+        if event.is_ok_and(|event| !event.kind.is_access()) {
+            changed.notify_one();
+        }
+    };
+    let mut watcher = notify::recommended_watcher(tell).ok()?;
+    watcher.watch(dir, notify::RecursiveMode::Recursive).ok()?;
+    Some(watcher)
+}

@@ -1,0 +1,88 @@
+//! Request bodies: JSON of bounded length, declared as such.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::web::{Bytes, Data};
+use actix_web::{FromRequest, HttpRequest};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::ApiError;
+use crate::model::Reason;
+
+/// The longest body, in bytes.
+pub struct Limit(pub usize);
+
+/// The bytes of a JSON body; an empty body stands for `{}`.
+pub struct JsonBody(Bytes);
+
+impl JsonBody {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        if self.0.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &self.0 }
+    }
+
+    /// The body as `T`.
+    ///
+    /// # Errors
+    /// `invalid_json`, with line and column.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
+        serde_json::from_slice(self.bytes())
+            .map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
+    }
+}
+
+impl FromRequest for JsonBody {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<JsonBody, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let limit = request.app_data::<Data<Limit>>().map_or(0, |limit| limit.0);
+        let is_json = declares_json(request);
+        let bytes = Bytes::from_request(request, payload);
+        Box::pin(async move {
+            let bytes = bytes.await.map_err(|error| match error.as_error::<PayloadError>() {
+                Some(PayloadError::Overflow) => ApiError::body_too_large(limit),
+                _ => ApiError::body_unreadable(&error.to_string()),
+            })?;
+            if !is_json && !bytes.is_empty() {
+                return Err(ApiError::unsupported_media_type());
+            }
+            Ok(JsonBody(bytes))
+        })
+    }
+}
+
+fn declares_json(request: &HttpRequest) -> bool {
+    let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = declared.and_then(|value| value.split(';').next()).map(str::trim);
+    essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
+}
+
+/// The variables of a request, under one of their two names.
+#[derive(Debug, Deserialize)]
+pub struct VariablesBody<'a> {
+    #[serde(borrow, default)]
+    pub(super) variables: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) args: Option<&'a RawValue>,
+}
+
+impl<'a> VariablesBody<'a> {
+    /// The JSON text of the variables.
+    ///
+    /// # Errors
+    /// When both names are used.
+    pub fn text(&self) -> Result<Option<&'a str>, ApiError> {
+        match (self.variables, self.args) {
+            (Some(_), Some(_)) => Err(ApiError::invalid_variables(
+                "`variables` and `args` mean the same; give only one of them",
+            )),
+            (one, other) => Ok(one.or(other).map(RawValue::get)),
+        }
+    }
+}

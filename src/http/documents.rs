@@ -1,0 +1,147 @@
+//! Lists of documents, single documents, and writes.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ETAG, IF_MATCH};
+use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::body::JsonBody;
+use super::error::ApiError;
+use super::views;
+use crate::app::App;
+use crate::catalog::{PromptEntry, Snapshot};
+use crate::model::{DocumentKind, Id};
+use crate::store::{Etag, Expect};
+
+/// What a list may be narrowed to.
+#[derive(Debug, Default, Deserialize)]
+pub struct Filter {
+    supports: Option<String>,
+    language: Option<String>,
+    #[serde(default)]
+    detail: bool,
+}
+
+/// `GET /api/{kind}s`
+pub async fn list(
+    kind: DocumentKind,
+    app: Data<App>,
+    filter: Query<Filter>,
+) -> Result<HttpResponse, ApiError> {
+    let snapshot = app.catalog.snapshot();
+    Ok(HttpResponse::Ok().json(match kind {
+        DocumentKind::Extension => extensions(&snapshot, &filter),
+        DocumentKind::Prompt => prompts(&snapshot, &filter),
+        DocumentKind::Environ => environs(&snapshot, &filter),
+        DocumentKind::Tool => tools(&snapshot, &filter),
+    }))
+}
+
+impl Filter {
+    fn supports(&self, supported: &[String]) -> bool {
+        self.supports.as_ref().is_none_or(|wanted| supported.contains(wanted))
+    }
+
+    fn language(&self, languages: &[String]) -> bool {
+        let fits = |wanted: &String| languages.iter().any(|l| l == "*" || l.eq_ignore_ascii_case(wanted));
+        self.language.as_ref().is_none_or(fits)
+    }
+
+    fn prompt(&self, entry: &PromptEntry) -> bool {
+        let supported = entry.prompt.as_ref().map_or(&[][..], |prompt| &prompt.supports);
+        let languages = entry.extension.as_ref().map_or(&[][..], |entry| &entry.extension.languages);
+        self.supports(supported) && self.language(languages)
+    }
+
+    /// The id alone, or the object that `detail` gives.
+    fn item(&self, id: &Id, detail: impl FnOnce() -> Json) -> Json {
+        if self.detail { detail() } else { json!(id) }
+    }
+}
+
+fn extensions(snapshot: &Snapshot, filter: &Filter) -> Json {
+    let all = snapshot.documents.extensions.iter().filter(|(_, entry)| {
+        let extension = &entry.extension;
+        let supported = extension.prompts.iter().any(|prompt| filter.supports(&prompt.supports));
+        (supported || filter.supports.is_none()) && filter.language(&extension.languages)
+    });
+    all.map(|(id, entry)| filter.item(id, || views::extension(entry))).collect()
+}
+
+fn prompts(snapshot: &Snapshot, filter: &Filter) -> Json {
+    let all = snapshot.documents.prompts.iter().filter(|(_, entry)| filter.prompt(entry));
+    all.map(|(id, entry)| filter.item(id, || views::prompt_summary(entry))).collect()
+}
+
+fn environs(snapshot: &Snapshot, filter: &Filter) -> Json {
+    let value = |id: &str| Id::parse(id).ok().and_then(|id| snapshot.environ(&id));
+    let item = |id: &str| match filter.detail {
+        true => json!({"id": id, "value": value(id)}),
+        false => json!(id),
+    };
+    snapshot.environ_ids.iter().map(|id| item(id)).collect()
+}
+
+fn tools(snapshot: &Snapshot, filter: &Filter) -> Json {
+    let all = snapshot.documents.tools.iter().filter(|(_, tool)| filter.supports(&tool.supports));
+    all.map(|(id, tool)| filter.item(id, || views::tool(tool))).collect()
+}
+
+/// `GET /api/{kind}s/{id}`
+pub async fn show(kind: DocumentKind, app: Data<App>, id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let id = Id::parse(&id)?;
+    let snapshot = app.catalog.snapshot();
+    let documents = &snapshot.documents;
+    let view = match kind {
+        DocumentKind::Extension => documents.extensions.get(&id).map(|entry| views::extension(entry)),
+        DocumentKind::Prompt => match documents.prompts.contains_key(&id) {
+            true => Some(views::prompt(&app.renderer.describe(&id)?)),
+            false => None,
+        },
+        DocumentKind::Environ => snapshot.environ(&id).map(|value| json!(value)),
+        DocumentKind::Tool => documents.tools.get(&id).map(|tool| views::tool(tool)),
+    };
+    let view = view.ok_or_else(|| ApiError::not_found(kind, id.as_str()))?;
+    let mut response = HttpResponse::Ok();
+    if let Some(etag) = app.catalog.etag(kind, &id).await {
+        response.insert_header((ETAG, format!("\"{etag}\"")));
+    }
+    Ok(response.json(view))
+}
+
+/// `PUT /api/{kind}s/{id}`
+pub async fn put(
+    kind: DocumentKind,
+    app: Data<App>,
+    id: Path<String>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let id = Id::parse(&id)?;
+    let written = app.catalog.put(kind, &id, body.bytes(), expectation(&request)?).await?;
+    let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+    let reply = json!({"id": id, "created": written.created});
+    Ok(HttpResponse::build(status).insert_header((ETAG, format!("\"{}\"", written.etag))).json(reply))
+}
+
+/// `DELETE /api/{kind}s/{id}`
+pub async fn delete(
+    kind: DocumentKind,
+    app: Data<App>,
+    id: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let id = Id::parse(&id)?;
+    app.catalog.delete(kind, &id, expectation(&request)?).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// What `If-Match` says about the stored version.
+fn expectation(request: &HttpRequest) -> Result<Expect, ApiError> {
+    let Some(header) = request.headers().get(IF_MATCH) else { return Ok(Expect::Any) };
+    let text = header.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
+    let etag = text.and_then(|text| text.parse::<Etag>().ok()).ok_or_else(ApiError::bad_if_match)?;
+    Ok(Expect::Etag(etag))
+}

@@ -1,0 +1,292 @@
+//! Failures as answers: one table from kinds to statuses, one shape for all bodies.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, RETRY_AFTER};
+use actix_web::{HttpResponse, ResponseError};
+use serde_json::{Value as Json, json};
+
+use crate::catalog::WriteError;
+use crate::error::{Kind, Kinded};
+use crate::model::{DocumentKind, InvalidId, Reason};
+use crate::render::RenderFailure;
+use crate::store::StoreError;
+use crate::template::{CompileError, Missing, Position};
+
+/// A failure in the shape that OpenAI's client libraries show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiError {
+    status: StatusCode,
+    kind: &'static str,
+    code: &'static str,
+    message: String,
+    param: Option<&'static str>,
+    details: Option<Json>,
+    allow: Option<&'static str>,
+}
+
+/// Kind -> status and type: the one table.
+fn status_and_type(kind: Kind) -> (StatusCode, &'static str) {
+    match kind {
+        Kind::InvalidInput => (StatusCode::BAD_REQUEST, "invalid_request_error"),
+        Kind::NotFound => (StatusCode::NOT_FOUND, "not_found_error"),
+        Kind::Conflict => (StatusCode::CONFLICT, "conflict_error"),
+        Kind::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "conflict_error"),
+        Kind::FailedDependency => (StatusCode::FAILED_DEPENDENCY, "conflict_error"),
+        Kind::Overloaded => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error"),
+        Kind::Timeout => (StatusCode::SERVICE_UNAVAILABLE, "timeout_error"),
+        Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable_error"),
+        Kind::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "render_error"),
+    }
+}
+
+impl ApiError {
+    fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> ApiError {
+        let (status, kind) = status_and_type(kind);
+        ApiError { status, kind, code, message: message.into(), param: None, details: None, allow: None }
+    }
+
+    fn with_details(self, details: Json) -> ApiError {
+        ApiError { details: Some(details), ..self }
+    }
+
+    fn about(self, param: &'static str) -> ApiError {
+        ApiError { param: Some(param), ..self }
+    }
+
+    /// The body is not JSON, or not of the expected shape.
+    pub fn invalid_json(reason: &Reason) -> ApiError {
+        let message = format!("the request body is {}; send one JSON object", reason.message);
+        ApiError::new(Kind::InvalidInput, "invalid_json", message)
+            .with_details(place(reason.line, reason.column))
+    }
+
+    /// Something about the variables other than what a schema finds.
+    pub fn invalid_variables(message: &str) -> ApiError {
+        let violations = json!([{"path": "", "message": message}]);
+        ApiError::new(Kind::InvalidInput, "invalid_variables", message)
+            .about("variables")
+            .with_details(json!({"violations": violations}))
+    }
+
+    /// A preview needs exactly one of its two bodies.
+    pub fn one_body() -> ApiError {
+        let message = "give exactly one of `template` (a text) and `messages` (a list)";
+        ApiError::new(Kind::InvalidInput, "invalid_json", message).about("template")
+    }
+
+    /// Nothing of this id exists.
+    pub fn not_found(kind: DocumentKind, id: &str) -> ApiError {
+        let message = format!("there is no {kind} `{id}`; GET /api/{kind}s lists those that exist");
+        ApiError::new(Kind::NotFound, not_found_code(kind), message).about("id")
+    }
+
+    /// The path leads nowhere.
+    pub fn route_not_found(path: &str) -> ApiError {
+        let message = format!("there is nothing at `{path}`; the routes are listed in the README");
+        ApiError::new(Kind::NotFound, "route_not_found", message)
+    }
+
+    /// The path does not know the method; `allowed` are those that it knows.
+    pub fn method_not_allowed(method: &str, allowed: &'static str) -> ApiError {
+        let message = format!("this path does not take {method}; it takes {allowed}");
+        let error = ApiError::new(Kind::InvalidInput, "method_not_allowed", message);
+        ApiError { status: StatusCode::METHOD_NOT_ALLOWED, allow: Some(allowed), ..error }
+    }
+
+    /// The body is longer than the limit.
+    pub fn body_too_large(limit: usize) -> ApiError {
+        let message = format!("the request body is longer than {limit} bytes (server.body_limit_bytes)");
+        let error = ApiError::new(Kind::InvalidInput, "body_too_large", message);
+        ApiError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error }
+    }
+
+    /// The body did not arrive whole.
+    pub fn body_unreadable(reason: &str) -> ApiError {
+        ApiError::new(
+            Kind::InvalidInput,
+            "invalid_json",
+            format!("the request body cannot be read: {reason}"),
+        )
+    }
+
+    /// The body is not declared as JSON.
+    pub fn unsupported_media_type() -> ApiError {
+        let message = "send the body as JSON, with the header `content-type: application/json`";
+        let error = ApiError::new(Kind::InvalidInput, "unsupported_media_type", message);
+        ApiError { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..error }
+    }
+
+    /// The request comes from where none may come from.
+    pub fn forbidden(message: String) -> ApiError {
+        let error = ApiError::new(Kind::InvalidInput, "forbidden", message);
+        ApiError { status: StatusCode::FORBIDDEN, kind: "permission_error", ..error }
+    }
+
+    /// No catalog has been loaded yet.
+    pub fn not_ready(why: &str) -> ApiError {
+        ApiError::new(Kind::Unavailable, "not_ready", format!("no catalog is loaded yet: {why}"))
+    }
+
+    /// The `If-Match` header is not one ETag of ours.
+    pub fn bad_if_match() -> ApiError {
+        let message = "`if-match` must be one ETag as GET returns it, in double quotes";
+        ApiError::new(Kind::PreconditionFailed, "etag_mismatch", message)
+    }
+
+    fn body(&self) -> Json {
+        let mut error = json!({
+            "message": self.message,
+            "type": self.kind,
+            "param": self.param,
+            "code": self.code,
+        });
+        if let (Some(details), Some(members)) = (&self.details, error.as_object_mut()) {
+            members.insert("details".to_owned(), details.clone());
+        }
+        json!({"error": error})
+    }
+}
+
+fn not_found_code(kind: DocumentKind) -> &'static str {
+    match kind {
+        DocumentKind::Extension => "extension_not_found",
+        DocumentKind::Prompt => "prompt_not_found",
+        DocumentKind::Environ => "environ_not_found",
+        DocumentKind::Tool => "tool_not_found",
+    }
+}
+
+impl std::fmt::Display for ApiError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}: {}", self.status.as_u16(), self.code, self.message)
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status);
+        if let Some(allow) = self.allow {
+            response.insert_header((ALLOW, allow));
+        }
+        if self.status == StatusCode::TOO_MANY_REQUESTS {
+            response.insert_header((RETRY_AFTER, "1"));
+        }
+        response.json(self.body())
+    }
+}
+
+impl From<InvalidId> for ApiError {
+    fn from(error: InvalidId) -> ApiError {
+        ApiError::new(Kind::InvalidInput, "invalid_id", error.to_string()).about("id")
+    }
+}
+
+impl From<RenderFailure> for ApiError {
+    fn from(failure: RenderFailure) -> ApiError {
+        let kind = failure.kind();
+        let error = |code| ApiError::new(kind, code, failure.to_string());
+        match &failure {
+            RenderFailure::InvalidId(_) => error("invalid_id").about("id"),
+            RenderFailure::NotFound { .. } => error("prompt_not_found").about("id"),
+            RenderFailure::FailedDependency { .. } => error("failed_dependency"),
+            RenderFailure::InvalidTemplate { source, file } => {
+                error("invalid_template").with_details(compile_details(source, file.as_deref()))
+            }
+            RenderFailure::Unreadable { reasons, .. } => {
+                error("invalid_template").with_details(json!({"problems": reasons}))
+            }
+            RenderFailure::InvalidParameters { .. } => error("invalid_template"),
+            RenderFailure::VariablesNotJson(reason) => {
+                error("invalid_json").about("variables").with_details(place(reason.line, reason.column))
+            }
+            RenderFailure::InvalidVariables { violations } => {
+                error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
+            }
+            RenderFailure::Missing { missing, violations } => {
+                let mut details = missing_details(missing);
+                if let (false, Some(members)) = (violations.is_empty(), details.as_object_mut()) {
+                    members.insert("violations".to_owned(), json!(violations));
+                }
+                error("missing_variables").about("variables").with_details(details)
+            }
+            RenderFailure::Failed { position, .. } => match position {
+                Some(position) => error("render_failed").with_details(json!(position)),
+                None => error("render_failed"),
+            },
+            RenderFailure::Timeout => error("render_timeout"),
+            RenderFailure::Overloaded => error("overloaded"),
+        }
+    }
+}
+
+fn place(line: Option<usize>, column: Option<usize>) -> Json {
+    json!({"line": line, "column": column})
+}
+
+fn compile_details(error: &CompileError, file: Option<&str>) -> Json {
+    let position = match error {
+        CompileError::Invalid { position, .. } => position.as_ref(),
+        CompileError::TooLarge { .. } => None,
+    };
+    let mut details = place(position.map(|p| p.line), position.and_then(|p| p.column));
+    if let Some(members) = details.as_object_mut() {
+        members.extend(position.map(|p| ("template".to_owned(), json!(p.template))));
+        members.extend(file.map(|file| ("file".to_owned(), json!(file))));
+    }
+    details
+}
+
+fn missing_details(missing: &[Missing]) -> Json {
+    let paths: Vec<&str> = missing.iter().map(|m| m.path.as_str()).collect();
+    let positions: serde_json::Map<String, Json> = missing
+        .iter()
+        .filter_map(|m| Some((m.path.clone(), json!(m.position.as_ref().map(position_json)?))))
+        .collect();
+    json!({"missing": paths, "positions": positions})
+}
+
+fn position_json(position: &Position) -> Json {
+    json!(position)
+}
+
+impl From<WriteError> for ApiError {
+    fn from(failure: WriteError) -> ApiError {
+        let kind = failure.kind();
+        let error = |code| ApiError::new(kind, code, failure.to_string());
+        match &failure {
+            WriteError::NotJson(reason) => {
+                error("invalid_json").with_details(place(reason.line, reason.column))
+            }
+            WriteError::Invalid { violations, .. } => {
+                error("invalid_document").with_details(json!({"violations": violations}))
+            }
+            WriteError::Template { flaws } => {
+                let first = flaws.first();
+                let mut details = place(first.and_then(|f| f.line), first.and_then(|f| f.column));
+                if let Some(members) = details.as_object_mut() {
+                    members.insert("problems".to_owned(), json!(flaws));
+                }
+                error("invalid_template").with_details(details)
+            }
+            WriteError::NotFound { kind, id } => ApiError::not_found(*kind, id.as_str()),
+            WriteError::ReadOnly { .. } => error("read_only"),
+            WriteError::Store(store) => store.into(),
+        }
+    }
+}
+
+impl From<&StoreError> for ApiError {
+    fn from(failure: &StoreError) -> ApiError {
+        let code = match failure.kind() {
+            Kind::PreconditionFailed => "etag_mismatch",
+            Kind::Conflict => "conflict",
+            Kind::InvalidInput => "invalid_document",
+            _ => "store_unavailable",
+        };
+        ApiError::new(failure.kind(), code, failure.to_string())
+    }
+}

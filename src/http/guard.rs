@@ -1,0 +1,122 @@
+//! What holds for every request: an id for it, and no web page that talks to a local service by trickery.
+
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use actix_web::body::BoxBody;
+use actix_web::dev::{Service, ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
+use actix_web::{Error, ResponseError};
+
+use super::error::ApiError;
+use crate::settings;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_MAX: usize = 128;
+
+/// The checks of every request.
+pub struct Guard {
+    names: Vec<String>,
+    any_host: bool,
+    any_address: bool,
+    origins: Vec<String>,
+    started: u64,
+    requests: AtomicU64,
+}
+
+impl Guard {
+    /// The guard of a server that listens on `address`.
+    pub fn new(address: SocketAddr, settings: &settings::Server) -> Guard {
+        let mut names: Vec<String> = settings.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
+        names.push(address.ip().to_string());
+        Guard {
+            any_host: settings.hosts.iter().any(|host| host == "*"),
+            any_address: address.ip().is_unspecified(),
+            names,
+            origins: settings.origins.clone(),
+            started: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64),
+            requests: AtomicU64::new(0),
+        }
+    }
+
+    /// Handles a request: refused, or handed on; every answer carries an id.
+    pub fn around<S>(
+        self: Arc<Self>,
+        request: ServiceRequest,
+        service: &S,
+    ) -> impl Future<Output = Result<ServiceResponse<BoxBody>, Error>> + use<S>
+    where
+        S: Service<ServiceRequest, Response = ServiceResponse<BoxBody>, Error = Error>,
+    {
+        let id = self.request_id(&request);
+        let answer = match self.check(&request) {
+            Ok(()) => Ok(service.call(request)),
+            Err(refusal) => Err(request.into_response(refusal.error_response())),
+        };
+        async move {
+            let mut response = match answer {
+                Ok(answer) => answer.await?,
+                Err(refusal) => refusal,
+            };
+            response.headers_mut().insert(REQUEST_ID, id);
+            Ok(response)
+        }
+    }
+
+    /// The client's own id if it is a sane one, else a new one.
+    fn request_id(&self, request: &ServiceRequest) -> HeaderValue {
+        let sane = |value: &&HeaderValue| {
+            let bytes = value.as_bytes();
+            let good = |b: &u8| b.is_ascii_alphanumeric() || b"-_.:".contains(b);
+            (1..=REQUEST_ID_MAX).contains(&bytes.len()) && bytes.iter().all(good)
+        };
+        request.headers().get(REQUEST_ID).filter(sane).cloned().unwrap_or_else(|| {
+            let number = self.requests.fetch_add(1, Ordering::Relaxed);
+            let text = format!("{:x}-{number:x}", self.started);
+            HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("unknown"))
+        })
+    }
+
+    fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
+        let host = match request.headers().get(HOST) {
+            None => return self.check_origin(request, ""),
+            Some(host) => host.to_str().unwrap_or_default(),
+        };
+        let name = host_name(host);
+        if !(self.any_host || self.knows(name)) {
+            return Err(ApiError::forbidden(format!(
+                "this service does not answer for the host `{name}`; add it to server.hosts if it should"
+            )));
+        }
+        self.check_origin(request, host)
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
+            || (self.any_address && name.parse::<IpAddr>().is_ok())
+    }
+
+    fn check_origin(&self, request: &ServiceRequest, host: &str) -> Result<(), ApiError> {
+        let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };
+        let origin = origin.to_str().unwrap_or_default();
+        let same = origin.split_once("://").is_some_and(|(_, authority)| authority == host);
+        if same || self.origins.iter().any(|known| known == origin || known == "*") {
+            return Ok(());
+        }
+        Err(ApiError::forbidden(format!(
+            "web pages of `{origin}` may not call this service; add it to server.origins if they should"
+        )))
+    }
+}
+
+/// The name in a `Host` header, without port and brackets.
+fn host_name(host: &str) -> &str {
+    match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    }
+}

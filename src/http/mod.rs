@@ -1,0 +1,73 @@
+//! The HTTP front door: parse, one service call, reply.
+//!
+//! - `routes`: every path and the handler behind it
+//! - `documents`: lists, single documents, writes; `render`: prompts; `status`: the service itself
+//! - `body`: request bodies; `error`: failures as answers; `guard`: what holds for every request
+
+mod body;
+mod documents;
+mod error;
+mod guard;
+mod render;
+mod routes;
+mod status;
+mod views;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::Server;
+use actix_web::web::Data;
+use actix_web::{App as ActixApp, HttpServer};
+
+use crate::app::App;
+use crate::settings;
+use guard::Guard;
+
+/// How long a client may take to send the head of its request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long requests under way may take to end when the server is stopped, in seconds.
+const STOP_TIMEOUT_SECONDS: u64 = 30;
+
+/// A server that listens; it serves while `server` is polled.
+pub struct Bound {
+    /// The address that it listens on.
+    pub address: SocketAddr,
+    /// The running server.
+    pub server: Server,
+}
+
+/// Binds the address of the settings and starts to serve.
+///
+/// # Errors
+/// When the address cannot be bound.
+pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Bound> {
+    let listener = TcpListener::bind(settings.listen)?;
+    let address = listener.local_addr()?;
+    let guard = Arc::new(Guard::new(address, settings));
+    let services = Data::from(app.clone());
+    let body_limit = Data::new(body::Limit(settings.body_limit_bytes));
+    let server = HttpServer::new(move || {
+        let guard = guard.clone();
+        ActixApp::new()
+            .app_data(services.clone())
+            .app_data(body_limit.clone())
+            .app_data(actix_web::web::PayloadConfig::new(body_limit.0))
+            .configure(routes::configure)
+            .wrap_fn(move |request, service| guard.clone().around(request, service))
+    });
+    let workers = match settings.workers {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        workers => workers,
+    };
+    let server = server
+        .workers(workers)
+        .max_connections(settings.connections.div_ceil(workers))
+        .client_request_timeout(HEAD_TIMEOUT)
+        .shutdown_timeout(STOP_TIMEOUT_SECONDS)
+        .listen(listener)?
+        .run();
+    Ok(Bound { address, server })
+}

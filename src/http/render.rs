@@ -1,0 +1,102 @@
+//! Rendering over HTTP, in both spellings, and previews.
+
+use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpResponse, Responder};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
+
+use super::body::{JsonBody, VariablesBody};
+use super::error::ApiError;
+use crate::app::App;
+use crate::model::{Body, Id, Syntax, TemplateText};
+use crate::render::{Content, Rendered, Report, Unregistered, Warning};
+
+/// What the query may ask for.
+#[derive(Debug, Deserialize)]
+pub struct Options {
+    #[serde(default)]
+    explain: bool,
+}
+
+/// The answer in the spelling of the original document.
+#[derive(Debug, Serialize)]
+struct RenderedReply<'a> {
+    rendered_prompt: &'a Content,
+    status: &'static str,
+    #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
+    warnings: &'a [Warning],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<&'a Report>,
+}
+
+/// The answer in the spelling of the Go prototype.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum PrototypeReply {
+    Prompt { prompt: String },
+    Messages { messages: Vec<Json> },
+}
+
+/// `POST /api/render/prompts/{id}`
+pub async fn rendered(
+    app: Data<App>,
+    id: Path<String>,
+    options: Query<Options>,
+    body: JsonBody,
+) -> Result<impl Responder, ApiError> {
+    let id = Id::parse(&id)?;
+    let variables = body.parse::<VariablesBody>()?.text()?;
+    let rendered = app.renderer.render(&id, variables).await?;
+    Ok(reply(&rendered, options.explain))
+}
+
+/// `POST /api/prompts/{id}/render`
+pub async fn prototype(app: Data<App>, id: Path<String>, body: JsonBody) -> Result<impl Responder, ApiError> {
+    let id = Id::parse(&id)?;
+    let variables = body.parse::<VariablesBody>()?.text()?;
+    let rendered = app.renderer.render(&id, variables).await?;
+    Ok(HttpResponse::Ok().json(match rendered.content {
+        Content::Text(prompt) => PrototypeReply::Prompt { prompt },
+        Content::Messages(messages) => PrototypeReply::Messages { messages },
+    }))
+}
+
+/// The body of a preview.
+#[derive(Debug, Deserialize)]
+struct PreviewBody<'a> {
+    template: Option<String>,
+    messages: Option<Vec<Json>>,
+    syntax: Option<Syntax>,
+    #[serde(borrow, default)]
+    variables: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+}
+
+/// `POST /api/render`
+pub async fn preview(
+    app: Data<App>,
+    options: Query<Options>,
+    body: JsonBody,
+) -> Result<impl Responder, ApiError> {
+    let preview: PreviewBody = body.parse()?;
+    let content = match (preview.template, preview.messages) {
+        (Some(text), None) => Body::Text(TemplateText { text: text.into(), file: None }),
+        (None, Some(messages)) => Body::from_messages(Some(&messages)),
+        _ => return Err(ApiError::one_body()),
+    };
+    let variables = VariablesBody { variables: preview.variables, args: preview.args };
+    let template = Unregistered { body: content, syntax: preview.syntax };
+    let rendered = app.renderer.preview(template, variables.text()?).await?;
+    Ok(reply(&rendered, options.explain))
+}
+
+fn reply(rendered: &Rendered, explain: bool) -> HttpResponse {
+    HttpResponse::Ok().json(RenderedReply {
+        rendered_prompt: &rendered.content,
+        status: "success",
+        warnings: &rendered.warnings,
+        report: explain.then_some(&rendered.report),
+    })
+}

@@ -1,0 +1,59 @@
+//! Every path and the handler behind it.
+
+use actix_web::web::{self, ServiceConfig};
+use actix_web::{HttpRequest, Resource, Route};
+
+use super::error::ApiError;
+use super::{documents, render, status};
+use crate::model::DocumentKind;
+
+/// Adds all routes.
+pub fn configure(config: &mut ServiceConfig) {
+    config
+        .service(post("/api/render/prompts/{id}", web::post().to(render::rendered)))
+        .service(post("/api/prompts/{id}/render", web::post().to(render::prototype)))
+        .service(post("/api/render", web::post().to(render::preview)))
+        .service(get("/api/status", web::get().to(status::status)))
+        .service(get("/healthz", web::get().to(status::alive)))
+        .service(get("/readyz", web::get().to(status::ready)))
+        .service(get("/schemas/{name}.json", web::get().to(status::schema)));
+    for kind in DocumentKind::ALL {
+        config.service(list(kind)).service(one(kind));
+    }
+    config.default_service(web::to(no_route));
+}
+
+fn get(path: &str, route: Route) -> Resource {
+    only(path, "GET").route(route)
+}
+
+fn post(path: &str, route: Route) -> Resource {
+    only(path, "POST").route(route)
+}
+
+/// A path that says which methods it takes when it gets another.
+fn only(path: &str, allowed: &'static str) -> Resource {
+    let refuse = move |request: HttpRequest| async move {
+        Err::<&str, _>(ApiError::method_not_allowed(request.method().as_str(), allowed))
+    };
+    web::resource(path).default_service(web::to(refuse))
+}
+
+fn list(kind: DocumentKind) -> Resource {
+    let list = move |app, query| documents::list(kind, app, query);
+    get(&format!("/api/{kind}s"), web::get().to(list))
+}
+
+fn one(kind: DocumentKind) -> Resource {
+    let show = move |app, id| documents::show(kind, app, id);
+    let put = move |app, id, request, body| documents::put(kind, app, id, request, body);
+    let delete = move |app, id, request| documents::delete(kind, app, id, request);
+    only(&format!("/api/{kind}s/{{id}}"), "GET, PUT, DELETE")
+        .route(web::get().to(show))
+        .route(web::put().to(put))
+        .route(web::delete().to(delete))
+}
+
+async fn no_route(request: HttpRequest) -> Result<&'static str, ApiError> {
+    Err(ApiError::route_not_found(request.path()))
+}

@@ -1,0 +1,57 @@
+//! How documents look from outside.
+
+use serde_json::{Value as Json, json};
+
+use crate::catalog::{ExtensionEntry, PromptEntry};
+use crate::model::{Tool, object_schema};
+use crate::render::Description;
+
+/// An extension: its document and its state.
+pub fn extension(entry: &ExtensionEntry) -> Json {
+    let mut view = entry.extension.document.clone();
+    if let Some(members) = view.as_object_mut() {
+        members.insert("available".to_owned(), entry.unavailable.is_none().into());
+        members.insert("problems".to_owned(), json!(entry.problems));
+    }
+    view
+}
+
+/// A prompt in a list.
+pub fn prompt_summary(entry: &PromptEntry) -> Json {
+    let document = entry.prompt.as_ref().map(|prompt| &prompt.document);
+    let member = |name: &str| document.and_then(|document| document.get(name)).cloned();
+    json!({
+        "id": entry.id,
+        "origin": entry.origin,
+        "name": member("name"),
+        "description": member("description"),
+        "supports": entry.prompt.as_ref().map(|prompt| prompt.supports.clone()).unwrap_or_default(),
+        "problems": entry.problems,
+    })
+}
+
+/// A prompt in full.
+pub fn prompt(description: &Description) -> Json {
+    let entry = &description.entry;
+    let prompt = entry.prompt.as_deref();
+    let declared = prompt.and_then(|prompt| prompt.parameters.as_ref());
+    let open = || json!({"type": "object", "properties": {}});
+    json!({
+        "id": entry.id,
+        "origin": entry.origin,
+        "prompt": prompt.map(|prompt| &prompt.document),
+        "parameters": declared.and_then(object_schema).unwrap_or_else(open),
+        "requires": description.requires,
+        "syntax": description.syntax,
+        "problems": entry.problems,
+    })
+}
+
+/// A tool: its document and the name that templates call it by.
+pub fn tool(tool: &Tool) -> Json {
+    let mut view = tool.document.clone();
+    if let Some(members) = view.as_object_mut() {
+        members.insert("function".to_owned(), tool.function.as_str().into());
+    }
+    view
+}

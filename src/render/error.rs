@@ -1,0 +1,103 @@
+//! Why a prompt was not rendered.
+
+use crate::error::{Kind, Kinded};
+use crate::model::{Id, InvalidId, Reason};
+use crate::schema::Violation;
+use crate::template::{CompileError, Missing, Position};
+
+/// Why a prompt was not rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderFailure {
+    /// The id is none.
+    #[error(transparent)]
+    InvalidId(#[from] InvalidId),
+    /// No such prompt.
+    #[error("there is no prompt `{id}`; GET /api/prompts lists the prompts that exist")]
+    NotFound {
+        /// Its id.
+        id: Id,
+    },
+    /// The prompt's document is broken, and no good version of it was ever seen.
+    #[error("the prompt `{id}` cannot be used: {}", reasons.iter().map(|r| r.message.as_str()).collect::<Vec<_>>().join("; "))]
+    Unreadable {
+        /// Its id.
+        id: Id,
+        /// What is wrong.
+        reasons: Vec<Reason>,
+    },
+    /// The prompt's extension lacks something that it depends on.
+    #[error("the prompt `{id}` cannot be used: its extension {reason}")]
+    FailedDependency {
+        /// Its id.
+        id: Id,
+        /// What is lacking.
+        reason: String,
+    },
+    /// A template does not compile.
+    #[error("the template is not valid: {source}")]
+    InvalidTemplate {
+        /// Why.
+        source: CompileError,
+        /// The file that it was read from.
+        file: Option<String>,
+    },
+    /// The prompt's own `parameters` are not a JSON Schema.
+    #[error("the `parameters` of the prompt are {message}")]
+    InvalidParameters {
+        /// What is wrong with them.
+        message: String,
+    },
+    /// The variables are not JSON.
+    #[error("the variables are {}", .0.message)]
+    VariablesNotJson(Reason),
+    /// The variables break the prompt's schema.
+    #[error("the variables do not fit the prompt: {}", violations.iter().map(|v| format!("{}: {}", if v.path.is_empty() { "/" } else { &v.path }, v.message)).collect::<Vec<_>>().join("; "))]
+    InvalidVariables {
+        /// Every way in which they do.
+        violations: Vec<Violation>,
+    },
+    /// Values that the prompt needs are not there.
+    #[error("the prompt needs values that are missing: {}; give them in `variables`, or register the environs", missing.iter().map(|m| m.path.as_str()).collect::<Vec<_>>().join(", "))]
+    Missing {
+        /// All of them, sorted by path.
+        missing: Vec<Missing>,
+        /// What else is wrong with the variables.
+        violations: Vec<Violation>,
+    },
+    /// The template did something that is not possible, or passed a limit.
+    #[error("the template failed as it ran: {message}")]
+    Failed {
+        /// What happened.
+        message: String,
+        /// Where.
+        position: Option<Position>,
+    },
+    /// The time for one render passed.
+    #[error(
+        "the render did not end within its time limit; simplify the template, or raise render.timeout_ms"
+    )]
+    Timeout,
+    /// Too many long renders wait for their turn.
+    #[error("too many long renders are waiting; try again in a moment")]
+    Overloaded,
+}
+
+impl Kinded for RenderFailure {
+    fn kind(&self) -> Kind {
+        use RenderFailure as F;
+        match self {
+            F::InvalidId(_)
+            | F::Unreadable { .. }
+            | F::InvalidTemplate { .. }
+            | F::InvalidParameters { .. }
+            | F::VariablesNotJson(_)
+            | F::InvalidVariables { .. }
+            | F::Missing { .. } => Kind::InvalidInput,
+            F::NotFound { .. } => Kind::NotFound,
+            F::FailedDependency { .. } => Kind::FailedDependency,
+            F::Failed { .. } => Kind::Failed,
+            F::Timeout => Kind::Timeout,
+            F::Overloaded => Kind::Overloaded,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Rendering: the one place where catalog and template meet.
+//!
+//! - [`Renderer`]: from a prompt's id and variables to finished text or messages
+//! - `compiled`: a prompt ready to run, and the cache of them
+//! - `variables`: defaults and schema check of what a request brings
+//! - `run`: one render, first on the caller's thread, then in the `pool`
+//! - `surroundings`: what a prompt sees of the catalog: partials and functions
+
+mod compiled;
+mod error;
+mod pool;
+mod run;
+mod surroundings;
+mod variables;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+pub use compiled::checker;
+pub use error::RenderFailure;
+
+use crate::catalog::{Catalog, PromptEntry, Snapshot};
+use crate::model::{Body, Id, Origin, Prompt, TemplateText};
+use crate::template::{Limits, Requires, Syntax};
+use compiled::{Cache, Compiled};
+use pool::Pool;
+use run::Job;
+
+/// How prompts are rendered.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The time for one render.
+    pub timeout: Duration,
+    /// How many compiled prompts are kept.
+    pub templates_cached: usize,
+    /// What a render may use up.
+    pub limits: Limits,
+    /// Calls of tools in one render.
+    pub tool_calls: usize,
+    /// Renders too long for the caller's thread that may wait for their turn.
+    pub queue: usize,
+}
+
+/// Turns prompts into text and messages.
+pub struct Renderer {
+    catalog: Arc<Catalog>,
+    options: Options,
+    cache: Cache,
+    pool: Pool,
+}
+
+/// A finished prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rendered {
+    /// The text or the messages.
+    pub content: Content,
+    /// The calls of tools that failed.
+    pub warnings: Vec<Warning>,
+    /// How the render went.
+    pub report: Report,
+}
+
+/// What a prompt renders to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// One text.
+    Text(String),
+    /// A list of messages.
+    Messages(Vec<Json>),
+}
+
+/// A call of a tool that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The tool's id.
+    pub tool: String,
+    /// Why it failed.
+    pub reason: String,
+}
+
+/// How a render went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The dialect.
+    pub syntax: Syntax,
+    /// The revision of the catalog that the render saw.
+    pub revision: u64,
+    /// Whether the compiled templates were at hand.
+    pub cached: bool,
+    /// Whether the render was too long for the serving thread and went on in the pool.
+    pub pooled: bool,
+    /// The time for everything, in microseconds.
+    pub duration_us: u64,
+    /// What the templates can touch.
+    pub requires: Requires,
+}
+
+/// A template that is not registered, for previews.
+#[derive(Debug, Clone)]
+pub struct Unregistered {
+    /// Text or messages.
+    pub body: Body,
+    /// The dialect, if it is not to be recognized.
+    pub syntax: Option<Syntax>,
+}
+
+/// A prompt as [`Renderer::describe`] shows it.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// The catalog's entry.
+    pub entry: Arc<PromptEntry>,
+    /// The dialect, where the templates compile.
+    pub syntax: Option<Syntax>,
+    /// What the templates can touch, where they compile.
+    pub requires: Requires,
+}
+
+impl Renderer {
+    /// A renderer over a catalog; starts the threads for long renders.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn new(catalog: Arc<Catalog>, options: Options) -> std::io::Result<Renderer> {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().saturating_sub(1).max(1));
+        let pool = Pool::start(threads, options.queue)?;
+        Ok(Renderer { catalog, options, cache: Cache::new(options.templates_cached), pool })
+    }
+
+    /// Renders the prompt `id`; `variables` is the JSON text of an object.
+    ///
+    /// # Errors
+    /// [`RenderFailure`], with everything that is missing or wrong at once.
+    pub async fn render(&self, id: &Id, variables: Option<&str>) -> Result<Rendered, RenderFailure> {
+        let started = Instant::now();
+        let snapshot = self.catalog.snapshot();
+        let prompt = serving(&snapshot, id)?;
+        let (compiled, cached) = self.cache.get(&prompt, &snapshot, &self.options.limits)?;
+        self.run(compiled, cached, snapshot, variables, started).await
+    }
+
+    /// Renders a template that is not registered.
+    ///
+    /// # Errors
+    /// [`RenderFailure`], as for a registered one.
+    pub async fn preview(
+        &self,
+        template: Unregistered,
+        variables: Option<&str>,
+    ) -> Result<Rendered, RenderFailure> {
+        let started = Instant::now();
+        let snapshot = self.catalog.snapshot();
+        let prompt = Prompt {
+            id: Id::parse("preview")?,
+            origin: Origin::Direct,
+            syntax: template.syntax,
+            body: template.body,
+            supports: Vec::new(),
+            parameters: None,
+            limits: Default::default(),
+            document: Json::Null,
+        };
+        let compiled = Arc::new(Compiled::new(&Arc::new(prompt), &snapshot, &self.options.limits)?);
+        self.run(compiled, false, snapshot, variables, started).await
+    }
+
+    /// What is known of the prompt `id`, without rendering it.
+    ///
+    /// # Errors
+    /// [`RenderFailure::NotFound`].
+    pub fn describe(&self, id: &Id) -> Result<Description, RenderFailure> {
+        let snapshot = self.catalog.snapshot();
+        let entry = snapshot.prompt(id).ok_or_else(|| RenderFailure::NotFound { id: id.clone() })?.clone();
+        let compiled = entry.prompt.as_ref().map(|p| self.cache.get(p, &snapshot, &self.options.limits));
+        let (syntax, requires) = match compiled {
+            Some(Ok((compiled, _))) => (Some(compiled.syntax), compiled.requires.clone()),
+            _ => (None, Requires::default()),
+        };
+        Ok(Description { entry, syntax, requires })
+    }
+
+    async fn run(
+        &self,
+        compiled: Arc<Compiled>,
+        cached: bool,
+        snapshot: Arc<Snapshot>,
+        variables: Option<&str>,
+        started: Instant,
+    ) -> Result<Rendered, RenderFailure> {
+        let timeout = match compiled.prompt.limits.timeout_ms {
+            Some(ms) => self.options.timeout.min(Duration::from_millis(ms)),
+            None => self.options.timeout,
+        };
+        let checked = variables::check(&compiled, variables)?;
+        let revision = snapshot.revision;
+        let job = Job::new(compiled.clone(), &snapshot, checked.value, &self.options, started + timeout);
+        let ran = job.run(&self.pool).await;
+        let ran = checked.faults.combine(ran)?;
+        Ok(Rendered {
+            content: content(&compiled.prompt.body, ran.texts),
+            warnings: ran.warnings,
+            report: Report {
+                syntax: compiled.syntax,
+                revision,
+                cached,
+                pooled: ran.pooled,
+                duration_us: started.elapsed().as_micros() as u64,
+                requires: compiled.requires.clone(),
+            },
+        })
+    }
+}
+
+/// The version of a prompt that serves.
+fn serving(snapshot: &Snapshot, id: &Id) -> Result<Arc<Prompt>, RenderFailure> {
+    let entry = snapshot.prompt(id).ok_or_else(|| RenderFailure::NotFound { id: id.clone() })?;
+    if let Some(reason) = entry.extension.as_ref().and_then(|extension| extension.unavailable.clone()) {
+        return Err(RenderFailure::FailedDependency { id: id.clone(), reason });
+    }
+    entry
+        .prompt
+        .clone()
+        .ok_or_else(|| RenderFailure::Unreadable { id: id.clone(), reasons: entry.problems.clone() })
+}
+
+fn content(body: &Body, texts: Vec<String>) -> Content {
+    match body {
+        Body::Text(TemplateText { .. }) => Content::Text(texts.into_iter().next().unwrap_or_default()),
+        Body::Messages { skeleton, .. } => Content::Messages(Body::fill(skeleton, texts)),
+    }
+}

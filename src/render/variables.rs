@@ -1,0 +1,119 @@
+//! What a request brings: JSON text to a value, defaults filled in, checked against the prompt's schema.
+
+use super::compiled::Compiled;
+use super::error::RenderFailure;
+use super::run::Ran;
+use crate::model::{Reason, with_defaults};
+use crate::schema::Violation;
+use crate::template::{Missing, RenderError};
+use crate::value::{Map, SmolStr, Step, Value, from_json};
+
+/// The variables of a render, and what is wrong with them.
+pub struct Checked {
+    /// The variables with the prompt's defaults.
+    pub value: Value,
+    /// What the schema says against them.
+    pub faults: Faults,
+}
+
+/// What the schema says against the variables.
+#[derive(Debug, Default)]
+pub struct Faults {
+    missing: Vec<Missing>,
+    violations: Vec<Violation>,
+}
+
+/// Reads variables, fills the prompt's defaults in, and checks them.
+///
+/// # Errors
+/// For a text that is not JSON, or not an object. What the schema finds is returned beside the value, so that the
+/// templates can still say what else is missing.
+pub fn check(compiled: &Compiled, text: Option<&str>) -> Result<Checked, RenderFailure> {
+    let value = match text.map(|text| from_json(text.as_bytes())) {
+        None | Some(Ok(Value::Null)) => Value::from(Map::default()),
+        Some(Ok(value @ Value::Map(_))) => value,
+        Some(Ok(_)) => {
+            let message = "the variables must be an object".to_owned();
+            let violations = vec![Violation { path: String::new(), message, missing: None }];
+            return Err(RenderFailure::InvalidVariables { violations });
+        }
+        Some(Err(error)) => return Err(RenderFailure::VariablesNotJson(Reason::from_json_error(&error))),
+    };
+    let Some((document, schema)) = &compiled.parameters else {
+        return Ok(Checked { value, faults: Faults::default() });
+    };
+    let value = with_defaults(document, value);
+    let mut faults = Faults::default();
+    for violation in schema.violations(&value.to_json()) {
+        match &violation.missing {
+            Some(member) => faults.missing.push(missing(&violation.path, member, &value)),
+            None => faults.violations.push(violation),
+        }
+    }
+    Ok(Checked { value, faults })
+}
+
+/// An absent required member as a path of the template's data.
+fn missing(pointer: &str, member: &str, variables: &Value) -> Missing {
+    let mut steps = vec![Step::Key("variables".into())];
+    let mut here = Some(variables.clone());
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        let step = match (&here, token.parse::<usize>()) {
+            (Some(Value::List(_)), Ok(index)) => Step::Index(index),
+            _ => Step::Key(SmolStr::new(&token)),
+        };
+        here = match (&here, &step) {
+            (Some(Value::List(list)), Step::Index(index)) => list.get(*index).cloned(),
+            (Some(value), Step::Key(key)) => value.get(key).cloned(),
+            _ => None,
+        };
+        steps.push(step);
+    }
+    Missing { path: crate::value::Path(steps).member(member).to_string(), position: None }
+}
+
+impl Faults {
+    /// Joins what the schema found with what the run found.
+    ///
+    /// # Errors
+    /// If either found anything: all of it.
+    pub fn combine(self, ran: Result<Ran, RenderFailure>) -> Result<Ran, RenderFailure> {
+        let Faults { mut missing, mut violations } = self;
+        let none = missing.is_empty() && violations.is_empty();
+        match ran {
+            ran if none => return ran,
+            Err(RenderFailure::Missing { missing: more, violations: others }) => {
+                missing.extend(more);
+                violations.extend(others);
+            }
+            _ => {}
+        }
+        Err(match missing.is_empty() {
+            true => RenderFailure::InvalidVariables { violations },
+            false => RenderFailure::Missing { missing: unique(missing), violations },
+        })
+    }
+}
+
+/// One entry a path, sorted; of equal paths the one with a position stays.
+pub fn unique(mut missing: Vec<Missing>) -> Vec<Missing> {
+    missing.sort_by(|a, b| (&a.path, a.position.is_none()).cmp(&(&b.path, b.position.is_none())));
+    missing.dedup_by(|later, earlier| later.path == earlier.path);
+    missing
+}
+
+impl From<RenderError> for RenderFailure {
+    fn from(error: RenderError) -> RenderFailure {
+        match error {
+            RenderError::Missing(missing) => {
+                RenderFailure::Missing { missing: unique(missing), violations: Vec::new() }
+            }
+            RenderError::Failed { message, position } => RenderFailure::Failed { message, position },
+            RenderError::Deadline => RenderFailure::Timeout,
+            limit @ (RenderError::Limit { .. } | RenderError::Steps { .. }) => {
+                RenderFailure::Failed { message: limit.to_string(), position: None }
+            }
+        }
+    }
+}
