@@ -1,1 +1,197 @@
-//! Storage.
+//! Storage: bytes under text keys, behind one trait with two backends (embedded and Redis).
+//!
+//! - [`Store`]: what a store can do
+//! - [`open`]: from an address to a store
+//! - `embedded`: a file of our own (redb), for a single process
+//! - `redis`: a server that others write to as well
+
+mod embedded;
+mod error;
+mod etag;
+mod redis;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+
+pub use error::StoreError;
+pub use etag::{Etag, NotAnEtag};
+
+/// The largest value, in bytes, that is read or written.
+pub const VALUE_LIMIT: usize = 16 * 1024 * 1024;
+
+/// A page of a scan holds about this many keys at most.
+const PAGE_KEYS: usize = 1000;
+
+/// A page of a scan ends before its values exceed this many bytes, unless it is a single value.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Bytes under text keys.
+///
+/// Every call ends within a few seconds, whatever the backend does. A call whose future is dropped may still
+/// take effect.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Where the data lies, without secrets: `redis://host:6379/0`, `embedded:data`.
+    fn describe(&self) -> &str;
+
+    /// Succeeds if the store would serve a call now.
+    async fn ping(&self) -> Result<(), StoreError>;
+
+    /// One page of the keys that begin with `prefix`, with what they hold, in no particular order.
+    ///
+    /// Start without a cursor, go on with [`Page::next`] and the same prefix until there is none. A page may be empty and
+    /// yet have a next one. A key that exists during the whole scan is seen at least once; in Redis
+    /// it can be seen **twice**, with different values if it was written meanwhile (the later one is newer).
+    async fn scan(&self, prefix: &str, from: Option<Cursor>) -> Result<Page, StoreError>;
+
+    /// What the key holds, if anything.
+    async fn get(&self, key: &str) -> Result<Option<Record>, StoreError>;
+
+    /// Writes a value, if the expectation holds, and returns its version; done means durable in the
+    /// embedded store, and as durable as the server is configured in Redis.
+    ///
+    /// With `ttl` the key vanishes after that time (in whole milliseconds, at least one); without, an earlier
+    /// limit is lifted. [`Expect::Any`] also replaces a value of another Redis type.
+    async fn put(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        expect: Expect,
+        ttl: Option<Duration>,
+    ) -> Result<Etag, StoreError>;
+
+    /// Removes a key, if the expectation holds, and says whether it was there.
+    async fn delete(&self, key: &str, expect: Expect) -> Result<bool, StoreError>;
+
+    /// Tells of changes to keys with one of these prefixes from now on; `None` if this backend cannot,
+    /// so that the caller has to scan now and then.
+    fn watch(&self, prefixes: Vec<String>) -> Option<Changes>;
+}
+
+/// A stored value and its version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The value.
+    pub bytes: Vec<u8>,
+    /// Its version.
+    pub etag: Etag,
+}
+
+impl Record {
+    fn new(bytes: Vec<u8>) -> Record {
+        Record { etag: Etag::of(&bytes), bytes }
+    }
+}
+
+/// What a write expects to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// Whatever there is, or nothing.
+    Any,
+    /// Nothing.
+    Absent,
+    /// Exactly this version.
+    Etag(Etag),
+}
+
+impl Expect {
+    fn check(self, key: &str, found: Option<Etag>) -> Result<(), StoreError> {
+        let holds = match self {
+            Expect::Any => true,
+            Expect::Absent => found.is_none(),
+            Expect::Etag(expected) => found == Some(expected),
+        };
+        holds.then_some(()).ok_or_else(|| StoreError::Expectation { key: key.to_owned(), found })
+    }
+}
+
+/// A part of a scan.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The keys of this page.
+    pub items: Vec<Item>,
+    /// Where to go on; `None` after the last page.
+    pub next: Option<Cursor>,
+}
+
+/// A key that a scan found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// The key; if it is not UTF-8, as much of it as can be shown.
+    pub key: String,
+    /// Its value, or why that cannot be read.
+    pub content: Result<Vec<u8>, Unreadable>,
+}
+
+/// Why a key that exists cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// It holds another Redis type.
+    #[error("it holds a {found}, not a string")]
+    WrongType {
+        /// The type in Redis' words: `list`, `hash`, …
+        found: String,
+    },
+    /// The value is larger than [`VALUE_LIMIT`].
+    #[error("it has {bytes} bytes; at most {VALUE_LIMIT} are allowed")]
+    TooLarge {
+        /// The size of the value.
+        bytes: usize,
+    },
+    /// The key itself is not UTF-8.
+    #[error("the key is not valid UTF-8")]
+    KeyNotText,
+}
+
+/// Where a scan goes on; only good for the store and the prefix that it came from.
+#[derive(Debug, Clone)]
+pub struct Cursor(Position);
+
+#[derive(Debug, Clone)]
+enum Position {
+    /// After this key.
+    After(String),
+    /// In the middle of a Redis scan.
+    Scan(redis::ScanState),
+}
+
+/// News from a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// This key was written or removed, or its time was up.
+    Changed(String),
+    /// Some news were lost: scan again.
+    Lost,
+}
+
+/// A stream of news; it ends when the store is closed.
+pub type Changes = BoxStream<'static, Change>;
+
+/// Opens the store at an address; call it inside a tokio runtime.
+///
+/// - `embedded:PATH`: a folder (made if need be), or a file if it is one or its name ends in `.redb`
+/// - `redis://[[user]:password@]host[:port][/db]`, `rediss://…` with TLS (`?ca=FILE` trusts the certificates of
+///   this PEM file instead of the public ones). A server that is away is no error here: each call
+///   says so, and the first one that reaches it connects.
+///
+/// # Errors
+/// `BadUrl`; for the embedded store also `Locked`, `Corrupt` and `Unavailable`.
+pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    match url.split_once(':') {
+        Some(("embedded", path)) => Ok(Arc::new(embedded::Embedded::open(path).await?)),
+        Some(("redis" | "rediss", _)) => Ok(Arc::new(redis::Redis::open(url).await?)),
+        _ => Err(StoreError::BadUrl {
+            reason: "it must begin with embedded:, redis:// or rediss://".to_owned(),
+        }),
+    }
+}
+
+fn check_size(key: &str, bytes: usize) -> Result<(), StoreError> {
+    if bytes > VALUE_LIMIT {
+        return Err(StoreError::TooLarge { key: key.to_owned(), bytes, limit: VALUE_LIMIT });
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! The embedded store: one redb file, used by one process.
+
+mod news;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+
+use self::news::News;
+use self::table::Table;
+use super::{Changes, Cursor, Etag, Expect, Page, Position, Record, Store, StoreError, check_size};
+
+/// The name of the file in a folder.
+const FILE_NAME: &str = "store.redb";
+
+/// A store in a file.
+pub(super) struct Embedded {
+    description: String,
+    path: PathBuf,
+    table: Arc<Table>,
+    news: News,
+    /// Writers wait here, and not each on a thread of its own.
+    writer: Arc<Mutex<()>>,
+}
+
+impl Embedded {
+    /// Opens the store in a folder or file, and makes it if it is not there.
+    pub(super) async fn open(location: &str) -> Result<Embedded, StoreError> {
+        if location.is_empty() {
+            return Err(StoreError::BadUrl {
+                reason: "embedded: needs a path, as in embedded:data".to_owned(),
+            });
+        }
+        let path = file_at(Path::new(location));
+        let file = path.clone();
+        let table = blocking(&path, move || {
+            make_folder_of(&file)?;
+            Table::open(file)
+        });
+        Ok(Embedded {
+            description: format!("embedded:{location}"),
+            table: Arc::new(table.await?),
+            path,
+            news: News::new(),
+            writer: Arc::default(),
+        })
+    }
+
+    async fn reading<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Table) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let table = self.table.clone();
+        blocking(&self.path, move || work(&table)).await
+    }
+
+    /// Runs `work` when no other write runs. Work that has begun goes on even if the caller leaves, so the turn ends
+    /// and the news go out in there.
+    async fn writing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Table, &News) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let turn = self.writer.clone().lock_owned().await;
+        let (table, news) = (self.table.clone(), self.news.clone());
+        blocking(&self.path, move || {
+            let done = work(&table, &news);
+            drop(turn);
+            done
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Store for Embedded {
+    fn describe(&self) -> &str {
+        &self.description
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.reading(Table::ping).await
+    }
+
+    async fn scan(&self, prefix: &str, from: Option<Cursor>) -> Result<Page, StoreError> {
+        let after = match from {
+            Some(Cursor(Position::After(key))) => Some(key),
+            _ => None,
+        };
+        let (prefix, news) = (prefix.to_owned(), self.news.clone());
+        self.reading(move |table| {
+            let (page, expired) = table.page(&prefix, after.as_deref())?;
+            if !expired.is_empty() {
+                table.sweep(expired)?.iter().for_each(|key| news.changed(key));
+            }
+            Ok(page)
+        })
+        .await
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Record>, StoreError> {
+        let key = key.to_owned();
+        self.reading(move |table| table.get(&key)).await
+    }
+
+    async fn put(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        expect: Expect,
+        ttl: Option<Duration>,
+    ) -> Result<Etag, StoreError> {
+        check_size(key, bytes.len())?;
+        let (key, bytes) = (key.to_owned(), bytes.to_vec());
+        self.writing(move |table, news| {
+            let etag = table.put(&key, &bytes, expect, ttl)?;
+            news.changed(&key);
+            Ok(etag)
+        })
+        .await
+    }
+
+    async fn delete(&self, key: &str, expect: Expect) -> Result<bool, StoreError> {
+        let key = key.to_owned();
+        self.writing(move |table, news| {
+            let was_there = table.delete(&key, expect)?;
+            if was_there {
+                news.changed(&key);
+            }
+            Ok(was_there)
+        })
+        .await
+    }
+
+    fn watch(&self, prefixes: Vec<String>) -> Option<Changes> {
+        Some(self.news.watch(prefixes))
+    }
+}
+
+/// The database file that a location means.
+fn file_at(location: &Path) -> PathBuf {
+    let is_file = location.is_file() || location.extension().is_some_and(|end| end == "redb");
+    if is_file { location.to_owned() } else { location.join(FILE_NAME) }
+}
+
+fn make_folder_of(file: &Path) -> Result<(), StoreError> {
+    let Some(folder) = file.parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| StoreError::Unavailable { reason: format!("{}: {error}", folder.display()) })
+}
+
+/// Runs blocking work on a thread for that. redb panics on some kinds of damage: that ends here too.
+async fn blocking<T: Send + 'static>(
+    path: &Path,
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(stopped) if stopped.is_panic() => Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            reason: "reading it ended in a panic".to_owned(),
+        }),
+        Err(_) => Err(StoreError::Unavailable { reason: "the program is shutting down".to_owned() }),
+    }
+}

@@ -1,0 +1,185 @@
+//! The database file: blocking transactions over one table of keys, expiries and bytes.
+
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use redb::{
+    Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
+};
+
+use crate::store::{Cursor, Etag, Expect, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Record, StoreError};
+
+/// Key to (end of life in milliseconds since 1970, or [`NEVER`]; bytes).
+const DOCUMENTS: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("documents");
+
+/// The expiry of a value that stays.
+const NEVER: u64 = u64::MAX;
+
+/// How much memory redb may use to keep pages of the file.
+const CACHE_BYTES: usize = 64 * 1024 * 1024;
+
+type Row = (u64, &'static [u8]);
+
+/// The open database.
+pub(super) struct Table {
+    db: Database,
+    path: PathBuf,
+}
+
+impl Table {
+    /// Opens or makes the database in this file.
+    pub(super) fn open(path: PathBuf) -> Result<Table, StoreError> {
+        let made = Database::builder().set_cache_size(CACHE_BYTES).create(&path);
+        let db = made.map_err(|error| cannot_open(&path, error))?;
+        let table = Table { db, path };
+        table
+            .write(|transaction| transaction.open_table(DOCUMENTS).map(drop).map_err(|e| table.failed(e)))?;
+        Ok(table)
+    }
+
+    /// Succeeds if the database can be read.
+    pub(super) fn ping(&self) -> Result<(), StoreError> {
+        self.db.begin_read().map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// What the key holds, unless its time is up.
+    pub(super) fn get(&self, key: &str) -> Result<Option<Record>, StoreError> {
+        let transaction = self.db.begin_read().map_err(|e| self.failed(e))?;
+        let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+        self.read(&table, key, |bytes| Record::new(bytes.to_vec()))
+    }
+
+    /// Writes a value, if the expectation holds.
+    pub(super) fn put(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        expect: Expect,
+        ttl: Option<Duration>,
+    ) -> Result<Etag, StoreError> {
+        self.write(|transaction| {
+            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+            expect.check(key, self.read(&table, key, Etag::of)?)?;
+            table.insert(key, (expiry(ttl), bytes)).map_err(|e| self.failed(e))?;
+            Ok(Etag::of(bytes))
+        })
+    }
+
+    /// Removes a key, if the expectation holds, and says whether it was there.
+    pub(super) fn delete(&self, key: &str, expect: Expect) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+            let found = self.read(&table, key, Etag::of)?;
+            expect.check(key, found)?;
+            table.remove(key).map_err(|e| self.failed(e))?;
+            Ok(found.is_some())
+        })
+    }
+
+    /// One page of the keys with this prefix, and those keys it passed whose time is up.
+    pub(super) fn page(&self, prefix: &str, after: Option<&str>) -> Result<(Page, Vec<String>), StoreError> {
+        let transaction = self.db.begin_read().map_err(|e| self.failed(e))?;
+        let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+        let start = after.map_or(Bound::Included(prefix), Bound::Excluded);
+        let rows = table.range::<&str>((start, Bound::Unbounded)).map_err(|e| self.failed(e))?;
+
+        let (mut page, mut expired, mut bytes, now) = (Page::default(), Vec::new(), 0, now());
+        for row in rows {
+            let (key, value) = row.map_err(|e| self.failed(e))?;
+            let (key, (expiry, content)) = (key.value(), value.value());
+            if !key.starts_with(prefix) {
+                return Ok((page, expired));
+            }
+            if expiry <= now {
+                expired.push(key.to_owned());
+            } else {
+                bytes += content.len();
+                page.items.push(Item { key: key.to_owned(), content: Ok(content.to_vec()) });
+            }
+            if page.items.len() + expired.len() >= PAGE_KEYS || bytes >= PAGE_BYTES {
+                page.next = Some(Cursor(Position::After(key.to_owned())));
+                return Ok((page, expired));
+            }
+        }
+        Ok((page, expired))
+    }
+
+    /// Removes those of the keys whose time is (still) up, and returns them; does nothing while
+    /// somebody else writes, because the next scan will find them again.
+    pub(super) fn sweep(&self, keys: Vec<String>) -> Result<Vec<String>, StoreError> {
+        let Ok(transaction) = self.db.try_begin_write() else { return Ok(Vec::new()) };
+        let mut swept = Vec::new();
+        {
+            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+            for key in keys {
+                if self.read(&table, &key, |_| ())?.is_none() {
+                    table.remove(key.as_str()).map_err(|e| self.failed(e))?;
+                    swept.push(key);
+                }
+            }
+        }
+        transaction.commit().map_err(|e| self.failed(e))?;
+        Ok(swept)
+    }
+
+    fn read<T>(
+        &self,
+        table: &impl ReadableTable<&'static str, Row>,
+        key: &str,
+        view: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let found = table.get(key).map_err(|e| self.failed(e))?;
+        let Some(found) = found else { return Ok(None) };
+        let (expiry, bytes) = found.value();
+        Ok((expiry > now()).then(|| view(bytes)))
+    }
+
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&WriteTransaction) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut transaction = self.db.begin_write().map_err(|e| self.failed(e))?;
+        // An acknowledged write has reached the disk: commit returns after fsync.
+        transaction.set_durability(Durability::Immediate).map_err(|e| self.failed(e))?;
+        let done = work(&transaction)?;
+        transaction.commit().map_err(|e| self.failed(e))?;
+        Ok(done)
+    }
+
+    fn failed(&self, error: impl Into<redb::Error>) -> StoreError {
+        failure(&self.path, error.into())
+    }
+}
+
+fn cannot_open(path: &Path, error: DatabaseError) -> StoreError {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => {
+            StoreError::Locked { path: path.to_owned() }
+        }
+        other => failure(path, other.into()),
+    }
+}
+
+fn failure(path: &Path, error: redb::Error) -> StoreError {
+    let reason = error.to_string();
+    match error {
+        // redb reports a file that is not its own as invalid data.
+        redb::Error::Io(io) if io.kind() != std::io::ErrorKind::InvalidData => {
+            StoreError::Unavailable { reason: format!("{}: {io}", path.display()) }
+        }
+        redb::Error::PreviousIo | redb::Error::DatabaseClosed => StoreError::Unavailable { reason },
+        _ => StoreError::Corrupt { path: path.to_owned(), reason },
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(NEVER)
+}
+
+fn expiry(ttl: Option<Duration>) -> u64 {
+    let Some(ttl) = ttl else { return NEVER };
+    let milliseconds = u64::try_from(ttl.as_millis()).unwrap_or(NEVER).max(1);
+    now().saturating_add(milliseconds)
+}

@@ -1,0 +1,3 @@
+//! Helpers that several test files share.
+
+pub mod redis;
