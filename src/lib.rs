@@ -3,6 +3,17 @@
 //! The modules in reading order, from the foundation up; each names only modules above it in this list
 //! (`ARCHITECTURE.md` has the picture and the rules).
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::dbg_macro
+    )
+)]
+
 pub mod error;
 pub mod value;
 pub mod model;
@@ -20,4 +31,4 @@ pub mod render;
 pub mod app;
 
 pub mod http;
-//pub mod cli;
+pub mod cli;

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::slots::{Layer, violations};
+use super::slots::{Document, Layer, Slot, violations};
 use super::{Catalog, Snapshot};
 use crate::error::{Kind, Kinded};
 use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
@@ -125,6 +125,20 @@ impl Catalog {
         let state = self.state.lock().await;
         let slot = state.slots().of(kind).get(&id.to_key(&self.options.root, kind))?.get(Layer::Store)?;
         slot.bytes().map(Etag::of)
+    }
+
+    /// A document as it was written: what the store holds, else (unless only that is wanted) what a package brings.
+    pub async fn raw(&self, kind: DocumentKind, id: &Id, stored_only: bool) -> Option<Vec<u8>> {
+        let state = self.state.lock().await;
+        let layers = state.slots().of(kind).get(&id.to_key(&self.options.root, kind))?;
+        if let Some(bytes) = layers.get(Layer::Store).and_then(Slot::bytes) {
+            return Some(bytes.to_vec());
+        }
+        let (_, slot) = layers.strongest_first().find(|_| !stored_only)?;
+        match slot.good.as_ref()? {
+            Document::Extension(extension) => serde_json::to_vec(&extension.document).ok(),
+            _ => slot.bytes().map(<[u8]>::to_vec),
+        }
     }
 
     async fn exists(&self, kind: DocumentKind, id: &Id) -> bool {

@@ -89,9 +89,36 @@ fn tools(snapshot: &Snapshot, filter: &Filter) -> Json {
     all.map(|(id, tool)| filter.item(id, || views::tool(tool))).collect()
 }
 
+/// In which form a document is wanted.
+#[derive(Debug, Default, Deserialize)]
+pub struct Form {
+    /// The bare document, as it was written.
+    raw: Option<RawSource>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RawSource {
+    /// Only if it is in the store.
+    Store,
+    /// Also if it is a package's.
+    Any,
+}
+
 /// `GET /api/{kind}s/{id}`
-pub async fn show(kind: DocumentKind, app: Data<App>, id: Path<String>) -> Result<HttpResponse, ApiError> {
+pub async fn show(
+    kind: DocumentKind,
+    app: Data<App>,
+    id: Path<String>,
+    form: Query<Form>,
+) -> Result<HttpResponse, ApiError> {
     let id = Id::parse(&id)?;
+    if let Some(source) = form.raw {
+        let stored_only = matches!(source, RawSource::Store);
+        let raw = app.catalog.raw(kind, &id, stored_only).await;
+        let raw = raw.ok_or_else(|| ApiError::not_found(kind, id.as_str()))?;
+        return Ok(HttpResponse::Ok().content_type("application/json").body(raw));
+    }
     let snapshot = app.catalog.snapshot();
     let documents = &snapshot.documents;
     let view = match kind {

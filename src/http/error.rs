@@ -14,7 +14,11 @@ use crate::template::{CompileError, Missing, Position};
 
 /// A failure in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ApiError {
+pub struct ApiError(Box<Answer>);
+
+/// What the answer says.
+#[derive(Debug, Clone, PartialEq)]
+struct Answer {
     status: StatusCode,
     kind: &'static str,
     code: &'static str,
@@ -42,15 +46,25 @@ fn status_and_type(kind: Kind) -> (StatusCode, &'static str) {
 impl ApiError {
     fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> ApiError {
         let (status, kind) = status_and_type(kind);
-        ApiError { status, kind, code, message: message.into(), param: None, details: None, allow: None }
+        let message = message.into();
+        ApiError(Box::new(Answer { status, kind, code, message, param: None, details: None, allow: None }))
     }
 
-    fn with_details(self, details: Json) -> ApiError {
-        ApiError { details: Some(details), ..self }
+    /// An error of the request whose status is not that of its kind.
+    fn with_status(status: StatusCode, code: &'static str, message: String) -> ApiError {
+        let mut error = ApiError::new(Kind::InvalidInput, code, message);
+        error.0.status = status;
+        error
     }
 
-    fn about(self, param: &'static str) -> ApiError {
-        ApiError { param: Some(param), ..self }
+    fn with_details(mut self, details: Json) -> ApiError {
+        self.0.details = Some(details);
+        self
+    }
+
+    fn about(mut self, param: &'static str) -> ApiError {
+        self.0.param = Some(param);
+        self
     }
 
     /// The body is not JSON, or not of the expected shape.
@@ -89,15 +103,15 @@ impl ApiError {
     /// The path does not know the method; `allowed` are those that it knows.
     pub fn method_not_allowed(method: &str, allowed: &'static str) -> ApiError {
         let message = format!("this path does not take {method}; it takes {allowed}");
-        let error = ApiError::new(Kind::InvalidInput, "method_not_allowed", message);
-        ApiError { status: StatusCode::METHOD_NOT_ALLOWED, allow: Some(allowed), ..error }
+        let mut error = ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
+        error.0.allow = Some(allowed);
+        error
     }
 
     /// The body is longer than the limit.
     pub fn body_too_large(limit: usize) -> ApiError {
         let message = format!("the request body is longer than {limit} bytes (server.body_limit_bytes)");
-        let error = ApiError::new(Kind::InvalidInput, "body_too_large", message);
-        ApiError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error }
+        ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
     }
 
     /// The body did not arrive whole.
@@ -111,15 +125,15 @@ impl ApiError {
 
     /// The body is not declared as JSON.
     pub fn unsupported_media_type() -> ApiError {
-        let message = "send the body as JSON, with the header `content-type: application/json`";
-        let error = ApiError::new(Kind::InvalidInput, "unsupported_media_type", message);
-        ApiError { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..error }
+        let message = "send the body as JSON, with the header `content-type: application/json`".to_owned();
+        ApiError::with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 
     /// The request comes from where none may come from.
     pub fn forbidden(message: String) -> ApiError {
-        let error = ApiError::new(Kind::InvalidInput, "forbidden", message);
-        ApiError { status: StatusCode::FORBIDDEN, kind: "permission_error", ..error }
+        let mut error = ApiError::with_status(StatusCode::FORBIDDEN, "forbidden", message);
+        error.0.kind = "permission_error";
+        error
     }
 
     /// No catalog has been loaded yet.
@@ -135,12 +149,12 @@ impl ApiError {
 
     fn body(&self) -> Json {
         let mut error = json!({
-            "message": self.message,
-            "type": self.kind,
-            "param": self.param,
-            "code": self.code,
+            "message": self.0.message,
+            "type": self.0.kind,
+            "param": self.0.param,
+            "code": self.0.code,
         });
-        if let (Some(details), Some(members)) = (&self.details, error.as_object_mut()) {
+        if let (Some(details), Some(members)) = (&self.0.details, error.as_object_mut()) {
             members.insert("details".to_owned(), details.clone());
         }
         json!({"error": error})
@@ -158,21 +172,21 @@ fn not_found_code(kind: DocumentKind) -> &'static str {
 
 impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}: {}", self.status.as_u16(), self.code, self.message)
+        write!(f, "{} {}: {}", self.0.status.as_u16(), self.0.code, self.0.message)
     }
 }
 
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        self.status
+        self.0.status
     }
 
     fn error_response(&self) -> HttpResponse {
-        let mut response = HttpResponse::build(self.status);
-        if let Some(allow) = self.allow {
+        let mut response = HttpResponse::build(self.0.status);
+        if let Some(allow) = self.0.allow {
             response.insert_header((ALLOW, allow));
         }
-        if self.status == StatusCode::TOO_MANY_REQUESTS {
+        if self.0.status == StatusCode::TOO_MANY_REQUESTS {
             response.insert_header((RETRY_AFTER, "1"));
         }
         response.json(self.body())

@@ -45,7 +45,7 @@ fn list(kind: DocumentKind) -> Resource {
 }
 
 fn one(kind: DocumentKind) -> Resource {
-    let show = move |app, id| documents::show(kind, app, id);
+    let show = move |app, id, form| documents::show(kind, app, id, form);
     let put = move |app, id, request, body| documents::put(kind, app, id, request, body);
     let delete = move |app, id, request| documents::delete(kind, app, id, request);
     only(&format!("/api/{kind}s/{{id}}"), "GET, PUT, DELETE")

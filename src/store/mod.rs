@@ -19,6 +19,9 @@ use futures_util::stream::BoxStream;
 pub use error::StoreError;
 pub use etag::{Etag, NotAnEtag};
 
+/// The address of a store that lives in memory alone.
+pub const MEMORY: &str = "memory:";
+
 /// The largest value, in bytes, that is read or written.
 pub const VALUE_LIMIT: usize = 16 * 1024 * 1024;
 
@@ -173,6 +176,7 @@ pub type Changes = BoxStream<'static, Change>;
 /// Opens the store at an address; call it inside a tokio runtime.
 ///
 /// - `embedded:PATH`: a folder (made if need be), or a file if it is one or its name ends in `.redb`
+/// - `memory:` ([`MEMORY`]): an embedded store without a file, for trials
 /// - `redis://[[user]:password@]host[:port][/db]`, `rediss://…` with TLS (`?ca=FILE` trusts the certificates of
 ///   this PEM file instead of the public ones). A server that is away is no error here: each call
 ///   says so, and the first one that reaches it connects.
@@ -181,10 +185,11 @@ pub type Changes = BoxStream<'static, Change>;
 /// `BadUrl`; for the embedded store also `Locked`, `Corrupt` and `Unavailable`.
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     match url.split_once(':') {
+        Some(("memory", "")) => Ok(Arc::new(embedded::Embedded::in_memory()?)),
         Some(("embedded", path)) => Ok(Arc::new(embedded::Embedded::open(path).await?)),
         Some(("redis" | "rediss", _)) => Ok(Arc::new(redis::Redis::open(url).await?)),
         _ => Err(StoreError::BadUrl {
-            reason: "it must begin with embedded:, redis:// or rediss://".to_owned(),
+            reason: "it must begin with embedded:, redis:// or rediss://, or be memory:".to_owned(),
         }),
     }
 }

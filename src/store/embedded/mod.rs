@@ -42,13 +42,16 @@ impl Embedded {
             make_folder_of(&file)?;
             Table::open(file)
         });
-        Ok(Embedded {
-            description: format!("embedded:{location}"),
-            table: Arc::new(table.await?),
-            path,
-            news: News::new(),
-            writer: Arc::default(),
-        })
+        Ok(Embedded::over(table.await?, format!("embedded:{location}"), path))
+    }
+
+    /// An empty store in memory, gone with the process.
+    pub(super) fn in_memory() -> Result<Embedded, StoreError> {
+        Ok(Embedded::over(Table::in_memory()?, super::MEMORY.to_owned(), PathBuf::from(super::MEMORY)))
+    }
+
+    fn over(table: Table, description: String, path: PathBuf) -> Embedded {
+        Embedded { description, table: Arc::new(table), path, news: News::new(), writer: Arc::default() }
     }
 
     async fn reading<T: Send + 'static>(

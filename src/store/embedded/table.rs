@@ -31,6 +31,17 @@ impl Table {
     /// Opens or makes the database in this file.
     pub(super) fn open(path: PathBuf) -> Result<Table, StoreError> {
         let made = Database::builder().set_cache_size(CACHE_BYTES).create(&path);
+        Table::of(made, path)
+    }
+
+    /// Makes an empty database in memory.
+    pub(super) fn in_memory() -> Result<Table, StoreError> {
+        let memory = redb::backends::InMemoryBackend::new();
+        let made = Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(memory);
+        Table::of(made, PathBuf::from(crate::store::MEMORY))
+    }
+
+    fn of(made: Result<Database, DatabaseError>, path: PathBuf) -> Result<Table, StoreError> {
         let db = made.map_err(|error| cannot_open(&path, error))?;
         let table = Table { db, path };
         table

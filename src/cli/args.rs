@@ -1,0 +1,180 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Turns prompt templates into finished prompts: a service, and its tools for the command line.
+#[derive(Debug, Parser)]
+#[command(name = "ai-prompt-shell", version, about)]
+pub struct Cli {
+    /// What every command understands.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do; `serve` when nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What every command understands.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// The settings file [default: ai-prompt-shell.toml, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// One setting, as in the file: -s render.timeout_ms=1000 (may be repeated)
+    #[arg(short = 's', long = "set", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// The store: embedded:PATH, redis://… or rediss://… (setting store.url)
+    #[arg(long, global = true, value_name = "URL")]
+    pub store: Option<String>,
+    /// The address to listen on (setting server.listen)
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// The folder of packages (setting packages.dir)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub packages: Option<PathBuf>,
+    /// Use the running service at this address instead of the store
+    #[arg(long, global = true, value_name = "URL")]
+    pub server: Option<String>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service (the default)
+    Serve,
+    /// Check settings, packages and store; exit code 1 if anything is wrong
+    Check(Check),
+    /// Write the documents of the store into a folder
+    Export {
+        /// The folder; it is made if need be
+        dir: PathBuf,
+        /// The documents of packages too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Put the documents of an exported folder into the store
+    Import {
+        /// The folder
+        dir: PathBuf,
+    },
+    /// List, show, set and remove extensions
+    Extension {
+        /// What to do with them
+        #[command(subcommand)]
+        action: Action,
+    },
+    /// List, show, set, remove and render prompts
+    Prompt {
+        /// What to do with them
+        #[command(subcommand)]
+        action: PromptAction,
+    },
+    /// List, show, set and remove tools
+    Tool {
+        /// What to do with them
+        #[command(subcommand)]
+        action: Action,
+    },
+    /// List, show, set and remove shared variables
+    Environ {
+        /// What to do with them
+        #[command(subcommand)]
+        action: Action,
+    },
+    /// Print the completions for a shell
+    Completions {
+        /// bash, zsh, fish, …
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The folder of packages to check [default: setting packages.dir]
+    pub dir: Option<PathBuf>,
+    /// Run the packages' prompts/*.test.json
+    #[arg(long)]
+    pub test: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to do with documents.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// List the ids
+    List {
+        /// As JSON, with details
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Store one
+    Set {
+        /// Its id
+        id: String,
+        /// The file with the JSON document; - for standard input
+        #[arg(default_value = "-")]
+        file: PathBuf,
+        /// The JSON document itself, instead of a file
+        #[arg(long, conflicts_with = "file")]
+        value: Option<String>,
+    },
+    /// Remove one from the store
+    Rm {
+        /// Its id
+        id: String,
+    },
+}
+
+/// What to do with prompts.
+#[derive(Debug, Subcommand)]
+pub enum PromptAction {
+    /// What holds for all documents.
+    #[command(flatten)]
+    Document(Action),
+    /// Render one
+    Render(Render),
+}
+
+/// Options of `prompt render`.
+#[derive(Debug, Args)]
+pub struct Render {
+    /// Its id
+    pub id: String,
+    /// A variable with a text value (may be repeated)
+    #[arg(short = 'v', long = "var", value_name = "NAME=TEXT", value_parser = key_value)]
+    pub vars: Vec<(String, String)>,
+    /// All variables as one JSON object; -v adds to it
+    #[arg(long, value_name = "OBJECT")]
+    pub json: Option<String>,
+    /// Show how the render went, as JSON
+    #[arg(long)]
+    pub explain: bool,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write it as NAME=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

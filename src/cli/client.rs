@@ -1,0 +1,125 @@
+//! A client of the service's own HTTP API.
+
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde_json::Value as Json;
+
+use super::error::CliError;
+
+/// A client of one service.
+#[derive(Debug)]
+pub struct Client {
+    base: String,
+    http: reqwest::Client,
+}
+
+impl Client {
+    /// A client of the service at `base`, such as `http://127.0.0.1:8080`.
+    pub fn new(base: &str) -> Client {
+        Client { base: base.to_owned(), http: reqwest::Client::new() }
+    }
+
+    /// `GET path`, as JSON.
+    ///
+    /// # Errors
+    /// The service's own error, or that it cannot be reached.
+    pub async fn get(&self, path: &str) -> Result<Json, CliError> {
+        let response = self.send(self.request(Method::GET, path)).await?;
+        self.json(response).await
+    }
+
+    /// `GET path`, as bytes; `None` where nothing is.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn get_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, CliError> {
+        match self.send(self.request(Method::GET, path)).await {
+            Ok(response) => {
+                let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
+                Ok(Some(bytes.to_vec()))
+            }
+            Err(CliError::Refused { code, .. }) if code.ends_with("_not_found") => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// `POST path` with a JSON body.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn post(&self, path: &str, body: &Json) -> Result<Json, CliError> {
+        let response = self.send(self.request(Method::POST, path).json(body)).await?;
+        self.json(response).await
+    }
+
+    /// `POST path` with a JSON body; the answer's body, good or bad.
+    ///
+    /// # Errors
+    /// When the service cannot be reached.
+    pub async fn post_any(&self, path: &str, body: &Json) -> Result<Json, CliError> {
+        let request = self.request(Method::POST, path).json(body);
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        self.json(response).await
+    }
+
+    /// `PUT path` with a JSON text; says whether something new was made.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn put(&self, path: &str, body: Vec<u8>) -> Result<bool, CliError> {
+        let request = self.request(Method::PUT, path).header("content-type", "application/json").body(body);
+        Ok(self.send(request).await?.status() == StatusCode::CREATED)
+    }
+
+    /// `DELETE path`.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn delete(&self, path: &str) -> Result<(), CliError> {
+        self.send(self.request(Method::DELETE, path)).await.map(|_| ())
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, CliError> {
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let body: Json = response.json().await.unwrap_or_default();
+        Err(refused(status, &body))
+    }
+
+    async fn json(&self, response: Response) -> Result<Json, CliError> {
+        response.json().await.map_err(|error| self.unreachable(&error))
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> CliError {
+        let mut reason = error.to_string();
+        let mut cause = std::error::Error::source(error);
+        while let Some(inner) = cause {
+            reason = inner.to_string();
+            cause = inner.source();
+        }
+        CliError::Unreachable { url: self.base.clone(), reason }
+    }
+}
+
+/// The service's error as text: the message, and what `details` adds to it.
+fn refused(status: StatusCode, body: &Json) -> CliError {
+    let error = body.get("error");
+    let text = |member: &str| error.and_then(|e| e.get(member)).and_then(Json::as_str).unwrap_or_default();
+    let mut message = match text("message") {
+        "" => format!("the service answered {status}"),
+        message => message.to_owned(),
+    };
+    let details = error.and_then(|e| e.get("details"));
+    let number = |member: &str| details.and_then(|d| d.get(member)).and_then(Json::as_u64);
+    if let Some(line) = number("line") {
+        let column = number("column").map(|column| format!(", column {column}")).unwrap_or_default();
+        message.push_str(&format!(" (line {line}{column})"));
+    }
+    CliError::Refused { code: text("code").to_owned(), message }
+}

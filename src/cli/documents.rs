@@ -1,0 +1,64 @@
+//! Lists, shows, stores and removes documents.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use super::args::{Action, Common};
+use super::error::CliError;
+use super::target;
+
+/// Does what was asked for with documents of a kind.
+///
+/// # Errors
+/// The service's own error, or that of a file.
+pub async fn run(common: &Common, action: Action, kind: &str) -> Result<(), CliError> {
+    let client = target::open(common).await?;
+    match action {
+        Action::List { json: true } => {
+            print_json(&client.get(&format!("/api/{kind}s?detail=true")).await?);
+        }
+        Action::List { json: false } => {
+            let ids = client.get(&format!("/api/{kind}s")).await?;
+            ids.as_array().into_iter().flatten().filter_map(Json::as_str).for_each(|id| println!("{id}"));
+        }
+        Action::Show { id } => print_json(&client.get(&path(kind, &id)).await?),
+        Action::Set { id, file, value } => {
+            let document = match value {
+                Some(value) => value.into_bytes(),
+                None => read(&file)?,
+            };
+            let created = client.put(&path(kind, &id), document).await?;
+            println!("{kind} {id} {}", if created { "created" } else { "replaced" });
+        }
+        Action::Rm { id } => {
+            client.delete(&path(kind, &id)).await?;
+            println!("{kind} {id} removed");
+        }
+    }
+    Ok(())
+}
+
+/// The path of a document; what no id can have is encoded, so that the service can say so.
+pub fn path(kind: &str, id: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b if b.is_ascii_alphanumeric() || b"._-:".contains(&b) => char::from(b).to_string(),
+        b => format!("%{b:02X}"),
+    };
+    format!("/api/{kind}s/{}", id.bytes().map(encode).collect::<String>())
+}
+
+/// Prints JSON for people and programs alike.
+pub fn print_json(json: &Json) {
+    println!("{json:#}");
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, CliError> {
+    if file != Path::new("-") {
+        return std::fs::read(file).map_err(|source| CliError::file(file, source));
+    }
+    let mut document = Vec::new();
+    std::io::stdin().read_to_end(&mut document).map_err(|source| CliError::file(file, source))?;
+    Ok(document)
+}

@@ -1,0 +1,80 @@
+//! How a command fails: a message for people and a code for scripts.
+
+use crate::app::BuildError;
+use crate::settings::SettingsError;
+use crate::telemetry::BadLevel;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// It was not used as it should be.
+    #[error("{0}")]
+    Usage(String),
+    /// The settings are wrong.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The log's settings are wrong.
+    #[error(transparent)]
+    Log(#[from] BadLevel),
+    /// The services cannot be put together.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// The server cannot be reached.
+    #[error("the service at {url} cannot be reached: {reason}")]
+    Unreachable {
+        /// Its address.
+        url: String,
+        /// What happened.
+        reason: String,
+    },
+    /// The server refused, in its own words.
+    #[error("{message}")]
+    Refused {
+        /// The error's code.
+        code: String,
+        /// The error's message and details.
+        message: String,
+    },
+    /// The command has already said what is wrong.
+    #[error("")]
+    Reported,
+}
+
+impl CliError {
+    /// What to tell, if it was not told yet.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            CliError::Reported => None,
+            other => Some(other.to_string()),
+        }
+    }
+
+    /// 1: it failed; 2: wrong usage or settings.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Usage(_) | CliError::Settings(_) | CliError::Log(_) => 2,
+            _ => 1,
+        }
+    }
+
+    /// A failure about a file.
+    pub fn file(path: &std::path::Path, source: std::io::Error) -> CliError {
+        CliError::File { path: path.display().to_string(), source }
+    }
+}

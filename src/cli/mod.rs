@@ -1,0 +1,65 @@
+//! The command line: one binary, one line a command.
+//!
+//! Every command but `serve` and `check` talks to the HTTP API: of the server that `--server` names, else of one that
+//! runs inside the command itself, on the store of the settings.
+
+mod args;
+mod check;
+mod client;
+mod documents;
+mod error;
+mod package_tests;
+mod prompt;
+mod serve;
+mod target;
+mod transfer;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use error::CliError;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    // clap itself ends the process for --help (0) and wrong usage (2).
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: the asynchronous runtime cannot be started: {error}");
+            return ExitCode::from(1);
+        }
+    };
+    let result = runtime.block_on(run(cli));
+    // Background reads of a store that hangs must not keep the process.
+    runtime.shutdown_background();
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if let Some(message) = error.message() {
+                eprintln!("error: {message}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+async fn run(cli: Cli) -> Result<(), CliError> {
+    let Cli { common, command } = cli;
+    match command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::run(&common).await,
+        Command::Check(check) => check::run(&common, check).await,
+        Command::Export { dir, all } => transfer::export(&common, &dir, all).await,
+        Command::Import { dir } => transfer::import(&common, &dir).await,
+        Command::Extension { action } => documents::run(&common, action, "extension").await,
+        Command::Tool { action } => documents::run(&common, action, "tool").await,
+        Command::Environ { action } => documents::run(&common, action, "environ").await,
+        Command::Prompt { action } => prompt::run(&common, action).await,
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "ai-prompt-shell", &mut std::io::stdout());
+            Ok(())
+        }
+    }
+}

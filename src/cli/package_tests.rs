@@ -1,0 +1,97 @@
+//! Runs the tests that packages bring: `prompts/NAME.test.json`, a list of cases.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::client::Client;
+use super::documents;
+use super::error::CliError;
+use super::target;
+use crate::app::App;
+use crate::catalog::test_files;
+use crate::model::Id;
+use crate::settings::Settings;
+use crate::store;
+
+/// One case: variables, and the text, the messages or the error that they must give.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    #[serde(default)]
+    variables: Map<String, Json>,
+    expect: Option<Json>,
+    error: Option<ExpectedError>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectedError {
+    code: String,
+    missing: Option<Vec<String>>,
+}
+
+/// Runs all tests of the package folder, on the packages alone: what is stored elsewhere does not matter. Returns what
+/// failed.
+///
+/// # Errors
+/// When the folder cannot be read or the packages cannot be served.
+pub async fn run(settings: &Settings) -> Result<Vec<String>, CliError> {
+    let dir = &settings.packages.dir;
+    let files = test_files(dir).map_err(|source| CliError::file(dir, source))?;
+    let mut settings = settings.clone();
+    settings.store.url = store::MEMORY.to_owned();
+    let app = App::build(&settings).await?;
+    let client = target::inside(&app, &settings)?;
+    let mut failures = Vec::new();
+    for (file, id) in files {
+        match (cases(&file), id) {
+            (Ok(cases), Some(id)) => {
+                for case in cases {
+                    let failure = run_case(&client, &id, &case).await?;
+                    failures.extend(failure.map(|why| format!("{}: {}: {why}", file.display(), case.name)));
+                }
+            }
+            (Err(why), _) => failures.push(format!("{}: {why}", file.display())),
+            (_, None) => failures.push(format!("{}: its package has no name", file.display())),
+        }
+    }
+    Ok(failures)
+}
+
+fn cases(file: &Path) -> Result<Vec<Case>, String> {
+    let text = std::fs::read(file).map_err(|error| error.to_string())?;
+    let cases: Vec<Case> = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let unclear = cases.iter().find(|case| case.expect.is_some() == case.error.is_some());
+    match unclear {
+        Some(case) => Err(format!("the case `{}` needs exactly one of `expect` and `error`", case.name)),
+        None => Ok(cases),
+    }
+}
+
+/// Why the case fails, if it does.
+async fn run_case(client: &Client, id: &Id, case: &Case) -> Result<Option<String>, CliError> {
+    let path = documents::path("prompt", id.as_str()).replacen("/api/prompts/", "/api/render/prompts/", 1);
+    let answer = client.post_any(&path, &json!({"variables": case.variables})).await?;
+    let rendered = answer.get("rendered_prompt");
+    let error = answer.get("error");
+    Ok(match (&case.expect, &case.error) {
+        (Some(expected), _) if rendered == Some(expected) => None,
+        (Some(expected), _) => {
+            Some(format!("expected {expected}, got {}", rendered.or(error).unwrap_or(&Json::Null)))
+        }
+        (None, Some(expected)) if expected.matches(error) => None,
+        (None, expected) => Some(format!("expected {expected:?}, got {answer}")),
+    })
+}
+
+impl ExpectedError {
+    fn matches(&self, error: Option<&Json>) -> bool {
+        let code = error.and_then(|error| error.get("code")).and_then(Json::as_str);
+        let missing = error.and_then(|error| error.pointer("/details/missing"));
+        code == Some(self.code.as_str())
+            && self.missing.as_ref().is_none_or(|wanted| missing == Some(&json!(wanted)))
+    }
+}

@@ -1,0 +1,49 @@
+//! Prompts on the command line: what holds for all documents, and rendering.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::args::{Common, PromptAction, Render};
+use super::documents::{self, print_json};
+use super::error::CliError;
+use super::target;
+
+/// Does what was asked for with prompts.
+///
+/// # Errors
+/// The service's own error.
+pub async fn run(common: &Common, action: PromptAction) -> Result<(), CliError> {
+    match action {
+        PromptAction::Document(action) => documents::run(common, action, "prompt").await,
+        PromptAction::Render(options) => render(common, options).await,
+    }
+}
+
+async fn render(common: &Common, options: Render) -> Result<(), CliError> {
+    let variables = variables(&options)?;
+    let client = target::open(common).await?;
+    let id = documents::path("prompt", &options.id);
+    let path = id.replacen("/api/prompts/", "/api/render/prompts/", 1);
+    let reply =
+        client.post(&format!("{path}?explain={}", options.explain), &json!({"variables": variables})).await?;
+    for warning in reply.get("warnings").and_then(Json::as_array).into_iter().flatten() {
+        let text = |member: &str| warning.get(member).and_then(Json::as_str).unwrap_or_default();
+        eprintln!("warning: tool {}: {}", text("tool"), text("reason"));
+    }
+    match reply.get("rendered_prompt") {
+        _ if options.explain => print_json(&reply),
+        Some(Json::String(text)) => println!("{text}"),
+        other => print_json(other.unwrap_or(&Json::Null)),
+    }
+    Ok(())
+}
+
+fn variables(options: &Render) -> Result<Map<String, Json>, CliError> {
+    let mut variables = match options.json.as_deref().map(serde_json::from_str::<Json>) {
+        None => Map::new(),
+        Some(Ok(Json::Object(variables))) => variables,
+        Some(Ok(_)) => return Err(CliError::Usage("--json must be a JSON object".to_owned())),
+        Some(Err(error)) => return Err(CliError::Usage(format!("--json is not valid JSON: {error}"))),
+    };
+    variables.extend(options.vars.iter().map(|(name, text)| (name.clone(), Json::String(text.clone()))));
+    Ok(variables)
+}

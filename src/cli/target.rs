@@ -1,0 +1,64 @@
+//! What a command talks to: a running service, or one that it runs itself on the store.
+
+use std::sync::Arc;
+
+use super::args::Common;
+use super::client::Client;
+use super::error::CliError;
+use crate::app::{App, BuildError};
+use crate::http;
+use crate::settings::{self, Settings};
+use crate::store::StoreError;
+use crate::telemetry;
+
+/// Loads the settings that the command line asks for.
+///
+/// # Errors
+/// [`CliError::Settings`].
+pub fn settings(common: &Common) -> Result<Settings, CliError> {
+    let mut overrides: Vec<(&str, String)> =
+        common.set.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
+    overrides.extend(common.store.iter().map(|url| ("store.url", url.clone())));
+    overrides.extend(common.listen.iter().map(|address| ("server.listen", address.clone())));
+    overrides.extend(common.packages.iter().map(|dir| ("packages.dir", dir.display().to_string())));
+    Ok(settings::load(common.config.as_deref(), &overrides)?)
+}
+
+/// A client of the service that the command line means: the one at `--server`; else one that runs inside this process;
+/// else, when the embedded store is in use, the one that uses it.
+///
+/// # Errors
+/// When neither can be had.
+pub async fn open(common: &Common) -> Result<Client, CliError> {
+    if let Some(url) = &common.server {
+        return Ok(Client::new(url.trim_end_matches('/')));
+    }
+    let settings = settings(common)?;
+    // Commands speak for themselves; the log is for the service.
+    telemetry::init(&crate::settings::Log { level: "error".into(), ..settings.log.clone() })?;
+    match App::build(&settings).await {
+        Ok(app) => inside(&app, &settings),
+        Err(BuildError::Store(StoreError::Locked { path })) => {
+            let url = format!("http://{}", settings.server.listen);
+            eprintln!("note: {} is in use by a running service; talking to {url}", path.display());
+            Ok(Client::new(&url))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Serves `app` on a free loopback port, for this process alone.
+///
+/// # Errors
+/// When no port can be had.
+pub fn inside(app: &Arc<App>, settings: &Settings) -> Result<Client, CliError> {
+    let server = settings::Server {
+        listen: std::net::SocketAddr::from(([127, 0, 0, 1], 0)),
+        workers: 1,
+        ..settings.server.clone()
+    };
+    let bound = http::bind(app, &server)
+        .map_err(|source| CliError::Listen { address: "127.0.0.1:0".to_owned(), source })?;
+    tokio::spawn(bound.server);
+    Ok(Client::new(&format!("http://{}", bound.address)))
+}

@@ -1,0 +1,124 @@
+//! The store as a folder and back: `extensions/…`, `prompts/…`, `environs/…`, `tools/…`, one JSON file a document.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use super::args::Common;
+use super::client::Client;
+use super::documents::path;
+use super::error::CliError;
+use super::target;
+use crate::model::Id;
+
+/// The kinds in the order in which they are put back: what others need comes first.
+const KINDS: [&str; 4] = ["tool", "environ", "extension", "prompt"];
+
+/// Writes the documents of the store into a folder; with `all`, those of packages too.
+///
+/// # Errors
+/// The service's own error, or that of a file.
+pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliError> {
+    let client = target::open(common).await?;
+    let mut count = 0;
+    for kind in KINDS {
+        let ids = client.get(&format!("/api/{kind}s")).await?;
+        for id in ids.as_array().into_iter().flatten().filter_map(Json::as_str) {
+            let source = if all { "any" } else { "store" };
+            if let Some(document) = client.get_bytes(&format!("{}?raw={source}", path(kind, id))).await? {
+                write(&file_of(dir, kind, id), &document)?;
+                count += 1;
+            }
+        }
+    }
+    println!("{count} documents written to {}", dir.display());
+    Ok(())
+}
+
+/// Puts the documents of an exported folder into the store.
+///
+/// # Errors
+/// [`CliError::Reported`] when some were refused; the others are stored.
+pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
+    let client = target::open(common).await?;
+    let mut waiting: Vec<(&str, PathBuf)> = Vec::new();
+    for kind in KINDS {
+        let below = dir.join(format!("{kind}s"));
+        let mut files = Vec::new();
+        collect(&below, &mut files)?;
+        files.sort();
+        waiting.extend(files.into_iter().map(|file| (kind, file)));
+    }
+    if waiting.is_empty() {
+        return Err(CliError::Usage(format!("{} holds no exported documents", dir.display())));
+    }
+    let total = waiting.len();
+    // A prompt may include another one that comes later: try again as long as something gets through.
+    let refused = loop {
+        let before = waiting.len();
+        let refused = put_all(&client, dir, waiting).await?;
+        if refused.is_empty() || refused.len() == before {
+            break refused;
+        }
+        waiting = refused.into_iter().map(|(kind, file, _)| (kind, file)).collect();
+    };
+    for (_, file, why) in &refused {
+        eprintln!("{}: {why}", file.display());
+    }
+    println!("{} of {total} documents stored", total - refused.len());
+    if refused.is_empty() { Ok(()) } else { Err(CliError::Reported) }
+}
+
+type Refused<'a> = (&'a str, PathBuf, String);
+
+async fn put_all<'a>(
+    client: &Client,
+    dir: &Path,
+    files: Vec<(&'a str, PathBuf)>,
+) -> Result<Vec<Refused<'a>>, CliError> {
+    let mut refused = Vec::new();
+    for (kind, file) in files {
+        let Some(id) = id_of(dir, kind, &file) else {
+            refused.push((kind, file, "the path is not that of an id".to_owned()));
+            continue;
+        };
+        let document = std::fs::read(&file).map_err(|source| CliError::file(&file, source))?;
+        match client.put(&path(kind, id.as_str()), document).await {
+            Ok(_) => {}
+            Err(CliError::Refused { message, .. }) => refused.push((kind, file, message)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(refused)
+}
+
+fn file_of(dir: &Path, kind: &str, id: &str) -> PathBuf {
+    dir.join(format!("{kind}s")).join(format!("{}.json", id.replace('.', "/")))
+}
+
+fn id_of(dir: &Path, kind: &str, file: &Path) -> Option<Id> {
+    let relative = file.strip_prefix(dir.join(format!("{kind}s"))).ok()?.to_str()?;
+    Id::parse(&relative.strip_suffix(".json")?.replace(['/', '\\'], ".")).ok()
+}
+
+fn write(file: &Path, document: &[u8]) -> Result<(), CliError> {
+    let parent = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(|source| CliError::file(parent, source))?;
+    std::fs::write(file, document).map_err(|source| CliError::file(file, source))
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(CliError::file(dir, source)),
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
