@@ -1,0 +1,244 @@
+//! Every row of the error table, over HTTP.
+
+use serde_json::json;
+
+use crate::app::TestApp;
+
+#[actix_web::test]
+async fn invalid_json_names_line_and_column() {
+    let app = TestApp::start().await;
+    app.put_prompt("x.y", json!({"prompt": "p"})).await;
+    let request = app.request("POST", "/api/render/prompts/x.y").header("content-type", "application/json");
+    let answer = app.send(request.body("{\n \"variables\": }")).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_json");
+    assert_eq!(answer.error().3, &json!({"line": 2, "column": 15}));
+}
+
+#[actix_web::test]
+async fn an_invalid_id_is_said_to_be_one_everywhere() {
+    let app = TestApp::start().await;
+    for path in ["/api/prompts/a..b", "/api/extensions/a%20b", "/api/tools/%C3%A4", "/api/environs/.a"] {
+        app.get(path).await.assert_error(400, "invalid_request_error", "invalid_id");
+    }
+    app.render("a%2Fb", json!({})).await.assert_error(400, "invalid_request_error", "invalid_id");
+    app.put("/api/prompts/a*", json!({"prompt": ""})).await.assert_error(400, "invalid_request_error", "invalid_id");
+}
+
+#[actix_web::test]
+async fn invalid_variables_lists_every_violation_by_json_pointer() {
+    let app = TestApp::start().await;
+    let properties = json!({"n": {"type": "integer"}, "list": {"type": "array", "items": {"type": "string"}}});
+    app.put_prompt("x.y", json!({"prompt": "p", "parameters": {"type": "object", "properties": properties}})).await;
+    let answer = app.render("x.y", json!({"n": "one", "list": ["a", 1, 2]})).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_variables");
+    let violations = answer.error().3["violations"].as_array().unwrap();
+    let paths: Vec<&str> = violations.iter().map(|v| v["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["/list/1", "/list/2", "/n"]);
+    for body in [json!({"variables": [1]}), json!({"variables": {}, "args": {}})] {
+        let answer = app.post("/api/render/prompts/x.y", body).await;
+        answer.assert_error(400, "invalid_request_error", "invalid_variables");
+    }
+}
+
+#[actix_web::test]
+async fn missing_variables_are_sorted_and_say_where_they_are_used() {
+    let app = TestApp::start().await;
+    let answer = app.preview("go", "{{.b}}\n{{.a.c}}{{.b}}", json!({})).await;
+    answer.assert_error(400, "invalid_request_error", "missing_variables");
+    let details = answer.error().3;
+    assert_eq!(details["missing"][1], "b");
+    assert_eq!(details["positions"]["b"]["line"], 1, "{details}");
+}
+
+#[actix_web::test]
+async fn an_invalid_template_is_refused_with_its_place_when_it_is_written_or_previewed() {
+    let app = TestApp::start().await;
+    for (syntax, template) in [("go", "ok\n{{if}}"), ("jinja", "ok\n{% if %}")] {
+        let document = json!({"prompt": template, "syntax": syntax});
+        for answer in
+            [app.put("/api/prompts/x.y", document).await, app.preview(syntax, template, json!({})).await]
+        {
+            answer.assert_error(400, "invalid_request_error", "invalid_template");
+            assert_eq!(answer.error().3["line"], 2, "{answer:?}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn what_does_not_exist_is_404_with_the_code_of_its_kind() {
+    let app = TestApp::start().await;
+    for (kind, path) in [("prompt", "x.y"), ("extension", "x"), ("environ", "a.b"), ("tool", "a.b")] {
+        let path = format!("/api/{kind}s/{path}");
+        let code = format!("{kind}_not_found");
+        app.get(&path).await.assert_error(404, "not_found_error", &code);
+        app.delete(&path).await.assert_error(404, "not_found_error", &code);
+    }
+    app.render("x.y", json!({})).await.assert_error(404, "not_found_error", "prompt_not_found");
+    app.post("/api/prompts/x.y/render", json!({})).await.assert_error(404, "not_found_error", "prompt_not_found");
+    app.get("/api/nothing").await.assert_error(404, "not_found_error", "route_not_found");
+    app.get("/schemas/nothing.json").await.assert_error(404, "not_found_error", "route_not_found");
+}
+
+#[actix_web::test]
+async fn the_wrong_method_is_405_and_names_the_right_ones() {
+    let app = TestApp::start().await;
+    let answer = app.get("/api/render/prompts/x.y").await;
+    answer.assert_error(405, "invalid_request_error", "method_not_allowed");
+    assert_eq!(answer.headers["allow"], "POST");
+    let answer = app.post("/api/prompts/x.y", json!({})).await;
+    answer.assert_error(405, "invalid_request_error", "method_not_allowed");
+    assert_eq!(answer.headers["allow"], "GET, PUT, DELETE");
+}
+
+#[actix_web::test]
+async fn a_body_over_the_limit_is_413() {
+    let app = TestApp::start_with(|settings| settings.server.body_limit_bytes = 1000).await;
+    let body = json!({"variables": {"a": "x".repeat(2000)}});
+    let answer = app.post("/api/render/prompts/x.y", body).await;
+    answer.assert_error(413, "invalid_request_error", "body_too_large");
+}
+
+#[actix_web::test]
+async fn a_body_that_is_not_declared_as_json_is_415_and_an_empty_one_is_an_empty_object() {
+    let app = TestApp::start().await;
+    app.put_prompt("x.y", json!({"prompt": "p"})).await;
+    for kind in ["text/plain", "application/x-www-form-urlencoded"] {
+        let request = app.request("POST", "/api/render/prompts/x.y").header("content-type", kind).body("{}");
+        app.send(request).await.assert_error(415, "invalid_request_error", "unsupported_media_type");
+    }
+    let utf8 = app.request("POST", "/api/render/prompts/x.y").header("content-type", "application/json; charset=utf-8");
+    assert_eq!(app.send(utf8.body("{}")).await.rendered(), "p");
+    assert_eq!(app.send(app.request("POST", "/api/render/prompts/x.y")).await.rendered(), "p");
+}
+
+#[actix_web::test]
+async fn deleting_what_only_a_package_has_is_a_conflict() {
+    let app = TestApp::start().await;
+    app.write_package_file("p/package.json", r#"{"name":"p","contributes":{"prompts":[{"name":"q","prompt":"Q"}]}}"#);
+    app.write_package_file("p/environs/e/f.json", "1");
+    app.eventually("/api/prompts", |answer| answer.body == json!(["p.q"])).await;
+    for path in ["/api/prompts/p.q", "/api/extensions/p", "/api/environs/e.f"] {
+        app.delete(path).await.assert_error(409, "conflict_error", "read_only");
+    }
+}
+
+#[actix_web::test]
+async fn a_write_against_another_version_is_412() {
+    let app = TestApp::start().await;
+    app.put_prompt("x.y", json!({"prompt": "1"})).await;
+    let etag = app.get("/api/prompts/x.y").await.headers["etag"].clone();
+    let put = |etag: &reqwest::header::HeaderValue, text: &str| {
+        app.request("PUT", "/api/prompts/x.y").header("if-match", etag).json(&json!({"prompt": text}))
+    };
+    assert_eq!(app.send(put(&etag, "2")).await.status, 200);
+    app.send(put(&etag, "3")).await.assert_error(412, "conflict_error", "etag_mismatch");
+    let delete = app.request("DELETE", "/api/prompts/x.y").header("if-match", &etag);
+    app.send(delete).await.assert_error(412, "conflict_error", "etag_mismatch");
+    assert_eq!(app.render("x.y", json!({})).await.rendered(), "2");
+}
+
+#[actix_web::test]
+async fn prompts_of_an_extension_that_lacks_what_it_needs_are_424_where_that_is_enforced() {
+    let package = r#"{"name":"p","contributes":{
+        "prompts":[{"name":"q","prompt":"Q"}],
+        "dependences":[{"name":"gone","version":"^1.0.0","failStrategy":"abort"}]}}"#;
+    let enforcing = TestApp::start_with(|settings| {
+        settings.extensions.dependences = ai_prompt_shell::settings::Dependences::Enforce;
+    })
+    .await;
+    let reporting = TestApp::start().await;
+    for app in [&enforcing, &reporting] {
+        app.write_package_file("p/package.json", package);
+        app.eventually("/api/prompts", |answer| answer.body == json!(["p.q"])).await;
+        let problems = app.get("/api/status").await.body["problems"].clone();
+        assert!(problems[0]["message"].as_str().unwrap().contains("gone"), "{problems}");
+    }
+    enforcing.render("p.q", json!({})).await.assert_error(424, "conflict_error", "failed_dependency");
+    assert_eq!(enforcing.get("/api/extensions/p").await.body["available"], false);
+    assert_eq!(reporting.render("p.q", json!({})).await.rendered(), "Q");
+    assert_eq!(reporting.get("/api/extensions/p").await.body["available"], true);
+}
+
+#[actix_web::test]
+async fn a_template_that_fails_as_it_runs_is_500_with_its_place() {
+    let app = TestApp::start().await;
+    for (syntax, template) in [("go", "a\n{{index .variables.list 9}}"), ("jinja", "a\n{{ variables.list + 1 }}")] {
+        let answer = app.preview(syntax, template, json!({"list": [1]})).await;
+        answer.assert_error(500, "render_error", "render_failed");
+        assert_eq!(answer.error().3["line"], 2, "{syntax}: {answer:?}");
+    }
+}
+
+#[actix_web::test]
+async fn a_render_that_takes_too_long_is_503() {
+    let app = TestApp::start_with(|settings| settings.render.steps = u64::MAX / 4).await;
+    let go = "{{define \"t\"}}{{range .variables.l}}{{range $.variables.l}}{{template \"t\" $}}{{end}}{{end}}{{end}}{{template \"t\" .}}";
+    let jinja = "{% for a in range(9999) %}{% for b in range(9999) %}{% if a %}{% endif %}{% endfor %}{% endfor %}";
+    let list: Vec<u32> = (0..1000).collect();
+    let answer = app.preview("jinja", jinja, json!({})).await;
+    answer.assert_error(503, "timeout_error", "render_timeout");
+    let answer = app.preview("go", go, json!({"l": list})).await;
+    assert!([500, 503].contains(&answer.status), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn more_long_renders_than_may_wait_are_429_with_retry_after() {
+    let app = TestApp::start_with(|settings| {
+        settings.render.queue = 1;
+        settings.render.steps = u64::MAX / 4;
+    })
+    .await;
+    let slow = "{% for a in range(9999) %}{% for b in range(9999) %}{% if a %}{% endif %}{% endfor %}{% endfor %}";
+    let all = futures_util::future::join_all((0..12).map(|_| app.preview("jinja", slow, json!({})))).await;
+    let refused: Vec<_> = all.iter().filter(|answer| answer.status == 429).collect();
+    assert!(!refused.is_empty());
+    refused[0].assert_error(429, "rate_limit_error", "overloaded");
+    assert_eq!(refused[0].headers["retry-after"], "1");
+}
+
+#[actix_web::test]
+async fn requests_for_other_hosts_and_from_other_origins_are_forbidden() {
+    let app = TestApp::start_with(|settings| {
+        settings.server.hosts = vec!["prompts.test".into()];
+        settings.server.origins = vec!["https://good.test".into()];
+    })
+    .await;
+    for (header, value, status) in [
+        ("host", "evil.test", 403),
+        ("host", "prompts.test", 200),
+        ("host", "PROMPTS.test:80", 200),
+        ("host", "localhost:1", 200),
+        ("origin", "https://evil.test", 403),
+        ("origin", "https://good.test", 200),
+        ("origin", "null", 403),
+    ] {
+        let answer = app.send(app.request("GET", "/healthz").header(header, value)).await;
+        assert_eq!(answer.status, status, "{header}: {value}");
+        if status == 403 {
+            answer.assert_error(403, "permission_error", "forbidden");
+        }
+    }
+    let same = app.request("GET", "/healthz").header("origin", &app.base);
+    assert_eq!(app.send(same).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_service_without_any_catalog_is_alive_but_not_ready() {
+    let app = TestApp::start_with(|settings| settings.store.url = "redis://127.0.0.1:1/".into()).await;
+    assert_eq!(app.get("/healthz").await.status, 200);
+    app.get("/readyz").await.assert_error(503, "unavailable_error", "not_ready");
+    let put = app.put("/api/prompts/x.y", json!({"prompt": "p"})).await;
+    put.assert_error(503, "unavailable_error", "store_unavailable");
+}
+
+#[actix_web::test]
+async fn a_sane_request_id_is_taken_over_and_another_one_replaced() {
+    let app = TestApp::start().await;
+    let sane = app.send(app.request("GET", "/healthz").header("x-request-id", "abc-1.2")).await;
+    assert_eq!(sane.headers["x-request-id"], "abc-1.2");
+    for odd in ["with space", &"x".repeat(200)] {
+        let answer = app.send(app.request("GET", "/nothing").header("x-request-id", odd)).await;
+        let id = answer.headers["x-request-id"].to_str().unwrap();
+        assert!(!id.is_empty() && id != odd);
+    }
+}

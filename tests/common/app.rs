@@ -1,0 +1,164 @@
+//! A running service for tests: the real one, on a free port, over a store in memory (or another one).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ai_prompt_shell::app::App;
+use ai_prompt_shell::http;
+use ai_prompt_shell::settings::Settings;
+use serde_json::{Value as Json, json};
+
+/// A service and a client of it; both end with it.
+pub struct TestApp {
+    pub app: Arc<App>,
+    pub base: String,
+    pub client: reqwest::Client,
+    pub packages: tempfile::TempDir,
+    follow: tokio::task::JoinHandle<()>,
+    server: actix_web::dev::ServerHandle,
+}
+
+/// An answer: its status, headers and JSON body (null if there is none).
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub body: Json,
+}
+
+impl TestApp {
+    /// A service with no documents at all.
+    pub async fn start() -> TestApp {
+        TestApp::start_with(|_| {}).await
+    }
+
+    /// A service whose settings `change` has had its way with.
+    pub async fn start_with(change: impl FnOnce(&mut Settings)) -> TestApp {
+        let packages = tempfile::tempdir().unwrap();
+        let mut settings = Settings::default();
+        settings.server.listen = ([127, 0, 0, 1], 0).into();
+        settings.server.workers = 2;
+        settings.store.url = "memory:".into();
+        settings.store.scan_seconds = 1;
+        settings.packages.dir = packages.path().to_owned();
+        settings.packages.builtin = false;
+        change(&mut settings);
+        let app = App::build(&settings).await.unwrap();
+        let follow = app.follow();
+        let bound = http::bind(&app, &settings.server).unwrap();
+        let server = bound.server.handle();
+        tokio::spawn(bound.server);
+        let base = format!("http://{}", bound.address);
+        TestApp { app, base, client: reqwest::Client::new(), packages, follow, server }
+    }
+
+    /// Writes a file below the package folder.
+    pub fn write_package_file(&self, path: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        write(self.packages.path(), path, contents)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(self.request("GET", path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: Json) -> Answer {
+        self.send(self.request("POST", path).json(&body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: Json) -> Answer {
+        self.send(self.request("PUT", path).json(&body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(self.request("DELETE", path)).await
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method.parse().unwrap(), format!("{}{path}", self.base))
+    }
+
+    pub async fn send(&self, request: reqwest::RequestBuilder) -> Answer {
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let text = response.text().await.unwrap();
+        Answer { status, headers, body: serde_json::from_str(&text).unwrap_or(Json::Null) }
+    }
+
+    /// Stores a prompt and asserts that it was taken.
+    pub async fn put_prompt(&self, id: &str, document: Json) {
+        let answer = self.put(&format!("/api/prompts/{id}"), document).await;
+        assert!([200, 201].contains(&answer.status), "{answer:?}");
+    }
+
+    /// Stores an environ and asserts that it was taken.
+    pub async fn put_environ(&self, id: &str, value: Json) {
+        let answer = self.put(&format!("/api/environs/{id}"), value).await;
+        assert!([200, 201].contains(&answer.status), "{answer:?}");
+    }
+
+    pub async fn render(&self, id: &str, variables: Json) -> Answer {
+        self.post(&format!("/api/render/prompts/{id}"), json!({"variables": variables})).await
+    }
+
+    /// Renders an unregistered template of a dialect.
+    pub async fn preview(&self, syntax: &str, template: &str, variables: Json) -> Answer {
+        self.post("/api/render", json!({"template": template, "syntax": syntax, "variables": variables})).await
+    }
+
+    /// Asks again and again, for at most ten seconds, until the answer is as `wanted`.
+    pub async fn eventually(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
+        for _ in 0..200 {
+            let answer = self.get(path).await;
+            if wanted(&answer) {
+                return answer;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("{path} never became as wanted; now it is {:?}", self.get(path).await);
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        self.follow.abort();
+        // The server stops on its own threads; nobody waits for it.
+        drop(self.server.stop(false));
+    }
+}
+
+impl Answer {
+    /// The error's code, type, message and details, which must be in the one shape that all errors have.
+    #[track_caller]
+    pub fn error(&self) -> (&str, &str, &str, &Json) {
+        let error = &self.body["error"];
+        let text = |member: &str| error[member].as_str().unwrap_or_else(|| panic!("{self:?}"));
+        assert!(error.as_object().unwrap().contains_key("param"), "{self:?}");
+        (text("code"), text("type"), text("message"), &error["details"])
+    }
+
+    /// Asserts status, type and code.
+    #[track_caller]
+    pub fn assert_error(&self, status: u16, kind: &str, code: &str) {
+        let (found_code, found_kind, message, _) = self.error();
+        assert_eq!((self.status, found_kind, found_code), (status, kind, code), "{self:?}");
+        assert!(message.len() > 20, "an error says what to do: {self:?}");
+        assert!(self.headers.contains_key("x-request-id"));
+    }
+
+    /// The rendered prompt of a render that must have succeeded.
+    #[track_caller]
+    pub fn rendered(&self) -> &Json {
+        assert_eq!(self.status, 200, "{self:?}");
+        assert_eq!(self.body["status"], "success");
+        &self.body["rendered_prompt"]
+    }
+}
+
+/// Writes a file below a folder, with the folders on the way.
+pub fn write(folder: &Path, path: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+    let file = folder.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, contents).unwrap();
+    file
+}
