@@ -1,5 +1,6 @@
 //! A real `redis-server` for a test, on a port of its own, gone when the test ends.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -98,19 +99,44 @@ impl RedisServer {
         assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
     }
 
+    /// Whether the server is up; otherwise it ended, and its log is printed.
     fn run(&mut self) -> bool {
+        let log = self.folder.path().join("log");
         let process = Command::new("redis-server")
             .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--loglevel", "warning"])
             .arg("--dir")
             .arg(self.folder.path())
             .args(&self.arguments)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(File::create(&log).unwrap())
+            .stderr(Stdio::null())
             .spawn();
-        let mut process = process.expect("install redis-server (make test installs it)");
-        let running = wait_until_up(self.port, &mut process);
-        self.process = Some(process);
-        running
+        self.process = Some(process.expect("install redis-server (make test installs it)"));
+        let up = self.wait_until_up();
+        if !up {
+            println!("{}", std::fs::read_to_string(log).unwrap());
+        }
+        up
+    }
+
+    fn wait_until_up(&mut self) -> bool {
+        let start = Instant::now();
+        while self.process.as_mut().unwrap().try_wait().unwrap().is_none() {
+            if self.answers() {
+                return true;
+            }
+            assert!(start.elapsed() < START_LIMIT, "redis-server is not up after {START_LIMIT:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    /// Whether the server says anything to a stranger; with TLS it is enough that it listens.
+    fn answers(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
+        stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        self.arguments.iter().any(|argument| argument == "--tls-port")
+            || stream.write_all(b"PING\r\n").is_ok() && stream.read(&mut [0; 64]).is_ok_and(|read| read > 0)
     }
 }
 
@@ -123,22 +149,4 @@ impl Drop for RedisServer {
 /// A port that nobody listens on at this moment.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-fn wait_until_up(port: u16, process: &mut Child) -> bool {
-    let start = Instant::now();
-    while process.try_wait().unwrap().is_none() {
-        if answers(port) {
-            return true;
-        }
-        assert!(start.elapsed() < START_LIMIT, "redis-server is not up after {START_LIMIT:?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    false
-}
-
-/// Whether the server says anything: a greeting, that it wants a password, or (with TLS) that it hangs up.
-fn answers(port: u16) -> bool {
-    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
-    stream.write_all(b"PING\r\n").is_ok() && stream.read(&mut [0; 64]).is_ok()
 }

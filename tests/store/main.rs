@@ -1,5 +1,7 @@
 //! What every store must do, run against both backends, and what only one of them has to do.
 
+#![cfg(test)]
+
 #[path = "../common/mod.rs"]
 mod common;
 
