@@ -1,1 +1,189 @@
-//! Jinja.
+//! Jinja: `minijinja` behind walls.
+//!
+//! The engine is used as it is; what it lacks is put around it. A text is looked at before it is
+//! parsed ([`source`]), its unbounded operators are rewritten ([`guard`]), its partials are read
+//! ([`library`]) and its needs found ([`requires`]). As it runs, data is shown to it without copying
+//! ([`data`], [`root`]), absent values stand in for themselves ([`missing`]), and filters, methods
+//! and operators keep within limits ([`run`]).
+
+mod bounds;
+mod data;
+mod engine;
+mod failure;
+mod filters;
+mod guard;
+mod json;
+mod library;
+mod methods;
+mod missing;
+mod operators;
+mod print;
+mod requires;
+mod root;
+mod run;
+mod source;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use minijinja::{Environment, Error, Value as Engine};
+
+use self::library::{Found, Library, MAIN};
+use self::root::Root;
+use self::run::RunState;
+use super::{CompileError, Functions, Limits, Missing, Partials, Position, RenderError, Requires, Run};
+use crate::value::Map;
+
+/// A compiled template and the partials that it names.
+pub struct Template {
+    env: Environment<'static>,
+    library: Arc<Library>,
+    found: Found,
+}
+
+/// What looking at a template without compiling it tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// What the template can touch.
+    pub requires: Requires,
+    /// The partials that it names: the name in the text, and the prompt's id.
+    pub partials: Vec<(String, String)>,
+}
+
+/// Whether a text is Jinja.
+pub fn parses(source: &str) -> bool {
+    source::parse_checked("", source).is_ok()
+}
+
+/// Reads and analyses a template, at about half the price of compiling it.
+///
+/// # Errors
+/// As [`Template::compile`].
+pub fn check(
+    name: &str,
+    source: &str,
+    partials: &Arc<dyn Partials>,
+    limits: &Limits,
+) -> Result<Checked, CompileError> {
+    let Found { requires, partials } = Library::new(partials.clone(), *limits).read(name, source)?;
+    Ok(Checked { requires, partials })
+}
+
+impl Template {
+    /// Compiles a text, and the partials that it names in writing.
+    ///
+    /// # Errors
+    /// For a text that is too large or not Jinja, and for partials that are not there, of another
+    /// dialect, or broken themselves.
+    pub fn compile(
+        name: &str,
+        source: &str,
+        partials: &Arc<dyn Partials>,
+        limits: &Limits,
+    ) -> Result<Template, CompileError> {
+        let library = Arc::new(Library::new(partials.clone(), *limits));
+        let found = library.read(name, source)?;
+        let env = engine::environment(&library, limits).map_err(|(text, error)| {
+            let position = error.range().map(|range| text.position(range.start));
+            CompileError::Invalid { message: error.to_string(), position }
+        })?;
+        Ok(Template { env, library, found })
+    }
+
+    /// What the template can touch, partials included.
+    pub fn requires(&self) -> &Requires {
+        &self.found.requires
+    }
+
+    /// The partials that the template names in writing, also through other partials: the name in the
+    /// text, and the prompt's id.
+    pub fn partials(&self) -> &[(String, String)] {
+        &self.found.partials
+    }
+
+    /// Runs the template over `root`.
+    ///
+    /// # Errors
+    /// All missing values that the run could find; else why it failed, or which limit it passed.
+    pub fn render(
+        &self,
+        root: &Arc<Map>,
+        functions: &Arc<dyn Functions>,
+        run: &Run,
+    ) -> Result<String, RenderError> {
+        let state = RunState::new(root.clone(), self.library.clone(), *run);
+        let entered = state.enter();
+        // The engine has a few panics of its own (`loop.cycle()` without arguments, for one).
+        let result = catch_unwind(AssertUnwindSafe(|| self.run(root, functions, run.steps)));
+        drop(entered);
+        self.outcome(result.ok(), &state, run)
+    }
+
+    fn run(&self, root: &Arc<Map>, functions: &Arc<dyn Functions>, steps: u64) -> Result<String, Error> {
+        let root = Engine::from_object(Root::new(root.clone(), functions.clone()));
+        if self.env.fuel() == Some(steps) {
+            return self.env.get_template(MAIN)?.render(root);
+        }
+        let mut env = self.env.clone();
+        env.set_fuel(Some(steps));
+        env.get_template(MAIN)?.render(root)
+    }
+
+    fn outcome(
+        &self,
+        result: Option<Result<String, Error>>,
+        state: &RunState,
+        run: &Run,
+    ) -> Result<String, RenderError> {
+        let mut missing = self.missing(state);
+        let failure = match (state.stopped(), result) {
+            (Some(reason), _) => Some(reason),
+            (None, None) => Some(RenderError::Failed { message: "the engine failed".into(), position: None }),
+            (None, Some(Ok(text))) if text.len() > run.output_bytes => {
+                Some(RenderError::Limit { what: "output", limit: run.output_bytes as u64 })
+            }
+            (None, Some(Ok(text))) if missing.is_empty() => return Ok(text),
+            (None, Some(Ok(_))) => None,
+            (None, Some(Err(error))) => {
+                let place = |error: &Error| self.place(error);
+                Some(failure::of_engine(&error, run.steps, self.env.recursion_limit(), place))
+            }
+        };
+        match failure {
+            Some(RenderError::Missing(more)) => missing.extend(more),
+            Some(failure) if missing.is_empty() => return Err(failure),
+            _ => {}
+        }
+        missing.sort();
+        missing.dedup_by(|a, b| a.path == b.path);
+        Err(RenderError::Missing(missing))
+    }
+
+    fn missing(&self, state: &RunState) -> Vec<Missing> {
+        let misses = state.misses();
+        if misses.is_empty() {
+            return Vec::new();
+        }
+        let paths = missing::paths(&state.root, &misses);
+        paths.into_iter().map(|path| Missing { position: self.first_use(&path), path }).collect()
+    }
+
+    /// Where the text first names a path.
+    fn first_use(&self, _path: &str) -> Option<Position> {
+        None
+    }
+
+    /// The author's place of an error.
+    fn place(&self, error: &Error) -> Option<Position> {
+        let text = self.library.text(error.name()?)?;
+        match (error.range(), error.line()) {
+            (Some(range), _) => Some(text.position(range.start)),
+            (None, Some(line)) => Some(Position { template: text.name.clone(), line, column: None }),
+            (None, None) => None,
+        }
+    }
+}

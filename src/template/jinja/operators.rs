@@ -1,0 +1,369 @@
+//! The operators that can build or search without bound, as filters that know the limits.
+//!
+//! The engine has no hook for `~`, `+`, `*` and `in`, so [`guard`](super::guard) rewrites them to
+//! these filters before a template is compiled. The names are short because the engine looks at
+//! every byte of a filter's name when it calls one.
+
+use std::sync::Arc;
+
+use minijinja::machinery::{Span, ast};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Rest};
+use minijinja::{Environment, Error, ErrorKind, Value as Engine};
+
+use super::missing::{self, as_missing};
+use super::print::{append, check, check_storable};
+use super::run::{self, ITEMS_LIMIT, STRING_LIMIT};
+use crate::value::{List, Map};
+
+/// `a ~ b ~ c` as `(a)|__c(b, c)`.
+pub(super) const CONCAT: &str = "__c";
+/// `a + b + c` as `(a)|__a(b, c)`.
+pub(super) const ADD: &str = "__a";
+/// `a * b` as `(a)|__m(b)`.
+pub(super) const MUL: &str = "__m";
+/// `a in b` as `(a)|__i(b)`.
+pub(super) const IN: &str = "__i";
+/// `a not in b` as `(a)|__n(b)`.
+pub(super) const NOT_IN: &str = "__n";
+/// An operand whose use costs time, or that must be there.
+pub(super) const USE: &str = "__u";
+/// A value that is stored under a name.
+pub(super) const KEEP: &str = "__k";
+/// A value that is stored in a namespace.
+pub(super) const STORE: &str = "__s";
+/// What a loop runs over, with the bytes of text that each turn writes.
+pub(super) const EACH: &str = "__e";
+/// Text that the engine writes by itself, in bytes: `{{ 10|__w }}`.
+pub(super) const WRITTEN: &str = "__w";
+/// The name of an included template, whose text the engine writes by itself.
+pub(super) const INCLUDE: &str = "__t";
+
+/// Adds the filters to an environment.
+pub(super) fn register(env: &mut Environment<'_>) {
+    env.add_filter(CONCAT, concat);
+    env.add_filter(ADD, add);
+    env.add_filter(MUL, mul);
+    env.add_filter(IN, contains);
+    env.add_filter(NOT_IN, |value: &Engine, container: &Engine| Ok::<_, Error>(!contains(value, container)?));
+    env.add_filter(USE, |value: &Engine| touch(value).map(|()| value.clone()));
+    env.add_filter(KEEP, keep);
+    env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| keep(value)));
+    env.add_filter(EACH, each);
+    env.add_filter(WRITTEN, |bytes: usize| written(bytes).map(|()| ""));
+    env.add_filter(INCLUDE, |name: &Engine| included(name).map(|()| name.clone()));
+    env.add_function("range", range);
+    env.remove_global("debug");
+}
+
+/// Accounts for the use of a value: a missing one is recorded, an undefined one refused.
+pub(super) fn touch(value: &Engine) -> Result<(), Error> {
+    if let Some(text) = value.as_str() {
+        return run::work(text.len());
+    }
+    if let Some(missing) = as_missing(value) {
+        run::record(&missing);
+        return Ok(());
+    }
+    check(value)
+}
+
+/// The error of the engine for an undefined value, which names the expression.
+fn defined(value: &Engine) -> Result<(), Error> {
+    if value.is_undefined() { value.get_attr("").map(drop) } else { Ok(()) }
+}
+
+fn written(bytes: usize) -> Result<(), Error> {
+    run::with(|run| run.write(bytes)).unwrap_or(Ok(()))
+}
+
+/// Accounts for the plain text of a partial that is about to be included.
+fn included(name: &Engine) -> Result<(), Error> {
+    touch(name)?;
+    let Some(run) = run::current() else { return Ok(()) };
+    let text = name.as_str().and_then(|name| run.library.text(name));
+    run.write(text.map_or(0, |text| text.guarded.plain))
+}
+
+fn concat(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
+    let mut text = String::new();
+    for value in std::iter::once(first).chain(others.iter()) {
+        defined(value)?;
+        touch(value)?;
+        append(&mut text, value)?;
+    }
+    Ok(Engine::from(text))
+}
+
+fn add(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
+    others.iter().try_fold(first.clone(), |sum, value| add_two(&sum, value))
+}
+
+fn add_two(a: &Engine, b: &Engine) -> Result<Engine, Error> {
+    if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
+        if a.len() + b.len() > STRING_LIMIT {
+            return Err(run::too_long());
+        }
+        run::work(a.len() + b.len())?;
+        return Ok(Engine::from([a, b].concat()));
+    }
+    if let (Some(a), Some(b)) = (small(a), small(b)) {
+        return Ok(Engine::from(a + b));
+    }
+    touch(a)?;
+    touch(b)?;
+    if as_missing(a).or_else(|| as_missing(b)).is_some() {
+        return Ok(Engine::from(""));
+    }
+    bounded(calculate(ast::BinOpKind::Add, "+", a, b)?)
+}
+
+/// An integer that no sum or product of two of its kind takes out of 64 bits.
+fn small(value: &Engine) -> Option<i64> {
+    if !value.is_integer() {
+        return None;
+    }
+    i32::try_from(value.as_i64()?).ok().map(i64::from)
+}
+
+fn mul(a: &Engine, b: &Engine) -> Result<Engine, Error> {
+    if let (Some(a), Some(b)) = (small(a), small(b)) {
+        return Ok(Engine::from(a * b));
+    }
+    touch(a)?;
+    touch(b)?;
+    if as_missing(a).or_else(|| as_missing(b)).is_some() {
+        return Ok(Engine::from(""));
+    }
+    for (value, times) in [(a, b), (b, a)] {
+        room_to_repeat(value, times.as_usize().unwrap_or(0))?;
+    }
+    bounded(calculate(ast::BinOpKind::Mul, "*", a, b)?)
+}
+
+fn room_to_repeat(value: &Engine, times: usize) -> Result<(), Error> {
+    if let Some(text) = value.as_str() {
+        let fits = text.len().checked_mul(times).is_some_and(|bytes| bytes <= STRING_LIMIT);
+        return if fits { run::work(text.len() * times) } else { Err(run::too_long()) };
+    }
+    let items = value.len().unwrap_or(0).checked_mul(times);
+    if items.is_some_and(|items| items <= ITEMS_LIMIT) { Ok(()) } else { Err(run::too_many()) }
+}
+
+/// Refuses a sequence that has grown too long.
+fn bounded(value: Engine) -> Result<Engine, Error> {
+    if value.as_object().is_some() && value.len().is_some_and(|items| items > ITEMS_LIMIT) {
+        return Err(run::too_many());
+    }
+    Ok(value)
+}
+
+/// Lets the engine itself calculate, by the door that it has: the folding of constants.
+fn calculate(op: ast::BinOpKind, sign: &str, a: &Engine, b: &Engine) -> Result<Engine, Error> {
+    let constant = |value: &Engine| {
+        ast::Expr::Const(ast::Spanned::new(ast::Const { value: value.clone() }, Span::default()))
+    };
+    let sum = ast::BinOp { op, left: constant(a), right: constant(b) };
+    let result = ast::Expr::BinOp(ast::Spanned::new(sum, Span::default())).as_const();
+    result.ok_or_else(|| impossible(sign, a, b))
+}
+
+fn impossible(sign: &str, a: &Engine, b: &Engine) -> Error {
+    for value in [a, b] {
+        if let Err(error) = defined(value) {
+            return error;
+        }
+    }
+    let text = if a.is_number() && b.is_number() {
+        format!("unable to calculate {a} {sign} {b}")
+    } else {
+        format!("tried to use {sign} operator on unsupported types {} and {}", a.kind(), b.kind())
+    };
+    Error::new(ErrorKind::InvalidOperation, text)
+}
+
+/// Whether a container holds a value.
+pub(super) fn contains(value: &Engine, container: &Engine) -> Result<bool, Error> {
+    touch(value)?;
+    touch(container)?;
+    defined(container)?;
+    defined(value)?;
+    if !missing::is_there(container) {
+        return Ok(false);
+    }
+    if let Some(map) = container.downcast_object_ref::<Map>() {
+        return Ok(value.as_str().is_some_and(|key| map.get(key).is_some()));
+    }
+    let Some(object) = container.as_object() else { return text_contains(value, container) };
+    match object.repr() {
+        ObjectRepr::Map => Ok(object.get_value(value).is_some()),
+        ObjectRepr::Seq | ObjectRepr::Iterable => sequence_contains(value, container),
+        _ => Ok(false),
+    }
+}
+
+fn sequence_contains(value: &Engine, container: &Engine) -> Result<bool, Error> {
+    for item in container.try_iter()?.checked() {
+        run::work(0)?;
+        if item? == *value {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn text_contains(value: &Engine, container: &Engine) -> Result<bool, Error> {
+    let Some(text) = container.as_str() else {
+        let text = "cannot perform a containment check on this value";
+        return Err(Error::new(ErrorKind::InvalidOperation, text));
+    };
+    match value.as_str() {
+        Some(needle) => Ok(text.contains(needle)),
+        None => {
+            let mut needle = String::new();
+            append(&mut needle, value)?;
+            Ok(text.contains(&needle))
+        }
+    }
+}
+
+/// A value as it may be stored: lazy sequences are worked out, so that they cannot pile up.
+fn keep(value: &Engine) -> Result<Engine, Error> {
+    let Some(object) = value.as_object() else { return Ok(value.clone()) };
+    check(value)?;
+    if object.repr() == ObjectRepr::Iterable && missing::is_there(value) && !object.is::<Range>() {
+        let items = value.try_iter()?.checked().take(ITEMS_LIMIT + 1).collect::<Result<Vec<_>, _>>()?;
+        return bounded(Engine::from(items));
+    }
+    Ok(value.clone())
+}
+
+/// What a loop runs over: it keeps an eye on the clock, and accounts for the text of each turn.
+fn each(value: &Engine, bytes: usize) -> Result<Engine, Error> {
+    defined(value)?;
+    let Some(object) = value.as_object() else {
+        run::work(value.as_str().map_or(0, str::len))?;
+        return Ok(if bytes == 0 || value.is_none() { value.clone() } else { turns(value, bytes) });
+    };
+    let watched = object.is::<List>() || object.is::<Map>() || object.is::<Range>();
+    let empty = !missing::is_there(value);
+    Ok(if empty || (watched && bytes == 0) { value.clone() } else { turns(value, bytes) })
+}
+
+fn turns(value: &Engine, bytes: usize) -> Engine {
+    Engine::from_object(Turns { over: value.clone(), bytes })
+}
+
+/// The turns of a loop over a value.
+#[derive(Debug)]
+struct Turns {
+    over: Engine,
+    bytes: usize,
+}
+
+impl Object for Turns {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Iterable
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        match self.over.try_iter() {
+            Ok(items) => Enumerator::Iter(Box::new(Counted { items, bytes: self.bytes, done: false })),
+            Err(error) => Enumerator::Values(vec![Engine::from(error)]),
+        }
+    }
+}
+
+struct Counted<I> {
+    items: I,
+    bytes: usize,
+    done: bool,
+}
+
+impl<I: Iterator<Item = Engine>> Iterator for Counted<I> {
+    type Item = Engine;
+
+    fn next(&mut self) -> Option<Engine> {
+        if self.done {
+            return None;
+        }
+        let item = self.items.next()?;
+        match written(self.bytes) {
+            Ok(()) => Some(item),
+            Err(error) => {
+                self.done = true;
+                Some(Engine::from(error))
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
+}
+
+/// The numbers of a `range`, counted out one by one.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    at: i64,
+    step: i64,
+    left: usize,
+}
+
+/// Jinja's `range([start,] stop[, step])`, of at most as many numbers as a sequence may have.
+fn range(first: i64, stop: Option<i64>, step: Option<i64>) -> Result<Engine, Error> {
+    let (start, stop) = stop.map_or((0, first), |stop| (first, stop));
+    let step = step.unwrap_or(1);
+    if step == 0 {
+        return Err(Error::new(ErrorKind::InvalidOperation, "cannot create range with step of 0"));
+    }
+    let way =
+        if step > 0 { i128::from(stop) - i128::from(start) } else { i128::from(start) - i128::from(stop) };
+    let pace = i128::from(step).abs();
+    let left = usize::try_from((way.max(0) + pace - 1) / pace).unwrap_or(usize::MAX);
+    if left > ITEMS_LIMIT {
+        return Err(run::too_many());
+    }
+    Ok(Engine::from_object(Range { at: start, step, left }))
+}
+
+impl Object for Range {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Iterable
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::RevIter(Box::new(Numbers(**self)))
+    }
+
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        Some(self.left)
+    }
+}
+
+struct Numbers(Range);
+
+impl Iterator for Numbers {
+    type Item = Engine;
+
+    fn next(&mut self) -> Option<Engine> {
+        self.0.left = self.0.left.checked_sub(1)?;
+        if let Err(error) = run::work(0) {
+            self.0.left = 0;
+            return Some(Engine::from(error));
+        }
+        let at = self.0.at;
+        self.0.at = at.saturating_add(self.0.step);
+        Some(Engine::from(at))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.left, Some(self.0.left))
+    }
+}
+
+impl DoubleEndedIterator for Numbers {
+    fn next_back(&mut self) -> Option<Engine> {
+        self.0.left = self.0.left.checked_sub(1)?;
+        Some(Engine::from(self.0.at.saturating_add(self.0.step.saturating_mul(self.0.left as i64))))
+    }
+}

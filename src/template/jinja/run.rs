@@ -1,0 +1,205 @@
+//! What one render uses up and finds missing, known to every object and filter of the thread that runs it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use minijinja::{Error, ErrorKind};
+
+use super::library::Library;
+use super::missing::Missing;
+use crate::template::{RenderError, Run};
+use crate::value::Map;
+
+/// The longest string and the largest sequence that an expression may build, in bytes and elements.
+pub(super) const STRING_LIMIT: usize = 4 << 20;
+/// The most elements that an expression may build.
+pub(super) const ITEMS_LIMIT: usize = 100_000;
+/// Missing values beyond this many are not told apart any more.
+const MISSES_KEPT: usize = 1_000;
+/// How much work (see [`RunState::work`]) passes between two looks at the clock.
+const WORK_BETWEEN_LOOKS: u32 = 256;
+
+/// What looking up an absent member of our data gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// An object that can be tested and looked into, and that records itself when it is used.
+    Chain,
+    /// The same, and it is recorded at once: a filter is about to use what it finds.
+    Record,
+    /// Nothing: a filter has a default for it.
+    Absent,
+}
+
+/// The state of one render.
+pub(super) struct RunState {
+    /// The texts of the template.
+    pub library: Arc<Library>,
+    /// The data.
+    pub root: Arc<Map>,
+    limits: Run,
+    left: Cell<usize>,
+    work_left: Cell<u32>,
+    lookup: Cell<Lookup>,
+    misses: RefCell<Vec<Arc<Missing>>>,
+    stop: RefCell<Option<RenderError>>,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<RunState>>> = const { RefCell::new(None) };
+}
+
+/// Makes a run the current one of its thread until it is dropped; runs may nest.
+pub(super) struct Entered {
+    outer: Option<Rc<RunState>>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.with(|current| *current.borrow_mut() = self.outer.take());
+    }
+}
+
+/// Calls `f` with the run of this thread, if there is one.
+pub(super) fn with<R>(f: impl FnOnce(&RunState) -> R) -> Option<R> {
+    CURRENT.with(|current| current.borrow().as_deref().map(f))
+}
+
+/// The run of this thread.
+pub(super) fn current() -> Option<Rc<RunState>> {
+    CURRENT.with(|current| current.borrow().clone())
+}
+
+/// Accounts for work of the run of this thread; see [`RunState::work`].
+pub(super) fn work(bytes: usize) -> Result<(), Error> {
+    with(|run| run.work(bytes)).unwrap_or(Ok(()))
+}
+
+/// Records a missing value in the run of this thread.
+pub(super) fn record(missing: &Arc<Missing>) {
+    with(|run| run.record(missing));
+}
+
+/// The error for a string that would grow beyond the limit.
+pub(super) fn too_long() -> Error {
+    limit("string", STRING_LIMIT)
+}
+
+/// The error for a sequence that would grow beyond the limit.
+pub(super) fn too_many() -> Error {
+    limit("items", ITEMS_LIMIT)
+}
+
+/// The error for passing the limit `what`, which also ends the run of this thread.
+pub(super) fn limit(what: &'static str, limit: usize) -> Error {
+    let stop = RenderError::Limit { what, limit: limit as u64 };
+    let text = stop.to_string();
+    with(|run| run.stop(stop)).unwrap_or_else(|| Error::new(ErrorKind::InvalidOperation, text))
+}
+
+impl RunState {
+    /// A run of the texts in `library` over `root`, with what `limits` leave it.
+    pub fn new(root: Arc<Map>, library: Arc<Library>, limits: Run) -> Rc<RunState> {
+        Rc::new(RunState {
+            library,
+            root,
+            limits,
+            left: Cell::new(limits.output_bytes),
+            work_left: Cell::new(WORK_BETWEEN_LOOKS),
+            lookup: Cell::new(Lookup::Chain),
+            misses: RefCell::default(),
+            stop: RefCell::default(),
+        })
+    }
+
+    /// Makes this the run of the thread.
+    pub fn enter(self: &Rc<RunState>) -> Entered {
+        Entered { outer: CURRENT.with(|current| current.borrow_mut().replace(self.clone())) }
+    }
+
+    /// Ends the run for a reason of our own; the error only carries it through the engine.
+    pub fn stop(&self, reason: RenderError) -> Error {
+        let error = Error::new(ErrorKind::InvalidOperation, reason.to_string());
+        self.stop.borrow_mut().get_or_insert(reason);
+        error
+    }
+
+    /// Why the run was ended, if it was.
+    pub fn stopped(&self) -> Option<RenderError> {
+        self.stop.borrow().clone()
+    }
+
+    /// Accounts for output, captured or not.
+    pub fn write(&self, bytes: usize) -> Result<(), Error> {
+        match self.left.get().checked_sub(bytes) {
+            Some(left) => {
+                self.left.set(left);
+                self.work(bytes)
+            }
+            None => Err(self.output_full()),
+        }
+    }
+
+    /// The error for too much output.
+    #[cold]
+    pub fn output_full(&self) -> Error {
+        self.left.set(0);
+        self.stop(RenderError::Limit { what: "output", limit: self.limits.output_bytes as u64 })
+    }
+
+    /// Output that is still allowed, in bytes.
+    pub fn left(&self) -> usize {
+        self.left.get()
+    }
+
+    /// Accounts for a piece of work that touches `bytes` bytes, and looks at the clock now and then.
+    pub fn work(&self, bytes: usize) -> Result<(), Error> {
+        let units = (bytes / 512) as u32 + 1;
+        match self.work_left.get().checked_sub(units) {
+            Some(left) => {
+                self.work_left.set(left);
+                Ok(())
+            }
+            None => self.look_at_the_clock(),
+        }
+    }
+
+    #[cold]
+    fn look_at_the_clock(&self) -> Result<(), Error> {
+        if self.stop.borrow().is_some() {
+            return Err(Error::new(ErrorKind::InvalidOperation, "the run was ended"));
+        }
+        if Instant::now() >= self.limits.deadline {
+            return Err(self.stop(RenderError::Deadline));
+        }
+        self.work_left.set(WORK_BETWEEN_LOOKS);
+        Ok(())
+    }
+
+    /// Remembers a missing value that was used, once.
+    pub fn record(&self, missing: &Arc<Missing>) {
+        let mut misses = self.misses.borrow_mut();
+        if misses.len() < MISSES_KEPT && !misses.iter().any(|known| known.same_place(missing)) {
+            misses.push(missing.clone());
+        }
+    }
+
+    /// The missing values that were used.
+    pub fn misses(&self) -> Vec<Arc<Missing>> {
+        self.misses.borrow().clone()
+    }
+
+    /// What absent members give just now.
+    pub fn lookup(&self) -> Lookup {
+        self.lookup.get()
+    }
+
+    /// Calls `f` while absent members give something else.
+    pub fn looking_up<R>(&self, lookup: Lookup, f: impl FnOnce() -> R) -> R {
+        let before = self.lookup.replace(lookup);
+        let result = f();
+        self.lookup.set(before);
+        result
+    }
+}

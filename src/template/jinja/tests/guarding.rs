@@ -1,0 +1,78 @@
+//! The rewriting of operators.
+
+use super::super::guard::guard;
+use super::super::source::parse_checked;
+use super::*;
+
+fn guarded(source: &str) -> String {
+    let tree = parse_checked("t", source).unwrap();
+    guard("t", source, &tree).unwrap().text
+}
+
+#[test]
+fn operators_become_filters_in_place() {
+    assert_eq!(guarded("{{ a ~ b ~ c }}"), "{{ (a )|__c( b , c) }}");
+    assert_eq!(guarded("{{ (a) ~ (b) }}"), "{{ ((a) )|__c( (b)) }}");
+    assert_eq!(
+        guarded("{{ 1 + 2 }}{{ loop.index + 1 }}{{ 2 * 3 }}"),
+        "{{ 1 + 2 }}{{ loop.index + 1 }}{{ 2 * 3 }}"
+    );
+    assert_eq!(guarded("{{ a not  in b }}"), "{{ (a )|__n( b) }}");
+    assert_eq!(
+        guarded("plain {{ a.b }}{# a ~ b #}{% raw %}{{ a ~ b }}{% endraw %}"),
+        "plain {{ a.b }}{# a ~ b #}{% raw %}{{ a ~ b }}{% endraw %}"
+    );
+}
+
+#[test]
+fn guarded_templates_print_what_the_engine_alone_prints() {
+    let sources = [
+        "{{ a ~ b ~ 1 ~ 2.5 ~ true ~ none }}",
+        "{{ (a ~ b)|upper ~ (a|lower) }}",
+        "{{ -1 ~ a }}{{ -(1 + n) ~ a }}{{ (-n) * 3 }}",
+        "{{ n + 1 + n }}{{ a + b + a }}{{ [1] + l + [n] }}{{ (1, 2) + (3,) }}",
+        "{{ a * 3 }}{{ 3 * a }}{{ (l * 2)|list }}{{ n * n * 1.5 }}{{ n ** 2 * 2 }}",
+        "{{ (a + b) * 2 ~ (n + n) }}{{ ((a) ~ ((b))) }}{{ 'x' ~ (n if n else 0) }}",
+        "{{ 'a' in a }}{{ (a) not in (b) }}{{ not (a in b) }}{{ not a in b }}{{ 'a' in a and 'q' not in b }}",
+        "{{ a == b }}{{ (a ~ b) == 'alphabeta' }}{{ 1 < n < 9 }}{{ n >= 2 or a < b }}{{ not n == 2 }}",
+        "{{ a[1:3] }}{{ (a ~ b)[2:4] }}{{ l[0] }}{{ l[n - 1] }}{{ (l + l)[-1] }}{{ 'abc'[1] }}",
+        "{% set x = a ~ b %}{{ x }}{% set y = 1, n %}{{ y }}{% set z = (a), b %}{{ z }}{% set w = l + [1] %}{{ w|list }}",
+        "{% set ns = namespace(v=0) %}{% for i in l + [9] %}{% set ns.v = ns.v + i %}{% endfor %}{{ ns.v }}",
+        "{% for i in (a ~ b) %}{{ i }}{% else %}-{% endfor %}{% for i in a or b %}{{ i }}{% endfor %}",
+        "{% for i in l if i > 1 %}{{ i ~ ',' ~ loop.index }}{% endfor %}",
+        "{% with q = a ~ b, r = [n] %}{{ q }}{{ r }}{% endwith %}",
+        "{% macro m(x, y=a ~ '!') %}{{ x ~ y }}{% endmacro %}{{ m(n) }}{{ m([n], y='?') }}",
+        "{% call(u) outer(l) %}<{{ u ~ u }}>{% endcall %}{% macro outer(xs) %}{% for x in xs %}{{ caller(x) }}{% endfor %}{% endmacro %}",
+        "{{ a ~ b if a == 'alpha' else b ~ a }}{{ {'k': a ~ b, 'l': [n + n]} }}{{ (a ~ b).upper() }}",
+        "{{ a~b }}{{a+b}}{{(a)~(b)~(n)}}{{ a is string ~ 'x' }}{{ n is divisibleby(2) }}{{ n is odd }}",
+        "{{ 'multi' 'part' ~ a }}{{ a\n~\nb }}{{ \"it's\" ~ '\"' }}{{ [a ~ b, a + b]|join('~') }}",
+        "{{ range(n) | list }}{{ range(1, 7, 2)|list }}{{ (a ~ b)|length * 2 }}{{ [[1, 2], [n, n]] }}",
+        "{% if a ~ b == b ~ a %}x{% elif a in l %}y{% else %}z{% endif %}",
+        "{% filter upper %}{{ a ~ 'é' }}{% endfilter %}{% set s | upper %}{{ a ~ b }}{% endset %}{{ s }}",
+    ];
+    let world = World::new(r#"{"a":"alpha","b":"beta","n":2,"l":[1,2,3]}"#, "{}");
+    for source in sources {
+        let source = if source.contains("outer(l)") {
+            let (call, definition) = source.split_at(source.find("{% macro").unwrap());
+            format!("{definition}{call}")
+        } else {
+            source.to_owned()
+        };
+        let context = minijinja::context! { a => "alpha", b => "beta", n => 2, l => vec![1, 2, 3] };
+        let mut bare = minijinja::Environment::new();
+        bare.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        let expected = bare.render_str(&source, context).unwrap();
+        world.shows(&source, &expected);
+    }
+}
+
+#[test]
+fn places_are_mapped_back() {
+    let source = "{{ a ~ b ~ c|x }}";
+    let tree = parse_checked("t", source).unwrap();
+    let guarded = guard("t", source, &tree).unwrap();
+    for name in ["a", "b", "c", "x"] {
+        let new = guarded.text.rfind(&format!("{name} ")).or(guarded.text.rfind(name)).unwrap();
+        assert_eq!(&source[guarded.original(new)..][..1], name, "{}", guarded.text);
+    }
+}

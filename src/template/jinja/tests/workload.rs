@@ -1,0 +1,1 @@
+//! A usual chat prompt, rendered.
