@@ -1,0 +1,29 @@
+//! Runs cases of the Go template corpus: one JSON object a line on standard input, its result a line on standard output.
+//!
+//! It is also an example of how the dialect is used as a library: [`functions`](functions/index.html) registers
+//! functions, [`protocol`](protocol/index.html) parses and executes.
+
+#[path = "go_corpus/functions.rs"]
+mod functions;
+#[path = "go_corpus/json.rs"]
+mod json;
+#[path = "go_corpus/protocol.rs"]
+mod protocol;
+
+use std::io::{BufRead, Write};
+
+fn main() -> std::io::Result<()> {
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answer = match protocol::Case::parse(&line) {
+            Ok(case) => case.run().to_json(&case.id),
+            Err(error) => format!("{{\"error\":{:?}}}", error.to_string()),
+        };
+        writeln!(output, "{answer}")?;
+    }
+    output.flush()
+}

@@ -1,0 +1,118 @@
+//! The corpus' protocol: a case as it is read, and what running it gave.
+
+use std::collections::BTreeMap;
+
+use ai_prompt_shell::template::go::{ExecError, ExecOptions, MissingKey, ParseError, ParseOptions, Set};
+use ai_prompt_shell::value::{Value, from_json};
+use serde::Deserialize;
+
+use super::functions::CorpusFunctions;
+use super::functions::is_corpus_function;
+
+/// One case.
+#[derive(Deserialize)]
+pub struct Case {
+    pub id: String,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    entry: Option<String>,
+    template: String,
+    #[serde(default)]
+    defs: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    data: Option<Box<serde_json::value::RawValue>>,
+    #[serde(default)]
+    missingkey: Option<String>,
+}
+
+/// What a case gave.
+pub struct Answer {
+    pub out: Vec<u8>,
+    /// Where it failed, `parse` or `exec`, and with which message.
+    pub failure: Option<(&'static str, String)>,
+}
+
+impl Case {
+    pub fn parse(line: &str) -> serde_json::Result<Case> {
+        serde_json::from_str(line)
+    }
+
+    fn name(&self) -> &str {
+        self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("t")
+    }
+
+    /// The definitions in name order, then the main template, in one set.
+    fn compile(&self) -> Result<Set, ParseError> {
+        let options = ParseOptions::new(&is_corpus_function);
+        let mut set = Set::new();
+        for (name, text) in self.defs.iter().flatten() {
+            set.parse(name, text, &options)?;
+        }
+        set.parse(self.name(), &self.template, &options)?;
+        Ok(set)
+    }
+
+    fn execute(&self, set: &Set, out: &mut Vec<u8>) -> Result<(), ExecError> {
+        let data = self.data.as_ref().map_or("null", |raw| raw.get());
+        let data = from_json(data.as_bytes()).unwrap_or(Value::Null);
+        let missing_key = match self.missingkey.as_deref() {
+            Some("zero") => MissingKey::Zero,
+            Some("error") => MissingKey::Error,
+            _ => MissingKey::Default,
+        };
+        // Go's own limit for templates that call templates, and room for what grows up to it.
+        let options = ExecOptions {
+            missing_key,
+            recursion: 100_000,
+            output_bytes: 64 << 20,
+            steps: u64::MAX,
+            ..ExecOptions::default()
+        };
+        set.execute(self.entry.as_deref().unwrap_or(self.name()), &data, &CorpusFunctions, &options, out)
+    }
+
+    pub fn run(&self) -> Answer {
+        let mut out = Vec::new();
+        let failure = match self.compile() {
+            Err(error) => Some(("parse", error.to_string())),
+            Ok(set) => self.execute(&set, &mut out).err().map(|error| ("exec", error.to_string())),
+        };
+        Answer { out, failure }
+    }
+}
+
+impl Answer {
+    /// The answer as the protocol writes it.
+    pub fn to_json(&self, id: &str) -> String {
+        let (stage, error) = match &self.failure {
+            Some((stage, error)) => (*stage, error.as_str()),
+            None => ("", ""),
+        };
+        let ok = self.failure.is_none();
+        let mut answer = serde_json::json!({"id": id, "ok": ok, "stage": stage, "error": error});
+        let (key, out) = match std::str::from_utf8(&self.out) {
+            Ok(out) => ("out", out.to_owned()),
+            Err(_) => ("out_b64", base64(&self.out)),
+        };
+        if let Some(object) = answer.as_object_mut() {
+            object.insert(key.to_owned(), out.into());
+        }
+        answer.to_string()
+    }
+}
+
+/// The bytes in base 64, padded.
+pub fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits =
+            chunk.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = DIGITS.get((bits >> (18 - 6 * place)) as usize & 63).copied().unwrap_or(b'A');
+            out.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}

@@ -1,0 +1,248 @@
+//! The syntax tree, with byte positions; expressions print as Go prints them in its messages.
+
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+use super::builtins::Builtin;
+use super::number::Number;
+use super::quote::quoted;
+
+/// A byte offset in the source.
+pub(super) type Pos = u32;
+
+/// One text that was parsed, and the name it was given.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) name: Box<str>,
+    pub(super) text: Box<str>,
+}
+
+impl Source {
+    /// The line of a position, from 1, and the bytes between the line's start and it.
+    pub(super) fn line_and_column(&self, pos: Pos) -> (usize, usize) {
+        let before = self.text.as_bytes().get(..pos as usize).unwrap_or_default();
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count();
+        (line, column)
+    }
+}
+
+/// One named template.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) name: Box<str>,
+    pub(super) source: Arc<Source>,
+    pub(super) root: List,
+}
+
+/// Statements in order.
+pub(super) type List = Vec<Node>;
+
+/// A statement.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// Text that stands for itself: a range of the source.
+    Text { start: Pos, end: Pos },
+    /// `{{pipeline}}`.
+    Action(Pipe),
+    /// `if`, `with` or `range`.
+    Branch(Box<Branch>),
+    /// `{{template "name" pipeline}}`.
+    Template(Box<Invoke>),
+    /// `{{break}}`.
+    Break,
+    /// `{{continue}}`.
+    Continue,
+}
+
+/// What a [`Branch`] does with its pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BranchKind {
+    If,
+    With,
+    Range,
+}
+
+impl BranchKind {
+    /// The keyword.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            BranchKind::If => "if",
+            BranchKind::With => "with",
+            BranchKind::Range => "range",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Branch {
+    pub(super) kind: BranchKind,
+    pub(super) pipe: Pipe,
+    pub(super) list: List,
+    pub(super) else_list: Option<List>,
+}
+
+#[derive(Debug)]
+pub(super) struct Invoke {
+    pub(super) pos: Pos,
+    pub(super) name: Box<str>,
+    pub(super) pipe: Option<Pipe>,
+}
+
+/// Commands whose results are handed on, and the variables that take the last one.
+#[derive(Debug, Default)]
+pub(super) struct Pipe {
+    pub(super) pos: Pos,
+    pub(super) decl: Vec<Box<str>>,
+    pub(super) assign: bool,
+    pub(super) cmds: Vec<Command>,
+    /// Parentheses around this pipeline beyond the one pair that every inner pipeline has.
+    pub(super) extra_parens: u32,
+    /// How deep pipelines are nested in this one.
+    pub(super) depth: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) pos: Pos,
+    /// Never empty.
+    pub(super) args: Vec<Expr>,
+}
+
+/// An operand.
+#[derive(Debug)]
+pub(super) enum Expr {
+    Dot(Pos),
+    Nil(Pos),
+    Bool(Pos, bool),
+    Number(Pos, Box<Number>),
+    Str { pos: Pos, quoted: Box<str>, text: Box<[u8]> },
+    Field { pos: Pos, path: Vec<Box<str>> },
+    Variable { pos: Pos, name: Box<str>, path: Vec<Box<str>> },
+    Ident { pos: Pos, name: Box<str>, builtin: Option<Builtin> },
+    Chain { pos: Pos, base: Box<Expr>, path: Vec<Box<str>> },
+    Pipe(Box<Pipe>),
+}
+
+impl Expr {
+    pub(super) fn pos(&self) -> Pos {
+        match self {
+            Expr::Dot(pos) | Expr::Nil(pos) | Expr::Bool(pos, _) | Expr::Number(pos, _) => *pos,
+            Expr::Str { pos, .. } | Expr::Field { pos, .. } | Expr::Variable { pos, .. } => *pos,
+            Expr::Ident { pos, .. } | Expr::Chain { pos, .. } => *pos,
+            Expr::Pipe(pipe) => pipe.pos,
+        }
+    }
+}
+
+/// The part of the tree that is being evaluated, for messages.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum At<'t> {
+    Action(&'t Pipe),
+    Pipe(&'t Pipe),
+    Command(&'t Command),
+    Expr(&'t Expr),
+    Invoke(&'t Invoke),
+}
+
+impl At<'_> {
+    pub(super) fn pos(self) -> Pos {
+        match self {
+            At::Action(pipe) | At::Pipe(pipe) => pipe.pos,
+            At::Command(command) => command.pos,
+            At::Expr(expr) => expr.pos(),
+            At::Invoke(invoke) => invoke.pos,
+        }
+    }
+}
+
+impl Display for At<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Action(pipe) => write!(f, "{{{{{pipe}}}}}"),
+            At::Pipe(pipe) => pipe.fmt(f),
+            At::Command(command) => command.fmt(f),
+            At::Expr(expr) => expr.fmt(f),
+            At::Invoke(invoke) => invoke.fmt(f),
+        }
+    }
+}
+
+impl Display for Invoke {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{{template {}", quoted(&self.name))?;
+        if let Some(pipe) = &self.pipe {
+            write!(f, " {pipe}")?;
+        }
+        f.write_str("}}")
+    }
+}
+
+impl Display for Pipe {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (at, name) in self.decl.iter().enumerate() {
+            f.write_str(if at > 0 { ", " } else { "" })?;
+            f.write_str(name)?;
+        }
+        if !self.decl.is_empty() {
+            f.write_str(if self.assign { " = " } else { " := " })?;
+        }
+        for (at, command) in self.cmds.iter().enumerate() {
+            f.write_str(if at > 0 { " | " } else { "" })?;
+            command.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Command {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (at, arg) in self.args.iter().enumerate() {
+            f.write_str(if at > 0 { " " } else { "" })?;
+            arg.write_operand(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Expr {
+    /// The expression as an operand: pipelines in their parentheses.
+    fn write_operand(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Expr::Pipe(pipe) = self else { return self.fmt(f) };
+        let parens = pipe.extra_parens + 1;
+        (0..parens).try_for_each(|_| f.write_str("("))?;
+        pipe.fmt(f)?;
+        (0..parens).try_for_each(|_| f.write_str(")"))
+    }
+}
+
+fn write_path(f: &mut Formatter<'_>, path: &[Box<str>]) -> fmt::Result {
+    path.iter().try_for_each(|field| write!(f, ".{field}"))
+}
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Expr::Dot(_) => f.write_str("."),
+            Expr::Nil(_) => f.write_str("nil"),
+            Expr::Bool(_, value) => value.fmt(f),
+            Expr::Number(_, number) => f.write_str(&number.text),
+            Expr::Str { quoted, .. } => f.write_str(quoted),
+            Expr::Field { path, .. } => write_path(f, path),
+            Expr::Variable { name, path, .. } => f.write_str(name).and_then(|()| write_path(f, path)),
+            Expr::Ident { name, .. } => f.write_str(name),
+            Expr::Chain { base, path, .. } => base.write_operand(f).and_then(|()| write_path(f, path)),
+            Expr::Pipe(pipe) => pipe.fmt(f),
+        }
+    }
+}
+
+/// Whether a template of these statements counts as empty: nothing but white space.
+pub(super) fn is_empty(list: &List, source: &Source) -> bool {
+    list.iter().all(|node| match node {
+        Node::Text { start, end } => {
+            source.text.get(*start as usize..*end as usize).unwrap_or("").trim().is_empty()
+        }
+        _ => false,
+    })
+}

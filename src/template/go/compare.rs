@@ -1,0 +1,74 @@
+//! `eq`, `lt` and their kin.
+
+use std::cmp::Ordering;
+
+use super::fmt::sprintf;
+use super::val::{Kind, V, Val};
+
+const BAD_TYPE: &str = "invalid type for comparison";
+
+fn is_basic(kind: Kind) -> bool {
+    !matches!(kind, Kind::Invalid | Kind::Nil | Kind::Slice | Kind::Map)
+}
+
+fn incompatible(a: Val<'_>, b: Val<'_>) -> String {
+    format!("incompatible types for comparison: {} and {}", a.type_name(), b.type_name())
+}
+
+/// Whether `first` equals any of the others.
+pub(super) fn eq(first: Val<'_>, others: &[Val<'_>]) -> Result<bool, String> {
+    let first = first.unboxed();
+    if others.is_empty() {
+        return Err("missing argument for comparison".into());
+    }
+    for other in others {
+        if equal(first, other.unboxed())? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn equal(a: Val<'_>, b: Val<'_>) -> Result<bool, String> {
+    let (kind_a, kind_b) = (a.kind(), b.kind());
+    if kind_a == Kind::Invalid || kind_b == Kind::Invalid {
+        return Ok(kind_a == kind_b);
+    }
+    match (a.v, b.v) {
+        (V::Bool(a), V::Bool(b)) => Ok(a == b),
+        (V::Complex(a, ai), V::Complex(b, bi)) => Ok(a == b && ai == bi),
+        (V::Float(a), V::Float(b)) => Ok(a == b),
+        (V::Str(a), V::Str(b)) => Ok(a == b),
+        (V::Int(_) | V::Byte(_), V::Int(_) | V::Byte(_)) => Ok(a.as_int() == b.as_int()),
+        _ if is_basic(kind_a) || is_basic(kind_b) => Err(incompatible(a, b)),
+        _ if kind_a == kind_b => Err(sprintf("non-comparable type %s: %v", &[b, type_of(b)])),
+        _ => {
+            let args = [a, type_of(a), type_of(b), b];
+            Err(sprintf("non-comparable types %s: %v, %s: %v", &args))
+        }
+    }
+}
+
+fn type_of(value: Val<'_>) -> Val<'static> {
+    Val::text(value.type_name())
+}
+
+/// Whether `a` comes before `b`.
+pub(super) fn lt(a: Val<'_>, b: Val<'_>) -> Result<bool, String> {
+    let (a, b) = (a.unboxed(), b.unboxed());
+    if !is_basic(a.kind()) || !is_basic(b.kind()) {
+        return Err(BAD_TYPE.into());
+    }
+    match (a.v, b.v) {
+        (V::Float(a), V::Float(b)) => Ok(a < b),
+        (V::Str(a), V::Str(b)) => Ok(a.cmp(b) == Ordering::Less),
+        (V::Int(_) | V::Byte(_), V::Int(_) | V::Byte(_)) => Ok(a.as_int() < b.as_int()),
+        (V::Bool(_), V::Bool(_)) | (V::Complex(..), V::Complex(..)) => Err(BAD_TYPE.into()),
+        _ => Err(incompatible(a, b)),
+    }
+}
+
+/// Whether `a` comes before `b` or equals it.
+pub(super) fn le(a: Val<'_>, b: Val<'_>) -> Result<bool, String> {
+    Ok(lt(a, b)? || eq(a, &[b])?)
+}

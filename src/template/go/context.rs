@@ -1,0 +1,178 @@
+//! What a run has left to use up, and the place where it keeps the values that it makes.
+
+use std::cell::Cell;
+
+use crate::value::Value;
+
+use super::arena::Arena;
+use super::call::Type;
+use super::missing::Absent;
+use super::val::{Base, Dict, Slice, V, Val};
+
+/// Lists and maps made by functions may nest this deeply.
+const MAX_DEPTH: u16 = 500;
+
+/// Everything that a run makes and that values may borrow.
+pub(super) struct Store<'a> {
+    bytes: Arena<Box<[u8]>>,
+    values: Arena<Value>,
+    items: Arena<Box<[Val<'a>]>>,
+    slices: Arena<Slice<'a>>,
+    dicts: Arena<Dict<'a>>,
+    absents: Arena<Absent<'a>>,
+}
+
+impl<'a> Store<'a> {
+    pub(super) fn new() -> Store<'a> {
+        Store {
+            bytes: Arena::new(),
+            values: Arena::new(),
+            items: Arena::new(),
+            slices: Arena::new(),
+            dicts: Arena::new(),
+            absents: Arena::new(),
+        }
+    }
+}
+
+/// Makes the values that functions return.
+///
+/// What it makes counts against the memory that the run may use; when that is used up, the run ends with
+/// [`ExecError::Scratch`](super::ExecError::Scratch) as soon as the function returns.
+pub struct Context<'a> {
+    store: &'a Store<'a>,
+    scratch: Cell<usize>,
+    exhausted: Cell<bool>,
+    strict: bool,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(store: &'a Store<'a>, scratch: usize, strict: bool) -> Context<'a> {
+        Context { store, scratch: Cell::new(scratch), exhausted: Cell::new(false), strict }
+    }
+
+    /// The bytes that values made from now on may take.
+    pub fn scratch_left(&self) -> usize {
+        self.scratch.get()
+    }
+
+    /// Whether members that are not there are to be told from nil.
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// Whether something was made that is too large, or nests too deeply.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.exhausted.get()
+    }
+
+    pub(super) fn exhaust(&self) {
+        self.exhausted.set(true);
+    }
+
+    fn charge(&self, bytes: usize) {
+        match self.scratch.get().checked_sub(bytes) {
+            Some(left) => self.scratch.set(left),
+            None => self.exhaust(),
+        }
+    }
+
+    /// The value in its place in the arena, or nothing if there is no room.
+    fn kept(&self, made: Option<V<'a>>) -> Val<'a> {
+        match made {
+            Some(v) => Val::of(v),
+            None => {
+                self.exhaust();
+                Val::NONE
+            }
+        }
+    }
+
+    /// A string of any bytes.
+    pub fn bytes(&self, bytes: impl Into<Box<[u8]>>) -> Val<'a> {
+        let bytes = bytes.into();
+        self.charge(bytes.len() + 32);
+        self.kept(self.store.bytes.keep(bytes).map(|bytes| V::Str(bytes)))
+    }
+
+    /// A text.
+    pub fn text(&self, text: impl Into<String>) -> Val<'a> {
+        self.bytes(text.into().into_bytes())
+    }
+
+    /// Plain data, such as a tool's answer. Its numbers are floats, as all data numbers are.
+    pub fn value(&self, value: Value) -> Val<'a> {
+        self.charge(weight(&value));
+        match self.store.values.keep(value) {
+            Some(value) => Val::data(value),
+            None => self.kept(None),
+        }
+    }
+
+    /// A list.
+    pub fn list(&self, items: Vec<Val<'a>>) -> Val<'a> {
+        self.charge(items.len() * size_of::<Val<'a>>() + 96);
+        let (len, depth) = (items.len(), deepest(items.iter()));
+        let items = items.into_iter().map(Val::boxed).collect();
+        let slice = self.store.items.keep(items).and_then(|items| {
+            self.store.slices.keep(Slice { base: Base::Made(items), start: 0, len, cap: len })
+        });
+        self.nested(self.kept(slice.map(V::Slice)), depth)
+    }
+
+    /// A map of anything; of equal keys, the last one holds.
+    pub fn map(&self, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
+        self.map_of(Type::Any, entries)
+    }
+
+    /// A map whose members all have this type; of equal keys, the last one holds.
+    pub fn map_of(&self, of: Type, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
+        self.charge(entries.len() * (size_of::<Val<'a>>() + 16) + 64);
+        let depth = deepest(entries.iter().map(|(_, value)| value));
+        let mut kept: Vec<(&'a [u8], Val<'a>)> = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            let key = self.bytes(key).as_bytes().unwrap_or_default();
+            kept.push((key, if of == Type::Any { value.boxed() } else { value.unboxed() }));
+        }
+        kept.reverse();
+        kept.sort_by(|a, b| a.0.cmp(b.0));
+        kept.dedup_by(|later, first| later.0 == first.0);
+        let dict = self.store.dicts.keep(Dict { entries: kept, of });
+        self.nested(self.kept(dict.map(V::Dict)), depth)
+    }
+
+    /// `value` as a list or map around things of this depth.
+    pub(super) fn nested(&self, mut value: Val<'a>, inner: u16) -> Val<'a> {
+        value.depth = inner.saturating_add(1);
+        if value.depth > MAX_DEPTH {
+            self.exhaust();
+            return Val::NONE;
+        }
+        value
+    }
+
+    pub(super) fn slice(&self, slice: Slice<'a>) -> Val<'a> {
+        self.charge(size_of::<Slice<'a>>());
+        self.kept(self.store.slices.keep(slice).map(V::Slice))
+    }
+
+    pub(super) fn absent(&self, absent: Absent<'a>) -> Val<'a> {
+        self.charge(size_of::<Absent<'a>>());
+        self.kept(self.store.absents.keep(absent).map(V::Absent))
+    }
+}
+
+/// The greatest depth among `values`.
+pub(super) fn deepest<'v, 'a: 'v>(values: impl Iterator<Item = &'v Val<'a>>) -> u16 {
+    values.map(|value| value.depth).max().unwrap_or(0)
+}
+
+/// About how many bytes a value takes that nobody else holds: only its outer level is looked at.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Str(text) => text.len() + 64,
+        Value::List(list) => list.len() * size_of::<Value>() + 64,
+        Value::Map(map) => map.len() * 2 * size_of::<Value>() + 64,
+        _ => 64,
+    }
+}

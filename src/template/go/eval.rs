@@ -1,0 +1,307 @@
+//! Evaluates pipelines, commands and operands.
+
+use super::ast::{At, Command, Expr, Pipe};
+use super::call::Type;
+use super::error::ExecError;
+use super::exec::{Machine, MissingKey, Stop};
+use super::missing::{Absent, Holder};
+use super::number::{Ideal, Number};
+use super::val::{Kind, V, Val};
+
+/// The arguments of a command beside the first word, and the value that comes through the pipe.
+#[derive(Clone, Copy)]
+pub(super) struct Args<'a> {
+    pub(super) first: Option<&'a Expr>,
+    pub(super) rest: &'a [Expr],
+    pub(super) piped: Option<Val<'a>>,
+}
+
+impl Args<'_> {
+    pub(super) const NONE: Args<'static> = Args { first: None, rest: &[], piped: None };
+
+    fn is_none(&self) -> bool {
+        self.rest.is_empty() && self.piped.is_none()
+    }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// The value of a pipeline, which its variables get, too.
+    pub(super) fn pipe(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
+        self.at = Some(At::Pipe(pipe));
+        let mut piped = None;
+        for command in &pipe.cmds {
+            if let Some(value) = piped {
+                self.settled(value)?;
+            }
+            piped = Some(self.command(dot, command, piped)?.unboxed());
+        }
+        let value = piped.unwrap_or(Val::NONE);
+        for name in &pipe.decl {
+            match pipe.assign {
+                true => self.assign(name, value)?,
+                false => self.variables.push((name, value)),
+            }
+        }
+        Ok(value)
+    }
+
+    /// Refuses a value that is not known yet: it is about to be used for more than printing.
+    pub(super) fn settled(&self, value: Val<'a>) -> Result<(), Stop> {
+        match value.v {
+            V::Pending => Err(Box::new(ExecError::Pending)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that a value was needed that is not there.
+    pub(super) fn miss(&mut self, absent: &Absent<'a>) {
+        let mut misses = std::mem::take(&mut self.misses);
+        misses.record(absent, || self.place());
+        self.misses = misses;
+    }
+
+    /// Gives a new value to the innermost variable of that name.
+    pub(super) fn assign(&mut self, name: &'a str, value: Val<'a>) -> Result<(), Stop> {
+        let base = self.base;
+        let own = self.variables.get_mut(base..).unwrap_or_default();
+        match own.iter_mut().rev().find(|(known, _)| *known == name) {
+            Some(slot) => {
+                slot.1 = value;
+                Ok(())
+            }
+            None => Err(self.fail("undefined variable: %s", &[Val::text(name)])),
+        }
+    }
+
+    fn variable(&mut self, name: &'a str) -> Result<Val<'a>, Stop> {
+        let own = self.variables.get(self.base..).unwrap_or_default();
+        match own.iter().rev().find(|(known, _)| *known == name) {
+            Some((_, value)) => {
+                self.settled(*value)?;
+                Ok(*value)
+            }
+            None => Err(self.fail("undefined variable: %s", &[Val::text(name)])),
+        }
+    }
+
+    fn command(
+        &mut self,
+        dot: Val<'a>,
+        command: &'a Command,
+        piped: Option<Val<'a>>,
+    ) -> Result<Val<'a>, Stop> {
+        self.step()?;
+        let Some((first, rest)) = command.args.split_first() else { return Ok(Val::NONE) };
+        let args = Args { first: Some(first), rest, piped };
+        match first {
+            Expr::Field { path, .. } => {
+                self.at = Some(At::Expr(first));
+                self.fields(dot, path, args)
+            }
+            Expr::Chain { .. } => self.chain(dot, first, args),
+            Expr::Ident { .. } => self.function(dot, first, At::Command(command), args),
+            Expr::Pipe(pipe) => {
+                self.not_a_function(args)?;
+                self.pipe(dot, pipe)
+            }
+            Expr::Variable { .. } => self.variable_chain(first, args),
+            _ => {
+                self.at = Some(At::Expr(first));
+                self.not_a_function(args)?;
+                self.plain(dot, first)
+            }
+        }
+    }
+
+    fn not_a_function(&self, args: Args<'a>) -> Result<(), Stop> {
+        if args.is_none() {
+            return Ok(());
+        }
+        let shown = args.first.map(ToString::to_string).unwrap_or_default();
+        Err(self.fail("can't give argument to non-function %s", &[Val::text(&shown)]))
+    }
+
+    /// A literal or the dot, as a command.
+    fn plain(&mut self, dot: Val<'a>, expr: &'a Expr) -> Result<Val<'a>, Stop> {
+        match expr {
+            Expr::Bool(_, value) => Ok(Val::bool(*value)),
+            Expr::Dot(_) => self.settled(dot).map(|()| dot),
+            Expr::Nil(_) => Err(self.fail("nil is not a command", &[])),
+            Expr::Number(_, number) => self.ideal(number),
+            Expr::Str { text, .. } => Ok(Val::bytes(text)),
+            _ => Err(self.fail("can't evaluate command %q", &[Val::text(&expr.to_string())])),
+        }
+    }
+
+    /// A number where nothing asks for a certain type.
+    fn ideal(&mut self, number: &'a Number) -> Result<Val<'a>, Stop> {
+        match number.ideal() {
+            Ideal::Complex(real, imaginary) => Ok(Val::of(V::Complex(real, imaginary))),
+            Ideal::Float(float) => Ok(Val::float(float)),
+            Ideal::Int(int) => Ok(Val::int(int)),
+            Ideal::Overflow => Err(self.fail("%s overflows int", &[Val::text(&number.text)])),
+        }
+    }
+
+    fn variable_chain(&mut self, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
+        self.at = Some(At::Expr(expr));
+        let Expr::Variable { name, path, .. } = expr else { return Ok(Val::NONE) };
+        let value = self.variable(name)?;
+        if path.is_empty() {
+            self.not_a_function(args)?;
+            return Ok(value);
+        }
+        self.fields(value, path, args)
+    }
+
+    fn chain(&mut self, dot: Val<'a>, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
+        self.at = Some(At::Expr(expr));
+        let Expr::Chain { base, path, .. } = expr else { return Ok(Val::NONE) };
+        if matches!(**base, Expr::Nil(_)) {
+            let shown = expr.to_string();
+            return Err(self.fail("indirection through explicit nil in %s", &[Val::text(&shown)]));
+        }
+        let value = match &**base {
+            Expr::Pipe(pipe) => self.pipe(dot, pipe)?,
+            base => {
+                self.at = Some(At::Expr(base));
+                self.function(dot, base, At::Expr(base), Args::NONE)?
+            }
+        };
+        self.fields(value, path, args)
+    }
+
+    /// The value at the end of a chain of fields; only the last one may have arguments, which are an error.
+    fn fields(&mut self, mut value: Val<'a>, path: &'a [Box<str>], args: Args<'a>) -> Result<Val<'a>, Stop> {
+        let last = path.len().saturating_sub(1);
+        for (at, name) in path.iter().enumerate() {
+            let called = at == last && !args.is_none();
+            value = self.field(value, name, called)?;
+        }
+        Ok(value)
+    }
+
+    /// The member `name` of a value.
+    fn field(&mut self, value: Val<'a>, name: &'a str, called: bool) -> Result<Val<'a>, Stop> {
+        match value.v {
+            V::Map(map) if !called => match map.get(name) {
+                Some(member) => {
+                    let mut member = Val::data(member);
+                    member.depth = value.depth;
+                    Ok(member)
+                }
+                None => self.missing_member(value, name),
+            },
+            V::Dict(_) if !called => match value.member(name.as_bytes()) {
+                Some(member) => Ok(member),
+                None => self.missing_member(value, name),
+            },
+            V::Map(_) | V::Dict(_) => {
+                Err(self.fail("%s is not a method but has arguments", &[Val::text(name)]))
+            }
+            V::None if matches!(self.options.missing_key, MissingKey::Error | MissingKey::Strict) => {
+                Err(self.fail("nil data; no entry for key %q", &[Val::text(name)]))
+            }
+            V::None => Ok(Val::NONE),
+            V::Gap => Ok(value),
+            V::Pending => self.settled(value).map(|()| value),
+            V::Absent(absent) => {
+                let key = name.as_bytes();
+                Ok(self.context.absent(Absent { of: Holder::Absent(absent), key }))
+            }
+            V::Nil => Err(self.fail("nil pointer evaluating interface {}.%s", &[Val::text(name)])),
+            _ => {
+                let of = Val::text(value.static_type());
+                Err(self.fail("can't evaluate field %s in type %s", &[Val::text(name), of]))
+            }
+        }
+    }
+
+    fn missing_member(&mut self, map: Val<'a>, name: &'a str) -> Result<Val<'a>, Stop> {
+        match (self.options.missing_key, map.v) {
+            (MissingKey::Default, _) => Ok(Val::NONE),
+            (MissingKey::Zero, V::Dict(dict)) => Ok(dict.of.zero()),
+            (MissingKey::Zero, _) => Ok(Val::NIL),
+            (MissingKey::Error, _) => Err(self.fail("map has no entry for key %q", &[Val::text(name)])),
+            (MissingKey::Strict, V::Map(map)) => {
+                Ok(self.context.absent(Absent { of: Holder::Map(map), key: name.as_bytes() }))
+            }
+            (MissingKey::Strict, _) => {
+                Ok(self.context.absent(Absent { of: Holder::Unknown, key: name.as_bytes() }))
+            }
+        }
+    }
+
+    /// An argument of a function, as the type that its parameter asks for.
+    pub(super) fn argument(&mut self, dot: Val<'a>, expr: &'a Expr, wanted: Type) -> Result<Val<'a>, Stop> {
+        self.at = Some(At::Expr(expr));
+        let value = match expr {
+            Expr::Dot(_) => dot,
+            Expr::Nil(_) => return self.nil_argument(wanted),
+            Expr::Field { path, .. } => self.fields(dot, path, Args::NONE)?,
+            Expr::Variable { .. } => self.variable_chain(expr, Args::NONE)?,
+            Expr::Pipe(pipe) => self.pipe(dot, pipe)?,
+            Expr::Ident { .. } => self.function(dot, expr, At::Expr(expr), Args::NONE)?,
+            Expr::Chain { .. } => self.chain(dot, expr, Args::NONE)?,
+            _ => return self.literal(expr, wanted),
+        };
+        self.validated(value, wanted)
+    }
+
+    fn nil_argument(&mut self, wanted: Type) -> Result<Val<'a>, Stop> {
+        match wanted {
+            Type::Any => Ok(Val::NIL),
+            Type::Reflect => Ok(Val::NONE),
+            _ => Err(self.fail("cannot assign nil to %s", &[Val::text(wanted.name())])),
+        }
+    }
+
+    fn literal(&mut self, expr: &'a Expr, wanted: Type) -> Result<Val<'a>, Stop> {
+        let fitting = match (wanted, expr) {
+            (Type::Any | Type::Reflect, _) => return self.plain(Val::NONE, expr),
+            (Type::Bool, Expr::Bool(_, value)) => Some(Val::bool(*value)),
+            (Type::String, Expr::Str { text, .. }) => Some(Val::bytes(text)),
+            (Type::Int, Expr::Number(_, number)) => number.int.map(Val::int),
+            (Type::Float, Expr::Number(_, number)) => number.float.map(Val::float),
+            _ => None,
+        };
+        let expected = match wanted {
+            Type::Bool => "bool",
+            Type::Int => "integer",
+            Type::Float => "float",
+            _ => "string",
+        };
+        fitting.ok_or_else(|| {
+            let shown = expr.to_string();
+            self.fail("expected %s; found %s", &[Val::text(expected), Val::text(&shown)])
+        })
+    }
+
+    /// The value as the type that a parameter asks for.
+    pub(super) fn validated(&mut self, value: Val<'a>, wanted: Type) -> Result<Val<'a>, Stop> {
+        self.settled(value)?;
+        let fits = match (wanted, value.kind()) {
+            (Type::Reflect, _) => true,
+            (Type::Any, _) if matches!(value.v, V::None) => return Ok(Val::NIL),
+            (Type::Any, _) => true,
+            // What strict mode knows to be missing is dealt with once all arguments are there.
+            _ if matches!(value.v, V::Absent(_) | V::Gap) => true,
+            (_, Kind::Invalid) => {
+                let name = Val::text(wanted.name());
+                return Err(self.fail("invalid value; expected %s", &[name]));
+            }
+            (Type::String, kind) => kind == Kind::String,
+            (Type::Int, kind) => kind == Kind::Int,
+            (Type::Float, kind) => kind == Kind::Float,
+            (Type::Bool, kind) => kind == Kind::Bool,
+        };
+        match (fits, wanted) {
+            (true, Type::Reflect | Type::Any) => Ok(value),
+            (true, _) => Ok(value.unboxed()),
+            (false, _) => {
+                let names = [Val::text(wanted.name()), Val::text(value.type_name())];
+                Err(self.fail("wrong type for value; expected %s; got %s", &names))
+            }
+        }
+    }
+}

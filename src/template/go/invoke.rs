@@ -1,0 +1,154 @@
+//! Calls functions, built-in and others, with their arguments.
+
+use super::ast::{At, Expr};
+use super::builtins::{self, Builtin};
+use super::call::{Outcome, Signature, Type};
+use super::context::deepest;
+use super::error::ExecError;
+use super::eval::Args;
+use super::exec::{Machine, Stop};
+use super::val::{Kind, V, Val};
+
+impl<'a> Machine<'a, '_> {
+    /// Calls the function that `word` names; an error in it is reported for `node`.
+    pub(super) fn function(
+        &mut self,
+        dot: Val<'a>,
+        word: &'a Expr,
+        node: At<'a>,
+        args: Args<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        self.at = Some(At::Expr(word));
+        let Expr::Ident { name, builtin, .. } = word else { return Ok(Val::NONE) };
+        let signature = match builtin {
+            Some(builtin) => Some(builtin.signature()),
+            None => self.functions.signature(name),
+        };
+        let Some(signature) = signature else {
+            return Err(self.fail("%q is not a defined function", &[Val::text(name)]));
+        };
+        self.check_count(name, &signature, args)?;
+        match builtin {
+            Some(Builtin::And) => self.choose(dot, args, false),
+            Some(Builtin::Or) => self.choose(dot, args, true),
+            _ => {
+                let start = self.arguments.len();
+                let result = self.collect(dot, &signature, args).and_then(|()| {
+                    if self.any_missing(start, &signature) {
+                        return Ok(Val::of(V::Gap));
+                    }
+                    self.call(name, *builtin, signature, (start, node, args))
+                });
+                self.arguments.truncate(start);
+                result
+            }
+        }
+    }
+
+    fn check_count(&self, name: &'a str, signature: &Signature, args: Args<'a>) -> Result<(), Stop> {
+        let given = args.rest.len() + usize::from(args.piped.is_some());
+        let fixed = signature.params.len();
+        let (least, count) = match signature.variadic {
+            Some(_) if given < fixed => ("at least ", args.rest.len()),
+            None if given != fixed => ("", given),
+            _ => return Ok(()),
+        };
+        let numbers = [Val::text(name), Val::int(fixed as i64), Val::int(count as i64)];
+        Err(self.fail(&format!("wrong number of args for %s: want {least}%d got %d"), &numbers))
+    }
+
+    /// `and` and `or`: the first argument that decides, or else the last one.
+    fn choose(&mut self, dot: Val<'a>, args: Args<'a>, decisive: bool) -> Result<Val<'a>, Stop> {
+        let mut value = Val::NONE;
+        for arg in args.rest {
+            value = self.argument(dot, arg, Type::Reflect)?;
+            if value.is_true() == decisive {
+                return Ok(value);
+            }
+        }
+        Ok(args.piped.unwrap_or(value))
+    }
+
+    /// Puts the arguments of a call on top of the others.
+    fn collect(&mut self, dot: Val<'a>, signature: &Signature, args: Args<'a>) -> Result<(), Stop> {
+        for (at, arg) in args.rest.iter().enumerate() {
+            let value = self.argument(dot, arg, signature.param(at))?;
+            self.arguments.push(value);
+        }
+        if let Some(piped) = args.piped {
+            let value = self.validated(piped, signature.param(args.rest.len()))?;
+            self.arguments.push(value);
+        }
+        Ok(())
+    }
+
+    /// Strict mode: whether an argument is not there, which is noted unless the function takes such.
+    fn any_missing(&mut self, start: usize, signature: &Signature) -> bool {
+        let mut found = false;
+        for at in start..self.arguments.len() {
+            let Some(slot) = self.arguments.get_mut(at) else { break };
+            match slot.v {
+                V::Absent(_) | V::Gap if signature.takes_missing => *slot = Val::NIL,
+                V::Absent(absent) => {
+                    self.miss(absent);
+                    found = true;
+                }
+                V::Gap => found = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn call(
+        &mut self,
+        name: &'a str,
+        builtin: Option<Builtin>,
+        signature: Signature,
+        (start, node, args): (usize, At<'a>, Args<'a>),
+    ) -> Result<Val<'a>, Stop> {
+        let given = self.arguments.get(start..).unwrap_or_default();
+        let before = self.context.scratch_left();
+        let result = match builtin {
+            Some(builtin) => builtins::call(builtin, given, || callee(args), &self.context),
+            None => match self.functions.call(name, given, &self.context) {
+                Outcome::Value(value) => Ok(self.returned(value, signature.result, start)),
+                Outcome::Error(message) => Err(message),
+                Outcome::Pending => Ok(Val::of(V::Pending)),
+                Outcome::Gap => Ok(Val::of(V::Gap)),
+            },
+        };
+        if self.context.is_exhausted() {
+            return Err(Box::new(ExecError::Scratch { limit: self.options.scratch_bytes }));
+        }
+        let made = before.saturating_sub(self.context.scratch_left());
+        self.spend((made / 256).min(1 << 20) as u32)?;
+        result.map_err(|message| {
+            self.at = Some(node);
+            self.fail("error calling %s: %w", &[Val::text(name), Val::text(&message)])
+        })
+    }
+
+    /// The result as a value of the declared type, around the deepest of the arguments.
+    fn returned(&self, value: Val<'a>, result: Type, start: usize) -> Val<'a> {
+        let given = self.arguments.get(start..).unwrap_or_default();
+        let value = match value.kind() {
+            Kind::Slice | Kind::Map if value.depth == 0 => self.context.nested(value, deepest(given.iter())),
+            _ => value,
+        };
+        if result == Type::Any { value.boxed() } else { value }
+    }
+}
+
+/// How the template wrote what `call` is to call.
+fn callee(args: Args<'_>) -> String {
+    match (args.rest.first(), args.piped) {
+        (Some(arg), _) => arg.to_string(),
+        (None, Some(piped)) => match piped.as_bytes() {
+            Some(bytes) => super::fmt::lossy(bytes),
+            None if piped.kind() == Kind::Invalid => "<invalid Value>".into(),
+            None => format!("<{} Value>", piped.type_name()),
+        },
+        (None, None) => String::new(),
+    }
+}

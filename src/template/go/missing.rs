@@ -1,0 +1,153 @@
+//! Strict mode: values that are not there, who needed them, and their paths from the root of the data.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::value::{Map, Value};
+
+use super::error::{Missing, Place};
+
+/// A member that was looked for and not found.
+#[derive(Clone, Copy)]
+pub(super) struct Absent<'a> {
+    pub(super) of: Holder<'a>,
+    pub(super) key: &'a [u8],
+}
+
+/// What should have had the member.
+#[derive(Clone, Copy)]
+pub(super) enum Holder<'a> {
+    Map(&'a Arc<Map>),
+    Absent(&'a Absent<'a>),
+    /// Something that no path leads to, such as a map that a function made.
+    Unknown,
+}
+
+/// A run that needs so many values that are not there gets no more of them listed.
+const MAX_RECORDED: usize = 10_000;
+
+/// Objects nested deeper than this in the data are not searched for.
+const MAX_SEARCH_DEPTH: usize = 500;
+
+/// The misses of a run, each with the place that needed it first.
+#[derive(Default)]
+pub(super) struct Misses<'a> {
+    seen: HashMap<(usize, Vec<u8>), Miss<'a>>,
+}
+
+struct Miss<'a> {
+    holder: Holder<'a>,
+    /// The keys below the holder, joined by points.
+    keys: Vec<u8>,
+    place: Place,
+}
+
+impl<'a> Misses<'a> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// Notes that `absent` was needed; `place` is asked for when it is news.
+    pub(super) fn record(&mut self, absent: &Absent<'a>, place: impl FnOnce() -> Place) {
+        let (holder, keys) = resolve(absent);
+        let id = match holder {
+            Holder::Map(map) => Arc::as_ptr(map) as usize,
+            _ => 0,
+        };
+        if self.seen.len() < MAX_RECORDED {
+            self.seen.entry((id, keys.clone())).or_insert_with(|| Miss { holder, keys, place: place() });
+        }
+    }
+
+    /// All misses with their paths below `root`, sorted by path, each path once.
+    pub(super) fn finish(self, root: &Value) -> Vec<Missing> {
+        let mut paths: HashMap<*const Map, Option<String>> = HashMap::new();
+        for miss in self.seen.values() {
+            if let Holder::Map(map) = miss.holder {
+                paths.insert(Arc::as_ptr(map), None);
+            }
+        }
+        let mut unfound = paths.len();
+        search(root, &mut String::new(), 0, &mut |map, path| {
+            if let Some(slot @ None) = paths.get_mut(&Arc::as_ptr(map)) {
+                *slot = Some(path.to_owned());
+                unfound -= 1;
+            }
+            unfound == 0
+        });
+        let mut all: Vec<Missing> = self.seen.into_values().map(|miss| miss.named(&paths)).collect();
+        all.sort();
+        all.dedup_by(|later, first| later.path == first.path);
+        all
+    }
+}
+
+impl Miss<'_> {
+    fn named(self, paths: &HashMap<*const Map, Option<String>>) -> Missing {
+        let holder = match self.holder {
+            Holder::Map(map) => paths.get(&Arc::as_ptr(map)).cloned().flatten().unwrap_or_default(),
+            _ => String::new(),
+        };
+        let keys = String::from_utf8_lossy(&self.keys);
+        let dot = if holder.is_empty() { "" } else { "." };
+        Missing { path: format!("{holder}{dot}{keys}"), place: self.place }
+    }
+}
+
+/// The innermost thing that is there, and the keys from it to what is not.
+fn resolve<'a>(absent: &Absent<'a>) -> (Holder<'a>, Vec<u8>) {
+    let mut keys = vec![absent.key];
+    let mut holder = absent.of;
+    while let Holder::Absent(outer) = holder {
+        keys.push(outer.key);
+        holder = outer.of;
+    }
+    keys.reverse();
+    (holder, keys.join(&b'.'))
+}
+
+/// Shows every object below `value` with its path to `found`, later members first, until that says stop.
+fn search(
+    value: &Value,
+    path: &mut String,
+    depth: usize,
+    found: &mut impl FnMut(&Arc<Map>, &str) -> bool,
+) -> bool {
+    if depth > MAX_SEARCH_DEPTH {
+        return false;
+    }
+    let length = path.len();
+    let mut inside = |step: String, value: &Value, path: &mut String| {
+        path.push_str(&step);
+        let stop = search(value, path, depth + 1, found);
+        path.truncate(length);
+        stop
+    };
+    match value {
+        Value::Map(map) => {
+            if inside_map(map, path, &mut inside) {
+                return true;
+            }
+            found(map, path)
+        }
+        Value::List(list) => list
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| matches!(item, Value::Map(_) | Value::List(_)))
+            .any(|(at, item)| inside(format!("[{at}]"), item, path)),
+        _ => false,
+    }
+}
+
+fn inside_map(
+    map: &Arc<Map>,
+    path: &mut String,
+    inside: &mut impl FnMut(String, &Value, &mut String) -> bool,
+) -> bool {
+    let members: Vec<_> =
+        map.iter().filter(|(_, value)| matches!(value, Value::Map(_) | Value::List(_))).collect();
+    members.into_iter().rev().any(|(key, value)| {
+        let dot = if path.is_empty() { "" } else { "." };
+        inside(format!("{dot}{key}"), value, path)
+    })
+}

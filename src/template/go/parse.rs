@@ -1,0 +1,166 @@
+//! Token look-ahead and error positions of the parser, and what both of its halves share.
+
+use super::error::ParseError;
+use super::fmt::sprintf;
+use super::lex::{Kind, Lexer, Token};
+use super::quote::quoted;
+use super::set::{ParseOptions, Unknown};
+use super::val::Val;
+
+/// What the parser knows about the template that it is inside of; a definition within a text has its own.
+pub(super) struct Scope<'s> {
+    tokens: [Token<'s>; 3],
+    peeked: usize,
+    pub(super) variables: Vec<&'s str>,
+    /// The line on which the action began that is being read, or 0.
+    pub(super) action_line: usize,
+    pub(super) ranges: usize,
+    pub(super) parens: usize,
+}
+
+impl<'s> Scope<'s> {
+    pub(super) fn new() -> Scope<'s> {
+        let none = Token { kind: Kind::End, pos: 0, text: "", line: 0 };
+        let tokens = [none; 3];
+        Scope { tokens, peeked: 0, variables: vec!["$"], action_line: 0, ranges: 0, parens: 0 }
+    }
+}
+
+/// Reads one source.
+pub(super) struct Parser<'s> {
+    pub(super) name: &'s str,
+    pub(super) lexer: Lexer<'s>,
+    pub(super) scopes: Vec<Scope<'s>>,
+    pub(super) scope: Scope<'s>,
+    pub(super) options: &'s ParseOptions<'s>,
+}
+
+impl<'s> Parser<'s> {
+    pub(super) fn new(name: &'s str, text: &'s str, options: &'s ParseOptions<'s>) -> Parser<'s> {
+        let mut lexer = Lexer::new(text);
+        lexer.break_is_word = !(options.functions)("break");
+        lexer.continue_is_word = !(options.functions)("continue");
+        Parser { name, lexer, scopes: Vec::new(), scope: Scope::new(), options }
+    }
+
+    pub(super) fn next(&mut self) -> Token<'s> {
+        match self.scope.peeked {
+            0 => self.scope.tokens[0] = self.lexer.next_token(),
+            _ => self.scope.peeked -= 1,
+        }
+        self.current(self.scope.peeked)
+    }
+
+    fn current(&self, at: usize) -> Token<'s> {
+        self.scope.tokens.get(at).copied().unwrap_or(self.scope.tokens[0])
+    }
+
+    /// Puts the last token back.
+    pub(super) fn back_up(&mut self) {
+        self.scope.peeked = (self.scope.peeked + 1).min(3);
+    }
+
+    /// Puts two tokens back: `first`, and the last one.
+    pub(super) fn back_up_two(&mut self, first: Token<'s>) {
+        self.scope.tokens[1] = first;
+        self.scope.peeked = 2;
+    }
+
+    /// Puts three tokens back: `first`, `second`, and the last one.
+    pub(super) fn back_up_three(&mut self, first: Token<'s>, second: Token<'s>) {
+        self.scope.tokens[1] = second;
+        self.scope.tokens[2] = first;
+        self.scope.peeked = 3;
+    }
+
+    pub(super) fn peek(&mut self) -> Token<'s> {
+        match self.scope.peeked.checked_sub(1) {
+            Some(at) => self.current(at),
+            None => {
+                self.scope.peeked = 1;
+                self.scope.tokens[0] = self.lexer.next_token();
+                self.scope.tokens[0]
+            }
+        }
+    }
+
+    pub(super) fn next_non_space(&mut self) -> Token<'s> {
+        loop {
+            let token = self.next();
+            if token.kind != Kind::Space {
+                return token;
+            }
+        }
+    }
+
+    pub(super) fn peek_non_space(&mut self) -> Token<'s> {
+        let token = self.next_non_space();
+        self.back_up();
+        token
+    }
+
+    pub(super) fn expect(&mut self, kind: Kind, context: &str) -> Result<Token<'s>, ParseError> {
+        let token = self.next_non_space();
+        if token.kind == kind { Ok(token) } else { Err(self.unexpected(token, context)) }
+    }
+
+    /// The error that a token gives where it cannot stand.
+    pub(super) fn unexpected(&self, token: Token<'s>, context: &str) -> ParseError {
+        if token.kind != Kind::Error {
+            return self.error("unexpected %s in %s", &[&self.show(token), context]);
+        }
+        let start = self.scope.action_line;
+        let mut extra = String::new();
+        if start != 0 && start != token.line {
+            let word = if self.lexer.error.ends_with(" action") { "" } else { " in action" };
+            extra = format!("{word} started at {}:{start}", self.name);
+        }
+        self.error("%s%s", &[&self.lexer.error, &extra])
+    }
+
+    fn show(&self, token: Token<'s>) -> String {
+        match token.kind {
+            Kind::End => "EOF".into(),
+            Kind::Dot | Kind::Nil | Kind::Word(_) => format!("<{}>", token.text),
+            _ if token.text.len() > 10 => {
+                let start: String = token.text.chars().take(10).collect();
+                format!("{}...", quoted(&start))
+            }
+            _ => quoted(token.text),
+        }
+    }
+
+    /// An error at the line of the last token; the name of the text is, as in Go, part of the format.
+    pub(super) fn error(&self, format: &str, args: &[&str]) -> ParseError {
+        let line = self.scope.tokens[0].line;
+        let args: Vec<Val<'_>> = args.iter().map(|arg| Val::text(arg)).collect();
+        let message = sprintf(&format!("template: {}:{line}: {format}", self.name), &args);
+        ParseError { message, name: self.name.into(), line }
+    }
+
+    /// Whether a function of this name may be called here; what follows the name may decide it.
+    pub(super) fn accepts_function(&mut self, name: &str) -> bool {
+        if (self.options.functions)(name) || super::builtins::Builtin::named(name).is_some() {
+            return true;
+        }
+        match self.options.unknown {
+            Unknown::Reject => false,
+            Unknown::Accept => true,
+            Unknown::AcceptWithArgument => self.argument_follows(),
+        }
+    }
+
+    /// Whether a literal, a `.field` or a `$variable` comes after a space.
+    fn argument_follows(&mut self) -> bool {
+        let space = self.next();
+        if space.kind != Kind::Space {
+            self.back_up();
+            return false;
+        }
+        let token = self.next();
+        self.back_up_two(space);
+        let literal =
+            [Kind::Bool, Kind::CharConstant, Kind::Complex, Kind::Number, Kind::RawString, Kind::Str];
+        literal.contains(&token.kind) || matches!(token.kind, Kind::Field | Kind::Variable)
+    }
+}

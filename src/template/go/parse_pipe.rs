@@ -1,0 +1,286 @@
+//! Parses what stands between the delimiters: pipelines, commands and operands, without recursion.
+
+use super::ast::{Command, Expr, Pipe};
+use super::builtins::Builtin;
+use super::error::ParseError;
+use super::lex::{Kind, Token};
+use super::number::Number;
+use super::parse::Parser;
+use super::quote::unquote;
+
+/// A pipeline that is being read, and its command that is being read.
+struct Open {
+    pipe: Pipe,
+    context: &'static str,
+    end: Kind,
+    command: Option<Command>,
+}
+
+/// The context of everything in parentheses.
+const INNER: &str = "parenthesized pipeline";
+
+/// What stands where an operand may stand.
+enum Term {
+    Operand(Expr),
+    Paren,
+    Nothing,
+}
+
+impl<'s> Parser<'s> {
+    /// A pipeline up to the right delimiter.
+    pub(super) fn pipeline(&mut self, context: &'static str) -> Result<Pipe, ParseError> {
+        let mut outer: Vec<Open> = Vec::new();
+        let mut open = self.open_pipeline(context, Kind::RightDelim)?;
+        loop {
+            if open.command.is_none() && self.at_pipeline_end(&mut open)? {
+                let Some(parent) = outer.pop() else { return Ok(open.pipe) };
+                self.scope.parens -= 1;
+                let inner = Expr::Pipe(Box::new(collapse(open.pipe)));
+                open = parent;
+                self.take_operand(&mut open, inner)?;
+                continue;
+            }
+            self.peek_non_space();
+            match self.term()? {
+                Term::Operand(operand) => self.take_operand(&mut open, operand)?,
+                Term::Nothing => self.after_operand(&mut open)?,
+                Term::Paren => {
+                    if self.scope.parens >= self.options.max_parens {
+                        return Err(self.error("max expression depth exceeded", &[]));
+                    }
+                    self.scope.parens += 1;
+                    let inner = self.open_pipeline(INNER, Kind::RightParen)?;
+                    outer.push(std::mem::replace(&mut open, inner));
+                }
+            }
+        }
+    }
+
+    fn open_pipeline(&mut self, context: &'static str, end: Kind) -> Result<Open, ParseError> {
+        let mut pipe = Pipe { pos: self.peek_non_space().pos, ..Pipe::default() };
+        while self.declaration(&mut pipe, context)? {}
+        Ok(Open { pipe, context, end, command: None })
+    }
+
+    /// One variable that the pipeline declares or assigns to; true if another one may follow.
+    fn declaration(&mut self, pipe: &mut Pipe, context: &'static str) -> Result<bool, ParseError> {
+        let variable = self.peek_non_space();
+        if variable.kind != Kind::Variable {
+            return Ok(false);
+        }
+        self.next();
+        let after = self.peek();
+        let next = self.peek_non_space();
+        if matches!(next.kind, Kind::Assign | Kind::Declare) {
+            pipe.assign = next.kind == Kind::Assign;
+            self.next_non_space();
+            self.declare(pipe, variable);
+        } else if next.kind == Kind::Char && next.text == "," {
+            self.next_non_space();
+            self.declare(pipe, variable);
+            return self.second_variable(pipe, context);
+        } else if after.kind == Kind::Space {
+            self.back_up_three(variable, after);
+        } else {
+            self.back_up_two(variable);
+        }
+        Ok(false)
+    }
+
+    fn declare(&mut self, pipe: &mut Pipe, variable: Token<'s>) {
+        pipe.decl.push(variable.text.into());
+        self.scope.variables.push(variable.text);
+    }
+
+    fn second_variable(&mut self, pipe: &Pipe, context: &'static str) -> Result<bool, ParseError> {
+        if context != "range" || pipe.decl.len() >= 2 {
+            return Err(self.error("too many declarations in %s", &[context]));
+        }
+        match self.peek_non_space().kind {
+            Kind::Variable | Kind::RightDelim | Kind::RightParen => Ok(true),
+            _ => Err(self.error("range can only initialize variables", &[])),
+        }
+    }
+
+    /// Whether the pipeline ends here; otherwise a command begins.
+    fn at_pipeline_end(&mut self, open: &mut Open) -> Result<bool, ParseError> {
+        let token = self.next_non_space();
+        if token.kind == open.end {
+            self.check_pipeline(open)?;
+            return Ok(true);
+        }
+        let begins = [
+            Kind::Bool,
+            Kind::CharConstant,
+            Kind::Complex,
+            Kind::Dot,
+            Kind::Field,
+            Kind::Identifier,
+            Kind::Number,
+            Kind::Nil,
+            Kind::RawString,
+            Kind::Str,
+            Kind::Variable,
+            Kind::LeftParen,
+        ];
+        if !begins.contains(&token.kind) {
+            return Err(self.unexpected(token, open.context));
+        }
+        self.back_up();
+        open.command = Some(Command { pos: self.peek_non_space().pos, args: Vec::new() });
+        Ok(false)
+    }
+
+    /// A pipeline needs a command, and only its first command may be a plain value.
+    fn check_pipeline(&mut self, open: &Open) -> Result<(), ParseError> {
+        if open.pipe.cmds.is_empty() {
+            return Err(self.error("missing value for %s", &[open.context]));
+        }
+        for (at, command) in open.pipe.cmds.iter().enumerate().skip(1) {
+            let plain = matches!(
+                command.args.first(),
+                Some(Expr::Bool(..) | Expr::Dot(_) | Expr::Nil(_) | Expr::Number(..) | Expr::Str { .. })
+            );
+            if plain {
+                return Err(self.error(&format!("non executable command in pipeline stage {}", at + 1), &[]));
+            }
+        }
+        if open.pipe.depth as usize >= self.options.max_nesting {
+            return Err(self.error("max expression depth exceeded", &[]));
+        }
+        Ok(())
+    }
+
+    fn take_operand(&mut self, open: &mut Open, operand: Expr) -> Result<(), ParseError> {
+        let operand = self.with_fields(operand)?;
+        let pipe = match &operand {
+            Expr::Pipe(pipe) => Some(pipe),
+            Expr::Chain { base, .. } => match &**base {
+                Expr::Pipe(pipe) => Some(pipe),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(inner) = pipe {
+            open.pipe.depth = open.pipe.depth.max(inner.depth + 1);
+        }
+        if let Some(command) = &mut open.command {
+            command.args.push(operand);
+        }
+        self.after_operand(open)
+    }
+
+    /// Decides whether the command goes on after an operand.
+    fn after_operand(&mut self, open: &mut Open) -> Result<(), ParseError> {
+        let token = self.next();
+        match token.kind {
+            Kind::Space => return Ok(()),
+            Kind::RightDelim | Kind::RightParen => self.back_up(),
+            Kind::Pipe => {}
+            _ => return Err(self.unexpected(token, "operand")),
+        }
+        match open.command.take() {
+            Some(command) if !command.args.is_empty() => open.pipe.cmds.push(command),
+            _ => return Err(self.error("empty command", &[])),
+        }
+        Ok(())
+    }
+
+    /// The operand with the fields that follow it.
+    fn with_fields(&mut self, operand: Expr) -> Result<Expr, ParseError> {
+        let pos = self.peek().pos;
+        let mut fields: Vec<Box<str>> = Vec::new();
+        while self.peek().kind == Kind::Field {
+            fields.push(field_name(self.next().text));
+        }
+        if fields.is_empty() {
+            return Ok(operand);
+        }
+        Ok(match operand {
+            Expr::Field { mut path, .. } => {
+                path.append(&mut fields);
+                Expr::Field { pos, path }
+            }
+            Expr::Variable { name, mut path, .. } => {
+                path.append(&mut fields);
+                Expr::Variable { pos, name, path }
+            }
+            Expr::Bool(..) | Expr::Str { .. } | Expr::Number(..) | Expr::Nil(_) | Expr::Dot(_) => {
+                return Err(self.error("unexpected . after term %q", &[&operand.to_string()]));
+            }
+            base => Expr::Chain { pos, base: Box::new(base), path: fields },
+        })
+    }
+
+    fn term(&mut self) -> Result<Term, ParseError> {
+        let token = self.next_non_space();
+        let pos = token.pos;
+        Ok(Term::Operand(match token.kind {
+            Kind::Identifier => self.function(token)?,
+            Kind::Dot => Expr::Dot(pos),
+            Kind::Nil => Expr::Nil(pos),
+            Kind::Variable => self.variable(token)?,
+            Kind::Field => Expr::Field { pos, path: vec![field_name(token.text)] },
+            Kind::Bool => Expr::Bool(pos, token.text == "true"),
+            Kind::CharConstant => self.number(token, Number::from_char)?,
+            Kind::Complex => self.number(token, Number::from_sum)?,
+            Kind::Number => self.number(token, Number::from_text)?,
+            Kind::Str | Kind::RawString => {
+                let text = self.unquote(token)?;
+                Expr::Str { pos, quoted: token.text.into(), text: text.into() }
+            }
+            Kind::LeftParen => return Ok(Term::Paren),
+            _ => {
+                self.back_up();
+                return Ok(Term::Nothing);
+            }
+        }))
+    }
+
+    fn function(&mut self, token: Token<'s>) -> Result<Expr, ParseError> {
+        if !self.accepts_function(token.text) {
+            return Err(self.error("function %q not defined", &[token.text]));
+        }
+        let builtin = if (self.options.functions)(token.text) { None } else { Builtin::named(token.text) };
+        Ok(Expr::Ident { pos: token.pos, name: token.text.into(), builtin })
+    }
+
+    fn variable(&mut self, token: Token<'s>) -> Result<Expr, ParseError> {
+        if !self.scope.variables.contains(&token.text) {
+            return Err(self.error("undefined variable %q", &[token.text]));
+        }
+        Ok(Expr::Variable { pos: token.pos, name: token.text.into(), path: Vec::new() })
+    }
+
+    fn number(
+        &mut self,
+        token: Token<'s>,
+        parse: fn(&str) -> Result<Number, String>,
+    ) -> Result<Expr, ParseError> {
+        let number = parse(token.text).map_err(|message| self.error("%s", &[&message]))?;
+        Ok(Expr::Number(token.pos, Box::new(number)))
+    }
+
+    /// The value of a string token.
+    pub(super) fn unquote(&mut self, token: Token<'s>) -> Result<Vec<u8>, ParseError> {
+        unquote(token.text).ok_or_else(|| self.error("%s", &["invalid syntax"]))
+    }
+}
+
+fn field_name(token: &str) -> Box<str> {
+    token.strip_prefix('.').unwrap_or(token).into()
+}
+
+/// A pipeline in parentheses that holds nothing but another one is that other one with more parentheses.
+fn collapse(mut pipe: Pipe) -> Pipe {
+    let lone = pipe.decl.is_empty() && matches!(pipe.cmds.as_slice(), [command] if command.args.len() == 1);
+    if lone
+        && let Some(command) = pipe.cmds.first_mut()
+        && let Some(Expr::Pipe(inner)) = command.args.first_mut()
+    {
+        let mut inner = std::mem::take(&mut **inner);
+        inner.extra_parens += 1;
+        return inner;
+    }
+    pipe
+}

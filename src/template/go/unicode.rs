@@ -1,0 +1,88 @@
+//! Which characters are letters, digits or printable, by the Unicode version of the reference.
+
+use super::unicode_tables::{DIGITS, LETTERS, PRINTABLE};
+
+/// Whether `c` lies in one of the ranges of `bounds`: first and last of each, in turn.
+fn within(bounds: &[u32], c: char) -> bool {
+    // After the last bound that is below `c` comes either the end of a range that holds `c` or a start beyond it.
+    let c = c as u32;
+    let below = bounds.partition_point(|&bound| bound < c);
+    below % 2 == 1 || bounds.get(below) == Some(&c)
+}
+
+/// Go's `unicode.IsLetter`.
+pub(super) fn is_letter(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_alphabetic() } else { within(LETTERS, c) }
+}
+
+/// What a name may consist of: letters, digits and `_`.
+pub(super) fn is_word(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { is_letter(c) || within(DIGITS, c) }
+}
+
+/// Go's `unicode.IsPrint` and `strconv.IsPrint`.
+pub(super) fn is_print(c: char) -> bool {
+    if c.is_ascii() { (' '..='~').contains(&c) } else { within(PRINTABLE, c) }
+}
+
+/// One character of a byte string that may not be UTF-8: the character (`None` for a byte that starts none) and its length.
+pub(super) fn decode(bytes: &[u8]) -> Option<(Option<char>, usize)> {
+    let &first = bytes.first()?;
+    if first < 0x80 {
+        return Some((Some(char::from(first)), 1));
+    }
+    let wide = bytes.get(..4).unwrap_or(bytes);
+    let valid = match std::str::from_utf8(wide) {
+        Ok(text) => text,
+        Err(error) => {
+            wide.get(..error.valid_up_to()).and_then(|good| std::str::from_utf8(good).ok()).unwrap_or("")
+        }
+    };
+    Some(valid.chars().next().map_or((None, 1), |c| (Some(c), c.len_utf8())))
+}
+
+/// How many characters a byte string has, each byte that starts none counted as one.
+pub(super) fn count(bytes: &[u8]) -> usize {
+    if bytes.is_ascii() {
+        return bytes.len();
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.chars().count(),
+        Err(_) => Runes(bytes).count(),
+    }
+}
+
+/// The characters of a byte string with their bytes; `None` stands for a byte that starts no character.
+pub(super) struct Runes<'b>(pub(super) &'b [u8]);
+
+impl<'b> Iterator for Runes<'b> {
+    type Item = (Option<char>, &'b [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (c, length) = decode(self.0)?;
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some((c, bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_bounds_belong_to_their_range_and_neighbours_do_not() {
+        assert!(is_letter('é') && is_letter('世') && is_letter('ª'));
+        assert!(!is_letter('×') && !is_letter('«'));
+        assert!(is_word('٣') && !is_letter('٣'));
+        assert!(is_print('\u{a1}') && !is_print('\u{a0}') && !is_print('\u{ad}') && !is_print('\u{200b}'));
+    }
+
+    #[test]
+    fn broken_bytes_count_one_each() {
+        assert_eq!(count(b"a\xff\xe4\xb8"), 4);
+        assert_eq!(count("h\u{e9}llo \u{4e16}".as_bytes()), 7);
+        let runes: Vec<_> = Runes(b"\xe4\xb8\xadx\xe4").map(|(c, _)| c).collect();
+        assert_eq!(runes, [Some('中'), Some('x'), None]);
+    }
+}

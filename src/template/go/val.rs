@@ -1,0 +1,337 @@
+//! Values as templates see them: borrowed from the data or from the arena of the run, and always cheap to copy.
+
+use std::sync::Arc;
+
+use crate::value::{List, Map, Value};
+
+use super::call::Type;
+use super::missing::Absent;
+
+/// A value inside a run.
+///
+/// It lives as long as the run and can be copied freely. [`Context`](super::Context) makes new ones,
+/// [`to_value`](Val::to_value) turns one into plain data.
+#[derive(Clone, Copy)]
+pub struct Val<'a> {
+    pub(super) v: V<'a>,
+    /// Whether the value stands in a variable of Go's type `interface {}`, as elements of lists and maps do.
+    pub(super) boxed: bool,
+    /// An upper bound for how deeply lists and maps made during the run are nested in it.
+    pub(super) depth: u16,
+}
+
+/// The value itself.
+#[derive(Clone, Copy)]
+pub(super) enum V<'a> {
+    /// Not there: Go's invalid value. Printed as `<no value>`.
+    None,
+    /// Not there, and strict mode wants to know who needs it.
+    Absent(&'a Absent<'a>),
+    /// The result of a function that is not known yet.
+    Pending,
+    /// A gap where a function failed for good: prints nothing, is false, has only gaps in it.
+    Gap,
+    /// A `null`, standing in a variable of type `interface {}`.
+    Nil,
+    Bool(bool),
+    Int(i64),
+    /// A byte of a string (Go's `uint8`).
+    Byte(u8),
+    Float(f64),
+    Complex(f64, f64),
+    Str(&'a [u8]),
+    List(&'a Arc<List>),
+    Slice(&'a Slice<'a>),
+    Map(&'a Arc<Map>),
+    Dict(&'a Dict<'a>),
+}
+
+/// A part of a list, or a list made during the run.
+pub(super) struct Slice<'a> {
+    pub(super) base: Base<'a>,
+    pub(super) start: usize,
+    pub(super) len: usize,
+    /// How far the list may be made longer again by slicing it.
+    pub(super) cap: usize,
+}
+
+/// The elements below a [`Slice`].
+#[derive(Clone, Copy)]
+pub(super) enum Base<'a> {
+    Data(&'a Arc<List>),
+    Made(&'a [Val<'a>]),
+}
+
+/// A map made during the run, sorted by key.
+pub(super) struct Dict<'a> {
+    pub(super) entries: Vec<(&'a [u8], Val<'a>)>,
+    /// The type of the members.
+    pub(super) of: Type,
+}
+
+/// What Go's `reflect.Kind` would be, as far as templates can tell kinds apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Invalid,
+    /// An `interface {}` that holds nothing.
+    Nil,
+    Bool,
+    Int,
+    Uint,
+    Float,
+    Complex,
+    String,
+    Slice,
+    Map,
+}
+
+impl<'a> Val<'a> {
+    pub(super) const NONE: Val<'static> = Val { v: V::None, boxed: false, depth: 0 };
+    pub(super) const NIL: Val<'static> = Val { v: V::Nil, boxed: true, depth: 0 };
+
+    pub(super) fn of(v: V<'a>) -> Val<'a> {
+        Val { v, boxed: false, depth: 0 }
+    }
+
+    /// A text.
+    pub fn text(text: &'a str) -> Val<'a> {
+        Val::of(V::Str(text.as_bytes()))
+    }
+
+    /// Bytes, which print as a string.
+    pub fn bytes(bytes: &'a [u8]) -> Val<'a> {
+        Val::of(V::Str(bytes))
+    }
+
+    /// A Go `int`.
+    pub fn int(value: i64) -> Val<'a> {
+        Val::of(V::Int(value))
+    }
+
+    /// A Go `float64`, which is what every number in data is.
+    pub fn float(value: f64) -> Val<'a> {
+        Val::of(V::Float(value))
+    }
+
+    /// A Go `bool`.
+    pub fn bool(value: bool) -> Val<'a> {
+        Val::of(V::Bool(value))
+    }
+
+    /// Go's `nil`.
+    pub fn nil() -> Val<'a> {
+        Val::NIL
+    }
+
+    /// A part of the data, as it stands in a variable of type `interface {}`.
+    pub fn data(value: &'a Value) -> Val<'a> {
+        let v = match value {
+            Value::Null => V::Nil,
+            Value::Bool(value) => V::Bool(*value),
+            Value::Int(n) => V::Float(*n as f64),
+            Value::UInt(n) => V::Float(*n as f64),
+            Value::Float(n) => V::Float(*n),
+            Value::Str(text) => V::Str(text.as_bytes()),
+            Value::List(list) => V::List(list),
+            Value::Map(map) => V::Map(map),
+        };
+        Val { v, boxed: true, depth: 0 }
+    }
+
+    /// The value as plain data. Strings that are not UTF-8 get U+FFFD in place of what is broken.
+    pub fn to_value(&self) -> Value {
+        match self.v {
+            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => Value::Null,
+            V::Bool(value) => Value::Bool(value),
+            V::Int(n) => Value::Int(n),
+            V::Byte(n) => Value::Int(i64::from(n)),
+            V::Float(n) => Value::Float(n),
+            V::Complex(..) => Value::from(super::fmt::sprint(&[*self]).as_str()),
+            V::Str(bytes) => Value::from(String::from_utf8_lossy(bytes).as_ref()),
+            V::List(list) => Value::List(list.clone()),
+            V::Slice(slice) => (0..slice.len).map(|at| slice.get(at).to_value()).collect::<Vec<_>>().into(),
+            V::Map(map) => Value::Map(map.clone()),
+            V::Dict(dict) => {
+                let entries = dict.entries.iter();
+                let entry = |(key, value): &(&[u8], Val<'_>)| {
+                    (String::from_utf8_lossy(key).as_ref().into(), value.to_value())
+                };
+                Value::from(Map::from_entries(entries.map(entry).collect()))
+            }
+        }
+    }
+
+    /// The value as `print` prints it.
+    pub fn printed(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        super::fmt::Printer::new(&mut out, 1 << 30).print(&[*self]);
+        out
+    }
+
+    /// The bytes of a string.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        match self.v {
+            V::Str(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The value of a Go `int`.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.v {
+            V::Int(n) => Some(n),
+            V::Byte(n) => Some(i64::from(n)),
+            _ => None,
+        }
+    }
+
+    /// Whether there is nothing: a `nil`, or no value at all.
+    pub fn is_nil(&self) -> bool {
+        matches!(self.kind(), Kind::Invalid | Kind::Nil)
+    }
+
+    /// Whether Go takes the value for true: it is not empty, zero or nil.
+    pub fn is_true(&self) -> bool {
+        match self.v {
+            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => false,
+            V::Bool(value) => value,
+            V::Int(n) => n != 0,
+            V::Byte(n) => n != 0,
+            V::Float(n) => n != 0.0,
+            V::Complex(real, imaginary) => real != 0.0 || imaginary != 0.0,
+            V::Str(bytes) => !bytes.is_empty(),
+            V::List(list) => !list.is_empty(),
+            V::Slice(slice) => slice.len > 0,
+            V::Map(map) => !map.is_empty(),
+            V::Dict(dict) => !dict.entries.is_empty(),
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self.v {
+            V::None | V::Absent(_) | V::Pending | V::Gap => Kind::Invalid,
+            V::Nil => Kind::Nil,
+            V::Bool(_) => Kind::Bool,
+            V::Int(_) => Kind::Int,
+            V::Byte(_) => Kind::Uint,
+            V::Float(_) => Kind::Float,
+            V::Complex(..) => Kind::Complex,
+            V::Str(_) => Kind::String,
+            V::List(_) | V::Slice(_) => Kind::Slice,
+            V::Map(_) | V::Dict(_) => Kind::Map,
+        }
+    }
+
+    /// The name of the Go type of what is in the value, as `%T` prints it.
+    pub fn type_name(&self) -> &'static str {
+        match self.v {
+            V::None | V::Absent(_) | V::Pending | V::Gap => "<nil>",
+            V::Nil => "interface {}",
+            V::Bool(_) => "bool",
+            V::Int(_) => "int",
+            V::Byte(_) => "uint8",
+            V::Float(_) => "float64",
+            V::Complex(..) => "complex128",
+            V::Str(_) => "string",
+            V::List(_) | V::Slice(_) => "[]interface {}",
+            V::Dict(dict) => dict.of.map_name(),
+            V::Map(_) => "map[string]interface {}",
+        }
+    }
+
+    /// The name of the Go type of the variable that the value stands in.
+    pub(super) fn static_type(&self) -> &'static str {
+        if self.boxed { "interface {}" } else { self.type_name() }
+    }
+
+    /// What is in an `interface {}`: a nil is nothing then.
+    pub(super) fn unboxed(self) -> Val<'a> {
+        match self.v {
+            V::Nil => Val::NONE,
+            v => Val { v, boxed: false, depth: self.depth },
+        }
+    }
+
+    /// The value in a variable of type `interface {}`.
+    pub(super) fn boxed(self) -> Val<'a> {
+        match self.v {
+            V::None => Val::NIL,
+            v => Val { v, boxed: true, depth: self.depth },
+        }
+    }
+
+    /// The number of elements of a list.
+    pub fn len(&self) -> Option<usize> {
+        match self.v {
+            V::List(list) => Some(list.len()),
+            V::Slice(slice) => Some(slice.len),
+            V::Map(map) => Some(map.len()),
+            V::Dict(dict) => Some(dict.entries.len()),
+            V::Str(bytes) => Some(bytes.len()),
+            _ => None,
+        }
+    }
+
+    /// Whether the value has a length, and it is 0.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// The element of a list, counted from 0.
+    pub fn item(&self, at: usize) -> Option<Val<'a>> {
+        let item = match self.v {
+            V::List(list) => list.get(at).map(Val::data),
+            V::Slice(slice) if at < slice.len => Some(slice.get(at)),
+            _ => None,
+        };
+        item.map(|item| item.within(self))
+    }
+
+    /// The member of a map.
+    pub fn member(&self, key: &[u8]) -> Option<Val<'a>> {
+        let member = match self.v {
+            V::Map(map) => std::str::from_utf8(key).ok().and_then(|key| map.get(key)).map(Val::data),
+            V::Dict(dict) => dict.get(key),
+            _ => None,
+        };
+        member.map(|member| member.within(self))
+    }
+
+    /// The members of a map, sorted by the bytes of their keys.
+    pub fn members(&self) -> Vec<(&'a [u8], Val<'a>)> {
+        match self.v {
+            V::Map(map) => {
+                let members = map.iter_sorted().into_iter();
+                members.map(|(key, value)| (key.as_bytes(), Val::data(value).within(self))).collect()
+            }
+            V::Dict(dict) => dict.entries.iter().map(|(key, value)| (*key, value.within(self))).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The value as a part of `whole`, whose depth is a bound for its own.
+    fn within(mut self, whole: &Val<'a>) -> Val<'a> {
+        if matches!(self.kind(), Kind::Slice | Kind::Map) {
+            self.depth = whole.depth;
+        }
+        self
+    }
+}
+
+impl<'a> Slice<'a> {
+    /// The element at `at`, which may lie beyond the length: what was never set is nil.
+    pub(super) fn get(&self, at: usize) -> Val<'a> {
+        let at = self.start + at;
+        match self.base {
+            Base::Data(list) => list.get(at).map_or(Val::NIL, Val::data),
+            Base::Made(items) => items.get(at).copied().unwrap_or(Val::NIL),
+        }
+    }
+}
+
+impl<'a> Dict<'a> {
+    pub(super) fn get(&self, key: &[u8]) -> Option<Val<'a>> {
+        let found = self.entries.binary_search_by(|(k, _)| (*k).cmp(key)).ok()?;
+        self.entries.get(found).map(|(_, value)| *value)
+    }
+}
