@@ -3,16 +3,26 @@
 use std::sync::Arc;
 
 use super::contract::{CompileError, Functions, Limits, Partials, RenderError, Requires, Run, Syntax};
+use super::go_prompt::{self, GoTemplate};
+use super::jinja;
 use crate::value::Map;
 
 /// A compiled template of either dialect.
 pub enum Template {
+    /// Go's `text/template`.
+    Go(Box<GoTemplate>),
+    /// Jinja.
+    Jinja(Box<jinja::Template>),
     /// A text without actions.
-    Text(Arc<str>, Requires),
+    Text(Arc<str>),
 }
 
 /// What a template is compiled against: other prompts, and the functions that exist.
 pub type Around<'a> = (&'a Arc<dyn Partials>, &'a dyn Functions);
+
+/// What a text without actions requires.
+static NOTHING: Requires =
+    Requires { variables: Vec::new(), environs: Vec::new(), tools: Vec::new(), partials: Vec::new() };
 
 impl Template {
     /// Compiles a text; `name` is what errors call it.
@@ -26,17 +36,29 @@ impl Template {
         around: Around<'_>,
         limits: &Limits,
     ) -> Result<Template, CompileError> {
+        let (partials, functions) = around;
         if text.len() > limits.source_bytes {
             return Err(CompileError::TooLarge { bytes: text.len(), limit: limits.source_bytes });
         }
-        let _ = (name, syntax, around);
-        Ok(Template::Text(text.clone(), Requires::default()))
+        Ok(match syntax {
+            _ if is_plain(text) => Template::Text(text.clone()),
+            Syntax::Text => Template::Text(text.clone()),
+            Syntax::Go => {
+                let template = GoTemplate::compile(name, text, partials.as_ref(), functions, limits)?;
+                Template::Go(Box::new(template))
+            }
+            Syntax::Jinja => {
+                Template::Jinja(Box::new(jinja::Template::compile(name, text, partials, limits)?))
+            }
+        })
     }
 
     /// What the template can touch.
     pub fn requires(&self) -> &Requires {
         match self {
-            Template::Text(_, requires) => requires,
+            Template::Go(template) => template.requires(),
+            Template::Jinja(template) => template.requires(),
+            Template::Text(_) => &NOTHING,
         }
     }
 
@@ -46,29 +68,38 @@ impl Template {
     /// [`RenderError`].
     pub fn render(
         &self,
-        _root: &Arc<Map>,
-        _functions: &Arc<dyn Functions>,
+        root: &Arc<Map>,
+        functions: &Arc<dyn Functions>,
         run: &Run,
     ) -> Result<String, RenderError> {
         match self {
-            Template::Text(text, _) if text.len() > run.output_bytes => {
+            Template::Go(template) => template.render(root, functions.as_ref(), run),
+            Template::Jinja(template) => template.render(root, functions, run),
+            Template::Text(text) if text.len() > run.output_bytes => {
                 Err(RenderError::Limit { what: "output", limit: run.output_bytes as u64 })
             }
-            Template::Text(text, _) => Ok(text.to_string()),
+            Template::Text(text) => Ok(text.to_string()),
         }
     }
+}
+
+/// Whether a text has no action of either dialect, so that neither engine is needed. (A `#` or `%` beside a brace is
+/// the business of Jinja, which also drops one line end at the end of a text.)
+fn is_plain(text: &str) -> bool {
+    !(text.contains("{{") || text.contains("{%") || text.contains("{#")) && !text.ends_with('\n')
 }
 
 /// The dialect of a prompt whose texts are these: Jinja if a `{%` or `{#` occurs, else Go if all parse as Go, else
 /// Jinja; plain text without any action.
 pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
-    let _ = functions;
     let any = |mark: &str| texts.iter().any(|text| text.contains(mark));
     if any("{%") || any("{#") {
         Syntax::Jinja
     } else if !any("{{") {
         Syntax::Text
-    } else {
+    } else if texts.iter().all(|text| go_prompt::parses(text, functions)) {
         Syntax::Go
+    } else {
+        Syntax::Jinja
     }
 }

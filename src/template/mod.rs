@@ -7,7 +7,9 @@
 mod contract;
 mod dispatch;
 pub mod go;
+mod go_prompt;
 pub mod jinja;
+mod service_functions;
 
 pub use contract::*;
 pub use dispatch::{Around, Template, detect};

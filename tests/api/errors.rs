@@ -21,14 +21,20 @@ async fn an_invalid_id_is_said_to_be_one_everywhere() {
         app.get(path).await.assert_error(400, "invalid_request_error", "invalid_id");
     }
     app.render("a%2Fb", json!({})).await.assert_error(400, "invalid_request_error", "invalid_id");
-    app.put("/api/prompts/a*", json!({"prompt": ""})).await.assert_error(400, "invalid_request_error", "invalid_id");
+    app.put("/api/prompts/a*", json!({"prompt": ""})).await.assert_error(
+        400,
+        "invalid_request_error",
+        "invalid_id",
+    );
 }
 
 #[actix_web::test]
 async fn invalid_variables_lists_every_violation_by_json_pointer() {
     let app = TestApp::start().await;
-    let properties = json!({"n": {"type": "integer"}, "list": {"type": "array", "items": {"type": "string"}}});
-    app.put_prompt("x.y", json!({"prompt": "p", "parameters": {"type": "object", "properties": properties}})).await;
+    let properties =
+        json!({"n": {"type": "integer"}, "list": {"type": "array", "items": {"type": "string"}}});
+    app.put_prompt("x.y", json!({"prompt": "p", "parameters": {"type": "object", "properties": properties}}))
+        .await;
     let answer = app.render("x.y", json!({"n": "one", "list": ["a", 1, 2]})).await;
     answer.assert_error(400, "invalid_request_error", "invalid_variables");
     let violations = answer.error().3["violations"].as_array().unwrap();
@@ -74,7 +80,11 @@ async fn what_does_not_exist_is_404_with_the_code_of_its_kind() {
         app.delete(&path).await.assert_error(404, "not_found_error", &code);
     }
     app.render("x.y", json!({})).await.assert_error(404, "not_found_error", "prompt_not_found");
-    app.post("/api/prompts/x.y/render", json!({})).await.assert_error(404, "not_found_error", "prompt_not_found");
+    app.post("/api/prompts/x.y/render", json!({})).await.assert_error(
+        404,
+        "not_found_error",
+        "prompt_not_found",
+    );
     app.get("/api/nothing").await.assert_error(404, "not_found_error", "route_not_found");
     app.get("/schemas/nothing.json").await.assert_error(404, "not_found_error", "route_not_found");
 }
@@ -106,7 +116,9 @@ async fn a_body_that_is_not_declared_as_json_is_415_and_an_empty_one_is_an_empty
         let request = app.request("POST", "/api/render/prompts/x.y").header("content-type", kind).body("{}");
         app.send(request).await.assert_error(415, "invalid_request_error", "unsupported_media_type");
     }
-    let utf8 = app.request("POST", "/api/render/prompts/x.y").header("content-type", "application/json; charset=utf-8");
+    let utf8 = app
+        .request("POST", "/api/render/prompts/x.y")
+        .header("content-type", "application/json; charset=utf-8");
     assert_eq!(app.send(utf8.body("{}")).await.rendered(), "p");
     assert_eq!(app.send(app.request("POST", "/api/render/prompts/x.y")).await.rendered(), "p");
 }
@@ -114,7 +126,10 @@ async fn a_body_that_is_not_declared_as_json_is_415_and_an_empty_one_is_an_empty
 #[actix_web::test]
 async fn deleting_what_only_a_package_has_is_a_conflict() {
     let app = TestApp::start().await;
-    app.write_package_file("p/package.json", r#"{"name":"p","contributes":{"prompts":[{"name":"q","prompt":"Q"}]}}"#);
+    app.write_package_file(
+        "p/package.json",
+        r#"{"name":"p","contributes":{"prompts":[{"name":"q","prompt":"Q"}]}}"#,
+    );
     app.write_package_file("p/environs/e/f.json", "1");
     app.eventually("/api/prompts", |answer| answer.body == json!(["p.q"])).await;
     for path in ["/api/prompts/p.q", "/api/extensions/p", "/api/environs/e.f"] {
@@ -162,7 +177,9 @@ async fn prompts_of_an_extension_that_lacks_what_it_needs_are_424_where_that_is_
 #[actix_web::test]
 async fn a_template_that_fails_as_it_runs_is_500_with_its_place() {
     let app = TestApp::start().await;
-    for (syntax, template) in [("go", "a\n{{index .variables.list 9}}"), ("jinja", "a\n{{ variables.list + 1 }}")] {
+    for (syntax, template) in
+        [("go", "a\n{{index .variables.list 9}}"), ("jinja", "a\n{{ variables.list + 1 }}")]
+    {
         let answer = app.preview(syntax, template, json!({"list": [1]})).await;
         answer.assert_error(500, "render_error", "render_failed");
         assert_eq!(answer.error().3["line"], 2, "{syntax}: {answer:?}");
@@ -173,7 +190,8 @@ async fn a_template_that_fails_as_it_runs_is_500_with_its_place() {
 async fn a_render_that_takes_too_long_is_503() {
     let app = TestApp::start_with(|settings| settings.render.steps = u64::MAX / 4).await;
     let go = "{{define \"t\"}}{{range .variables.l}}{{range $.variables.l}}{{template \"t\" $}}{{end}}{{end}}{{end}}{{template \"t\" .}}";
-    let jinja = "{% for a in range(9999) %}{% for b in range(9999) %}{% if a %}{% endif %}{% endfor %}{% endfor %}";
+    let jinja =
+        "{% for a in range(9999) %}{% for b in range(9999) %}{% if a %}{% endif %}{% endfor %}{% endfor %}";
     let list: Vec<u32> = (0..1000).collect();
     let answer = app.preview("jinja", jinja, json!({})).await;
     answer.assert_error(503, "timeout_error", "render_timeout");
@@ -188,7 +206,8 @@ async fn more_long_renders_than_may_wait_are_429_with_retry_after() {
         settings.render.steps = u64::MAX / 4;
     })
     .await;
-    let slow = "{% for a in range(9999) %}{% for b in range(9999) %}{% if a %}{% endif %}{% endfor %}{% endfor %}";
+    let slow =
+        "{% for a in range(9999) %}{% for b in range(9999) %}{% if a %}{% endif %}{% endfor %}{% endfor %}";
     let all = futures_util::future::join_all((0..12).map(|_| app.preview("jinja", slow, json!({})))).await;
     let refused: Vec<_> = all.iter().filter(|answer| answer.status == 429).collect();
     assert!(!refused.is_empty());

@@ -10,7 +10,8 @@ async fn the_example_of_the_original_document_renders_in_both_dialects() {
     app.put_environ("vscode.programming_language", json!("go")).await;
     app.put_environ("vscode.frameworks", json!(["gin", "gorm", "gin-swagger"])).await;
     let variables = json!({"key1": "value1", "key2": "value2"});
-    let go = "{{.vscode.programming_language}} {{range .vscode.frameworks}}<{{.}}>{{end}} {{.variables.key1}}";
+    let go =
+        "{{.vscode.programming_language}} {{range .vscode.frameworks}}<{{.}}>{{end}} {{.variables.key1}}";
     let jinja = "{{vscode.programming_language}} {% for f in vscode.frameworks %}<{{f}}>{% endfor %} {{variables.key1}}";
     for (syntax, template) in [("go", go), ("jinja", jinja)] {
         let answer = app.preview(syntax, template, variables.clone()).await;
@@ -95,7 +96,11 @@ async fn values_are_data_never_parsed_again_and_never_escaped() {
 async fn defaults_are_filled_in_before_anything_is_checked() {
     let app = TestApp::start().await;
     let parameters = json!([{"name": "repo", "type": "string", "default": "none"}, {"name": "depth", "type": "int", "default": 2}]);
-    app.put_prompt("x.y", json!({"prompt": "{{.variables.repo}} {{.variables.depth}}", "parameters": parameters})).await;
+    app.put_prompt(
+        "x.y",
+        json!({"prompt": "{{.variables.repo}} {{.variables.depth}}", "parameters": parameters}),
+    )
+    .await;
     assert_eq!(app.render("x.y", json!({})).await.rendered(), "none 2");
     assert_eq!(app.render("x.y", json!({"repo": "r", "depth": 7})).await.rendered(), "r 7");
     assert_eq!(app.send(app.request("POST", "/api/render/prompts/x.y")).await.rendered(), "none 2");
@@ -106,7 +111,8 @@ async fn a_render_that_misses_values_names_all_of_them_also_inside_a_loop() {
     let app = TestApp::start().await;
     let variables = json!({"docs": [{"title": "a"}, {"name": "b"}]});
     let go = "{{.vscode.rules}} {{range .variables.docs}}{{.title}}{{end}} {{.variables.user.name}}";
-    let jinja = "{{ vscode.rules }} {% for d in variables.docs %}{{ d.title }}{% endfor %} {{ variables.user.name }}";
+    let jinja =
+        "{{ vscode.rules }} {% for d in variables.docs %}{{ d.title }}{% endfor %} {{ variables.user.name }}";
     for (syntax, template) in [("go", go), ("jinja", jinja)] {
         let answer = app.preview(syntax, template, variables.clone()).await;
         answer.assert_error(400, "invalid_request_error", "missing_variables");
@@ -134,8 +140,10 @@ async fn testing_a_missing_value_is_allowed_at_any_depth() {
 #[actix_web::test]
 async fn missing_required_parameters_and_missing_paths_come_in_one_answer() {
     let app = TestApp::start().await;
-    let parameters = json!({"type": "object", "required": ["repo"], "properties": {"n": {"type": "integer"}}});
-    let prompt = json!({"prompt": "{{.variables.repo}} {{.vscode.rules}} {{.variables.n}}", "parameters": parameters});
+    let parameters =
+        json!({"type": "object", "required": ["repo"], "properties": {"n": {"type": "integer"}}});
+    let prompt =
+        json!({"prompt": "{{.variables.repo}} {{.vscode.rules}} {{.variables.n}}", "parameters": parameters});
     app.put_prompt("x.y", prompt).await;
     let answer = app.render("x.y", json!({"n": "two"})).await;
     answer.assert_error(400, "invalid_request_error", "missing_variables");
@@ -166,7 +174,12 @@ async fn a_partial_of_another_dialect_or_of_messages_is_refused_when_it_is_loade
     let app = TestApp::start().await;
     app.put_prompt("x.jinja", json!({"prompt": "{% if a %}{% endif %}"})).await;
     app.put_prompt("x.messages", json!({"messages": [{"role": "user", "content": "m"}]})).await;
-    for template in ["{{template \"jinja\" .}}", "{{template \"messages\" .}}", "{% include 'messages' %}", "{% include 'nope' %}"] {
+    for template in [
+        "{{template \"jinja\" .}}",
+        "{{template \"messages\" .}}",
+        "{% include 'messages' %}",
+        "{% include 'nope' %}",
+    ] {
         let answer = app.put("/api/prompts/x.main", json!({"prompt": template})).await;
         answer.assert_error(400, "invalid_request_error", "invalid_template");
     }
@@ -227,7 +240,11 @@ async fn what_a_prompt_requires_is_known_without_rendering_it() {
         let requires = &app.get(&format!("/api/prompts/{id}")).await.body["requires"];
         let need = |group: &str, name: &str| {
             let needs = requires[group].as_array().unwrap();
-            needs.iter().find(|n| n["name"] == name).unwrap_or_else(|| panic!("{id} {name}: {requires:#}")).clone()
+            needs
+                .iter()
+                .find(|n| n["name"] == name)
+                .unwrap_or_else(|| panic!("{id} {name}: {requires:#}"))
+                .clone()
         };
         assert_eq!(need("variables", "a")["optional"], false);
         assert_eq!(need("variables", "b")["optional"], true);
@@ -250,7 +267,8 @@ async fn a_failed_tool_call_is_a_gap_and_a_warning() {
     for (syntax, template) in [("go", go), ("jinja", jinja)] {
         let answer = app.preview(syntax, template, json!({})).await;
         assert_eq!(answer.rendered(), "[D]", "{syntax}");
-        let tools: Vec<&Json> = answer.body["warnings"].as_array().unwrap().iter().map(|w| &w["tool"]).collect();
+        let tools: Vec<&Json> =
+            answer.body["warnings"].as_array().unwrap().iter().map(|w| &w["tool"]).collect();
         assert_eq!(tools, ["m.plain", "m.filled"], "{syntax}");
     }
 }

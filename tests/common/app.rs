@@ -103,7 +103,8 @@ impl TestApp {
 
     /// Renders an unregistered template of a dialect.
     pub async fn preview(&self, syntax: &str, template: &str, variables: Json) -> Answer {
-        self.post("/api/render", json!({"template": template, "syntax": syntax, "variables": variables})).await
+        self.post("/api/render", json!({"template": template, "syntax": syntax, "variables": variables}))
+            .await
     }
 
     /// Asks again and again, for at most ten seconds, until the answer is as `wanted`.

@@ -1,0 +1,229 @@
+//! The functions that the service adds to Go's own, with sprig's order of arguments, and the tools behind them.
+
+use super::contract::{Arguments, Called, Functions};
+use super::go::{self, Context, Outcome, Signature, Type, Val};
+use crate::value::{Value, from_json};
+
+const ANY: Signature = Signature::ANY;
+
+const fn takes(params: &'static [Type]) -> Signature {
+    Signature { params, variadic: None, result: Type::Any, takes_missing: false }
+}
+
+/// The functions by name.
+const FUNCTIONS: [(&str, Signature); 11] = [
+    ("toJson", takes(&[Type::Any])),
+    ("fromJson", takes(&[Type::String])),
+    ("dict", ANY),
+    ("list", ANY),
+    ("default", Signature { takes_missing: true, ..takes(&[Type::Any, Type::Any]) }),
+    ("join", takes(&[Type::String, Type::Any])),
+    ("split", takes(&[Type::String, Type::String])),
+    ("trim", takes(&[Type::String])),
+    ("upper", takes(&[Type::String])),
+    ("lower", takes(&[Type::String])),
+    ("indent", takes(&[Type::Any, Type::String])),
+];
+
+/// Whether the service adds a function of this name.
+pub fn is_service_function(name: &str) -> bool {
+    signature(name).is_some()
+}
+
+fn signature(name: &str) -> Option<Signature> {
+    FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, signature)| *signature)
+}
+
+/// The service's functions and the tools, as the Go dialect calls them.
+pub struct ServiceFunctions<'t>(pub &'t dyn Functions);
+
+impl go::Functions for ServiceFunctions<'_> {
+    fn signature(&self, name: &str) -> Option<Signature> {
+        signature(name).or_else(|| self.0.contains(name).then_some(ANY))
+    }
+
+    fn call<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
+        match (name, args) {
+            ("toJson", [value]) => to_json(value, context),
+            ("fromJson", [text]) => from_text(text, context),
+            ("dict", _) => dict(args, context),
+            ("list", _) => Outcome::Value(context.list(args.to_vec())),
+            ("default", [default, value]) => Outcome::Value(if is_blank(value) { *default } else { *value }),
+            ("join", [separator, list]) => join(separator, list, context),
+            ("split", [separator, text]) => split(separator, text, context),
+            ("trim", [text]) => Outcome::Value(context.bytes(bytes_of(text).trim_ascii())),
+            ("upper", [text]) => Outcome::Value(context.text(text_of(text).to_uppercase())),
+            ("lower", [text]) => Outcome::Value(context.text(text_of(text).to_lowercase())),
+            ("indent", [count, text]) => indent(count, text, context),
+            _ => self.call_tool(name, args, context),
+        }
+    }
+}
+
+impl ServiceFunctions<'_> {
+    fn call_tool<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
+        let arguments = Arguments { positional: args.iter().map(Val::to_value).collect(), named: Vec::new() };
+        match self.0.call(name, arguments) {
+            Called::Value(value) => Outcome::Value(context.value(value)),
+            Called::Gap => Outcome::Gap,
+            Called::Refused(reason) => Outcome::Error(reason),
+        }
+    }
+}
+
+fn bytes_of<'a>(value: &Val<'a>) -> &'a [u8] {
+    value.as_bytes().unwrap_or_default()
+}
+
+fn text_of<'a>(value: &Val<'a>) -> std::borrow::Cow<'a, str> {
+    String::from_utf8_lossy(bytes_of(value))
+}
+
+/// Missing, null, and empty text: what `default` replaces.
+fn is_blank(value: &Val<'_>) -> bool {
+    value.is_nil() || value.as_bytes().is_some_and(<[u8]>::is_empty)
+}
+
+fn to_json<'a>(value: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
+    match serde_json::to_vec(&value.to_value()) {
+        Ok(json) => Outcome::Value(context.bytes(json)),
+        Err(error) => Outcome::Error(error.to_string()),
+    }
+}
+
+fn from_text<'a>(text: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
+    match from_json(bytes_of(text)) {
+        Ok(value) => Outcome::Value(context.value(value)),
+        Err(error) => Outcome::Error(format!("not valid JSON: {error}")),
+    }
+}
+
+fn dict<'a>(args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
+    if !args.len().is_multiple_of(2) {
+        return Outcome::Error("needs pairs of a key and a value".to_owned());
+    }
+    let mut entries = Vec::with_capacity(args.len() / 2);
+    for pair in args.chunks_exact(2) {
+        let [key, value] = pair else { continue };
+        match key.as_bytes() {
+            Some(key) => entries.push((key.to_vec(), *value)),
+            None => return Outcome::Error("keys must be strings".to_owned()),
+        }
+    }
+    Outcome::Value(context.map(entries))
+}
+
+fn join<'a>(separator: &Val<'a>, list: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
+    let Some(len) = list.len().filter(|_| list.as_bytes().is_none()) else {
+        return Outcome::Error("can only join a list".to_owned());
+    };
+    let mut joined: Vec<u8> = Vec::new();
+    for at in 0..len {
+        if at > 0 {
+            joined.extend_from_slice(bytes_of(separator));
+        }
+        joined.extend(list.item(at).map(|item| item.printed()).unwrap_or_default());
+        if joined.len() > context.scratch_left() {
+            break;
+        }
+    }
+    // Whatever is too long for the run is refused by the context as it is kept.
+    Outcome::Value(context.bytes(joined))
+}
+
+fn split<'a>(separator: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
+    let (separator, text) = (text_of(separator), text_of(text));
+    let parts: Vec<Val<'a>> = match separator.as_ref() {
+        "" => text.chars().map(|c| context.text(c)).collect(),
+        separator => text.split(separator).map(|part| context.text(part)).collect(),
+    };
+    Outcome::Value(context.list(parts))
+}
+
+fn indent<'a>(count: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
+    let count = match (count.as_int(), count.to_value()) {
+        (Some(count), _) => usize::try_from(count).ok(),
+        (None, Value::Float(count)) if count >= 0.0 && count.fract() == 0.0 => Some(count as usize),
+        _ => None,
+    };
+    let Some(count) = count else {
+        return Outcome::Error("needs a whole number of spaces".to_owned());
+    };
+    let text = bytes_of(text);
+    let lines = text.split(|b| *b == b'\n');
+    let grown = lines.clone().count().saturating_mul(count).saturating_add(text.len());
+    if grown > context.scratch_left() {
+        return Outcome::Error(format!("{grown} bytes are more than a render may make"));
+    }
+    let pad = vec![b' '; count];
+    let indented: Vec<Vec<u8>> = lines.map(|line| [pad.as_slice(), line].concat()).collect();
+    Outcome::Value(context.bytes(indented.join(&b'\n')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{Map, SmolStr};
+
+    struct NoTools;
+
+    impl Functions for NoTools {
+        fn contains(&self, _: &str) -> bool {
+            false
+        }
+
+        fn call(&self, _: &str, _: Arguments) -> Called {
+            Called::Gap
+        }
+    }
+
+    fn run(template: &str) -> Result<String, String> {
+        let mut set = go::Set::new();
+        let known = is_service_function;
+        set.parse("t", template, &go::ParseOptions::new(&known)).map_err(|e| e.to_string())?;
+        let data = Value::from(
+            [("s", Value::from("a,b")), ("e", Value::from("")), ("n", Value::Null), ("z", Value::Int(0))]
+                .map(|(key, value)| (SmolStr::new(key), value))
+                .into_iter()
+                .collect::<Map>(),
+        );
+        let options = go::ExecOptions { missing_key: go::MissingKey::Strict, ..Default::default() };
+        let mut out = Vec::new();
+        set.execute("t", &data, &ServiceFunctions(&NoTools), &options, &mut out)
+            .map_err(|e| e.to_string())?;
+        Ok(String::from_utf8_lossy(&out).into_owned())
+    }
+
+    #[test]
+    fn each_function_does_what_sprig_s_does() {
+        for (template, expected) in [
+            (r#"{{toJson (dict "b" 1 "a" (list "x" .n 1.5))}}"#, r#"{"a":["x",null,1.5],"b":1}"#),
+            (r#"{{toJson 1e20}} {{toJson "<&>"}}"#, r#"100000000000000000000 "<&>""#),
+            (r#"{{(fromJson "{\"a\":[1,2]}").a}}"#, "[1 2]"),
+            (
+                r#"{{default "d" .nope}}{{default "d" .n}}{{default "d" .e}}{{default "d" .s}}{{default "d" .z}}"#,
+                "ddda,b0",
+            ),
+            (r#"{{.nope.deep | default "d"}}"#, "d"),
+            (r#"{{join "-" (split "," .s)}} {{join ", " (list 1 2.5 "x")}}"#, "a-b 1, 2.5, x"),
+            (r#"{{trim "  x\n"}}|{{upper "straße"}}|{{lower "ÀB"}}"#, "x|STRASSE|àb"),
+            ("{{indent 2 \"a\\nb\"}}", "  a\n  b"),
+        ] {
+            assert_eq!(run(template).as_deref(), Ok(expected), "{template}");
+        }
+    }
+
+    #[test]
+    fn wrong_arguments_are_errors_that_name_the_function() {
+        for template in [
+            r#"{{dict "a"}}"#,
+            r#"{{dict 1 2}}"#,
+            r#"{{join "," 1}}"#,
+            r#"{{fromJson "{"}}"#,
+            r#"{{indent -1 "x"}}"#,
+        ] {
+            let error = run(template).unwrap_err();
+            assert!(error.contains("error calling"), "{template}: {error}");
+        }
+    }
+}
