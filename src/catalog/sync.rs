@@ -56,16 +56,16 @@ impl Catalog {
     async fn follow_packages(&self) {
         let dir = self.options.packages.as_path();
         let changed = Arc::new(Notify::new());
-        let mut watcher = watch(dir, changed.clone());
         loop {
-            if watcher.is_some() && dir.is_dir() {
+            let watcher = watch(dir, changed.clone());
+            // Whatever changed before the watch began is read now.
+            self.load_packages().await;
+            while watcher.is_some() && dir.is_dir() {
                 changed.notified().await;
                 tokio::time::sleep(SETTLE).await;
-            } else {
-                tokio::time::sleep(LOOK_FOR_FOLDER).await;
-                watcher = watch(dir, changed.clone());
+                self.load_packages().await;
             }
-            self.load_packages().await;
+            tokio::time::sleep(LOOK_FOR_FOLDER).await;
         }
     }
 

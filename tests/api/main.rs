@@ -5,7 +5,13 @@
 #[path = "../common/app.rs"]
 mod app;
 #[path = "../common/redis.rs"]
-mod redis;
+mod redis_server;
 
+mod catalog;
+mod commands;
 mod errors;
+mod hostile;
+mod packages;
 mod render;
+mod stores;
+mod writes;

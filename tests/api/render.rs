@@ -192,7 +192,7 @@ async fn the_dialect_is_recognized_per_prompt() {
         ("{{.variables.a}}", "go"),
         ("{{ variables.a }}", "jinja"),
         ("{{ if .variables.a }}x{{ end }}", "go"),
-        ("{# c #}{{.variables.a}}", "jinja"),
+        ("{# c #}{{variables.a}}", "jinja"),
         ("{{ range(3) }}", "jinja"),
         ("{{ toJson .variables }}", "go"),
         ("{{ unknown_tool .variables }}", "go"),

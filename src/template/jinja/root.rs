@@ -76,7 +76,9 @@ impl Object for Tool {
         Ok(match self.functions.call(&self.name, arguments) {
             Called::Value(value) => to_engine(&value),
             Called::Gap => Engine::from_object(Gap),
-            Called::Refused(reason) => return Err(Error::new(minijinja::ErrorKind::InvalidOperation, reason)),
+            Called::Refused(reason) => {
+                return Err(Error::new(minijinja::ErrorKind::InvalidOperation, reason));
+            }
         })
     }
 }

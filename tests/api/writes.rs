@@ -1,0 +1,129 @@
+//! Writing documents over HTTP, and what reads show afterwards.
+
+use serde_json::json;
+
+use crate::app::TestApp;
+
+#[actix_web::test]
+async fn a_document_is_created_replaced_shown_and_deleted() {
+    let app = TestApp::start().await;
+    let tool =
+        json!({"name": "lookup_ref", "module": "codebase", "type": "restful", "url": "/l", "extra": 1});
+    let created = app.put("/api/tools/codebase:lookup_ref", tool.clone()).await;
+    assert_eq!(
+        (created.status, &created.body),
+        (201, &json!({"id": "codebase.lookup_ref", "created": true}))
+    );
+    assert_eq!(app.put("/api/tools/codebase.lookup_ref", tool.clone()).await.status, 200);
+    let shown = app.get("/api/tools/codebase.lookup_ref").await;
+    let mut expected = tool;
+    expected["function"] = json!("codebase_lookup_ref");
+    assert_eq!(shown.body, expected);
+    assert_eq!(shown.headers["etag"], created.headers["etag"]);
+    let deleted = app.delete("/api/tools/codebase.lookup_ref").await;
+    assert_eq!((deleted.status, deleted.body), (204, json!(null)));
+    assert_eq!(app.get("/api/tools").await.body, json!([]));
+}
+
+#[actix_web::test]
+async fn a_write_that_breaks_the_schema_is_refused_with_every_violation_and_changes_nothing() {
+    let app = TestApp::start().await;
+    let bad = json!({"name": "other", "version": "one", "contributes": {"prompts": [{"prompt": "x"}]}});
+    let answer = app.put("/api/extensions/x", bad).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_document");
+    let violations = answer.error().3["violations"].as_array().unwrap();
+    let paths: Vec<&str> = violations.iter().map(|v| v["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["/contributes/prompts/0", "/version", "/name"], "{violations:?}");
+    assert_eq!(app.get("/api/extensions").await.body, json!([]));
+    let text =
+        app.request("PUT", "/api/environs/a.b").header("content-type", "application/json").body("nope");
+    app.send(text).await.assert_error(400, "invalid_request_error", "invalid_json");
+}
+
+#[actix_web::test]
+async fn environs_of_any_kind_are_stored_and_read_also_by_inner_paths() {
+    let app = TestApp::start().await;
+    app.put_environ("vscode.rules", json!({"lang": "go", "list": [1, null]})).await;
+    app.put_environ("vscode.n", json!(0)).await;
+    assert_eq!(app.get("/api/environs").await.body, json!(["vscode.n", "vscode.rules"]));
+    assert_eq!(
+        app.get("/api/environs/vscode").await.body,
+        json!({"n": 0, "rules": {"lang": "go", "list": [1, null]}})
+    );
+    assert_eq!(app.get("/api/environs/vscode:rules:lang").await.body, json!("go"));
+    let detail = app.get("/api/environs?detail=true").await.body;
+    assert_eq!(detail[0], json!({"id": "vscode.n", "value": 0}));
+}
+
+#[actix_web::test]
+async fn an_environ_hidden_by_a_longer_key_is_a_problem() {
+    let app = TestApp::start().await;
+    app.put_environ("a", json!(1)).await;
+    app.put_environ("a.b", json!(2)).await;
+    assert_eq!(app.get("/api/environs/a").await.body, json!({"b": 2}));
+    let problem = app.get("/api/status").await.body["problems"][0].clone();
+    assert_eq!(problem["key"], "shenma:environs:a");
+    app.delete("/api/environs/a.b").await;
+    assert_eq!(app.get("/api/environs/a").await.body, json!(1));
+    assert_eq!(app.get("/api/status").await.body["problems"], json!([]));
+}
+
+#[actix_web::test]
+async fn a_stored_document_goes_over_that_of_a_package_until_it_is_deleted() {
+    let app = TestApp::start().await;
+    app.write_package_file(
+        "p/package.json",
+        r#"{"name":"p","contributes":{"prompts":[{"name":"q","prompt":"package"}]}}"#,
+    );
+    app.eventually("/api/prompts", |answer| answer.body == json!(["p.q"])).await;
+    app.put_prompt("p.q", json!({"prompt": "stored"})).await;
+    assert_eq!(app.render("p.q", json!({})).await.rendered(), "stored");
+    assert_eq!(app.get("/api/prompts/p.q").await.body["origin"], "direct");
+    assert_eq!(app.delete("/api/prompts/p.q").await.status, 204);
+    assert_eq!(app.render("p.q", json!({})).await.rendered(), "package");
+    assert_eq!(app.get("/api/prompts/p.q").await.body["origin"], "extension");
+}
+
+#[actix_web::test]
+async fn lists_are_sorted_and_can_be_filtered_and_detailed() {
+    let app = TestApp::start().await;
+    for (name, language, supports) in [("b", "python", "chat"), ("a", "*", "codereview")] {
+        let prompts = json!([{"name": "q", "prompt": "Q", "supports": [supports], "description": name}]);
+        let extension = json!({"name": name, "version": "1.0.0", "contributes": {"languages": [language], "prompts": prompts}});
+        assert_eq!(app.put(&format!("/api/extensions/{name}"), extension).await.status, 201);
+    }
+    for (path, expected) in [
+        ("/api/extensions", json!(["a", "b"])),
+        ("/api/prompts", json!(["a.q", "b.q"])),
+        ("/api/prompts?supports=chat", json!(["b.q"])),
+        ("/api/prompts?language=Python", json!(["a.q", "b.q"])),
+        ("/api/extensions?language=go", json!(["a"])),
+        ("/api/extensions?supports=codereview", json!(["a"])),
+    ] {
+        assert_eq!(app.get(path).await.body, expected, "{path}");
+    }
+    let detail = app.get("/api/prompts?detail=true").await.body;
+    assert_eq!(detail[0]["description"], "a");
+    assert_eq!(app.get("/api/extensions/a").await.body["available"], true);
+}
+
+#[actix_web::test]
+async fn the_schemas_are_served_with_their_stable_ids() {
+    let app = TestApp::start().await;
+    for name in ["extension", "prompt", "tool"] {
+        let answer = app.get(&format!("/schemas/{name}.json")).await;
+        assert!(answer.body["$id"].as_str().unwrap().ends_with(&format!("/schemas/{name}.json")));
+    }
+}
+
+#[actix_web::test]
+async fn the_parameters_of_a_prompt_are_shown_as_a_schema_whatever_form_they_have() {
+    let app = TestApp::start().await;
+    let list = json!([{"name": "repo", "type": "string", "default": "", "required": true}]);
+    app.put_prompt("x.list", json!({"prompt": "p", "parameters": list})).await;
+    let shown = app.get("/api/prompts/x.list").await.body;
+    assert_eq!(shown["parameters"]["required"], json!(["repo"]));
+    assert_eq!(shown["parameters"]["properties"]["repo"]["type"], "string");
+    let bad = app.put("/api/prompts/x.bad", json!({"prompt": "p", "parameters": {"type": "nonsense"}})).await;
+    bad.assert_error(400, "invalid_request_error", "invalid_template");
+}
