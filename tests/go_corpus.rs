@@ -12,9 +12,9 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use protocol::{Case, base64};
+use protocol::Case;
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Expected {
     ok: bool,
     #[serde(default)]
@@ -52,14 +52,10 @@ impl Figures {
     fn count(&mut self, line: &str) {
         let case = Case::parse(line).unwrap();
         let expected: Expected = serde_json::from_str(line).unwrap();
-        let answer = case.run();
-        let same_out = match &expected.out_b64 {
-            Some(encoded) => *encoded == base64(&answer.out),
-            None => expected.out.as_bytes() == answer.out,
-        };
-        let (stage, error) = answer.failure.clone().unwrap_or_default();
-        let same_stage = expected.stage == stage;
-        let same = same_stage && same_out && expected.error == error;
+        let answer: Expected = serde_json::from_str(&case.run().to_json(&case.id)).unwrap();
+        let same_out = (&expected.out, &expected.out_b64) == (&answer.out, &answer.out_b64);
+        let same_stage = expected.stage == answer.stage;
+        let same = same_stage && same_out && expected.ok == answer.ok && expected.error == answer.error;
         if expected.ok {
             self.successes += 1;
             self.identical += usize::from(same);
@@ -70,9 +66,7 @@ impl Figures {
         }
         if !same {
             if self.different.len() < 10 {
-                let shown = expected.out_b64.as_deref().unwrap_or(&expected.out);
-                let out = String::from_utf8_lossy(&answer.out);
-                println!("{}\n  want {shown:?} {}\n  have {out:?} {error}", case.id, expected.error);
+                println!("{}\n  want {expected:?}\n  have {answer:?}", case.id);
             }
             self.different.push(case.id);
         }

@@ -2,14 +2,14 @@
 
 use ai_prompt_shell::template::go::Val;
 
-/// The value as Go writes it: keys sorted, and what has a meaning in HTML escaped.
-pub fn marshal(value: &Val<'_>) -> Result<String, String> {
+/// The value as Go writes it: keys sorted, and what has a meaning in HTML escaped; `None` if it cannot be written.
+pub fn marshal(value: &Val<'_>) -> Option<String> {
     let mut out = String::new();
     write(&mut out, value)?;
-    Ok(out)
+    Some(out)
 }
 
-fn write(out: &mut String, value: &Val<'_>) -> Result<(), String> {
+fn write(out: &mut String, value: &Val<'_>) -> Option<()> {
     match value.type_name() {
         "<nil>" | "interface {}" => out.push_str("null"),
         "bool" => out.push_str(if value.is_true() { "true" } else { "false" }),
@@ -18,12 +18,12 @@ fn write(out: &mut String, value: &Val<'_>) -> Result<(), String> {
         "string" => write_string(out, value.as_bytes().unwrap_or_default()),
         "[]interface {}" => write_list(out, value)?,
         name if name.starts_with("map[") => write_map(out, value)?,
-        name => return Err(format!("json: unsupported type: {name}")),
+        _ => return None,
     }
-    Ok(())
+    Some(())
 }
 
-fn write_list(out: &mut String, list: &Val<'_>) -> Result<(), String> {
+fn write_list(out: &mut String, list: &Val<'_>) -> Option<()> {
     out.push('[');
     for at in 0..list.len().unwrap_or(0) {
         if at > 0 {
@@ -32,10 +32,10 @@ fn write_list(out: &mut String, list: &Val<'_>) -> Result<(), String> {
         write(out, &list.item(at).unwrap_or(Val::nil()))?;
     }
     out.push(']');
-    Ok(())
+    Some(())
 }
 
-fn write_map(out: &mut String, map: &Val<'_>) -> Result<(), String> {
+fn write_map(out: &mut String, map: &Val<'_>) -> Option<()> {
     out.push('{');
     for (at, (key, value)) in map.members().iter().enumerate() {
         if at > 0 {
@@ -46,7 +46,7 @@ fn write_map(out: &mut String, map: &Val<'_>) -> Result<(), String> {
         write(out, value)?;
     }
     out.push('}');
-    Ok(())
+    Some(())
 }
 
 /// The shortest digits, with an exponent only for very small and very large numbers.

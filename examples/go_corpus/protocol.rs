@@ -28,9 +28,9 @@ pub struct Case {
 
 /// What a case gave.
 pub struct Answer {
-    pub out: Vec<u8>,
+    out: Vec<u8>,
     /// Where it failed, `parse` or `exec`, and with which message.
-    pub failure: Option<(&'static str, String)>,
+    failure: Option<(&'static str, String)>,
 }
 
 impl Case {
@@ -91,19 +91,27 @@ impl Answer {
         };
         let ok = self.failure.is_none();
         let mut answer = serde_json::json!({"id": id, "ok": ok, "stage": stage, "error": error});
-        let (key, out) = match std::str::from_utf8(&self.out) {
-            Ok(out) => ("out", out.to_owned()),
-            Err(_) => ("out_b64", base64(&self.out)),
-        };
-        if let Some(object) = answer.as_object_mut() {
-            object.insert(key.to_owned(), out.into());
+        let Some(object) = answer.as_object_mut() else { return String::new() };
+        object.insert("out".to_owned(), replaced(&self.out).into());
+        if std::str::from_utf8(&self.out).is_err() {
+            object.insert("out_b64".to_owned(), base64(&self.out).into());
         }
         answer.to_string()
     }
 }
 
+/// The text, with U+FFFD for each byte that belongs to no character.
+fn replaced(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|_| out.push('\u{fffd}'));
+    }
+    out
+}
+
 /// The bytes in base 64, padded.
-pub fn base64(bytes: &[u8]) -> String {
+fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {

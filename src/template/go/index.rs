@@ -55,12 +55,12 @@ fn member<'a>(map: Val<'a>, index: Val<'a>, context: &Context<'a>) -> Result<Val
     })
 }
 
-/// The index as a position that is not beyond `cap`.
+/// The index as a position that is not beyond `cap`; a number in an `interface {}` is none.
 fn position(index: Val<'_>, cap: usize) -> Result<usize, String> {
-    let Some(at) = index.as_int() else {
+    let Some(at) = index.as_int().filter(|_| !index.boxed) else {
         return Err(match index.kind() {
             Kind::Invalid => "cannot index slice/array with nil".into(),
-            _ => format!("cannot index slice/array with type {}", index.type_name()),
+            _ => format!("cannot index slice/array with type {}", index.static_type()),
         });
     };
     match usize::try_from(at) {
@@ -87,7 +87,7 @@ pub(super) fn slice<'a>(
     };
     let mut bounds = [0, item.len().unwrap_or(0), cap];
     for (bound, index) in bounds.iter_mut().zip(indexes) {
-        *bound = position(index.unboxed(), cap)?;
+        *bound = position(*index, cap)?;
     }
     let [low, high, max] = bounds;
     if low > high {

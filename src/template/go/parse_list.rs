@@ -66,7 +66,7 @@ impl<'s> Parser<'s> {
                 Step::Node(node) => level.list.push(node),
                 Step::Opened(inner) => {
                     if levels.len() >= self.options.max_blocks {
-                        return Err(self.error("max block depth exceeded", &[]));
+                        return Err(self.too_deep(&inner));
                     }
                     levels.push(std::mem::replace(&mut level, inner));
                 }
@@ -74,6 +74,13 @@ impl<'s> Parser<'s> {
                 Step::End => level = self.end(level, &mut levels, &mut trees, source)?,
             }
         }
+    }
+
+    fn too_deep(&mut self, level: &Level) -> ParseError {
+        if matches!(level.owner, Owner::Block(_)) {
+            self.leave();
+        }
+        self.error("max block depth exceeded", &[])
     }
 
     /// Whether the source ends here; inside anything that needs an `end` that is an error.
@@ -244,7 +251,7 @@ impl<'s> Parser<'s> {
         };
         self.next();
         if levels.len() >= self.options.max_blocks {
-            return Err(self.error("max block depth exceeded", &[]));
+            return Err(self.too_deep(&outer));
         }
         levels.push(outer);
         match self.branch(kind, chained)? {

@@ -100,6 +100,10 @@ impl Set {
         self.trees.get(name).map(|tree| &**tree)
     }
 
+    pub(super) fn trees(&self) -> impl Iterator<Item = &Tree> {
+        self.trees.values().map(|tree| &**tree)
+    }
+
     pub(super) fn main(&self) -> &str {
         &self.main
     }

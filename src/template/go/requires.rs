@@ -1,0 +1,389 @@
+//! What a template can touch, found without running it: data, functions, and templates that are not in its set.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::ast::{BranchKind, Expr, List, Node, Pipe};
+use super::builtins::Builtin;
+use super::requires_path::{Paths, Step};
+use super::set::Set;
+
+/// One thing that a template can touch.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Need {
+    /// A path from the root of the data (`user.name`, `docs[].title`, empty for all of it), or a name.
+    pub name: String,
+    /// Only tested, or only touched inside a branch: a run may succeed without it.
+    pub optional: bool,
+    /// What is touched below the path is decided as the template runs.
+    pub dynamic: bool,
+}
+
+/// What a template can touch. Each list is sorted by name and has each name once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Requires {
+    /// Places in the data. A place that is touched stands for everything below it, too.
+    pub paths: Vec<Need>,
+    /// Functions that are not built-in.
+    pub functions: Vec<Need>,
+    /// Templates that are called and not in the set.
+    pub templates: Vec<Need>,
+}
+
+/// Statements and paths looked at, all rounds together; a template that takes more is taken to touch everything.
+const MAX_VISITS: usize = 200_000;
+
+/// Nested calls of templates after which paths no longer grow.
+const MAX_CALLS: usize = 6;
+
+/// Statements that still have to be looked at.
+struct Job<'a> {
+    list: &'a List,
+    dot: Paths,
+    scope: usize,
+    optional: bool,
+    calls: usize,
+}
+
+/// A variable that can be seen, and the one declared before it.
+struct Variable<'a> {
+    name: &'a str,
+    slot: usize,
+    before: usize,
+}
+
+/// A declaration: the pipeline, and which of its variables.
+type Slot = (*const Pipe, usize);
+
+struct Analysis<'a, 'f> {
+    set: &'a Set,
+    takes_missing: &'f dyn Fn(&str) -> bool,
+    jobs: Vec<Job<'a>>,
+    called: HashSet<(&'a str, Paths, bool)>,
+    /// Variables in the order of their declaration; the first one is no variable.
+    variables: Vec<Variable<'a>>,
+    /// What each declared variable, and `$` of each call, can stand for.
+    values: Vec<Paths>,
+    slots: HashMap<Slot, usize>,
+    changed: bool,
+    visits: usize,
+    needs: Needs,
+}
+
+#[derive(Default)]
+struct Needs {
+    paths: BTreeMap<String, (bool, bool)>,
+    functions: BTreeMap<String, (bool, bool)>,
+    templates: BTreeMap<String, (bool, bool)>,
+}
+
+fn note(needs: &mut BTreeMap<String, (bool, bool)>, name: &str, optional: bool, dynamic: bool) {
+    match needs.get_mut(name) {
+        Some(known) => *known = (known.0 && optional, known.1 || dynamic),
+        None => {
+            needs.insert(name.to_owned(), (optional, dynamic));
+        }
+    }
+}
+
+fn listed(needs: BTreeMap<String, (bool, bool)>) -> Vec<Need> {
+    let need = |(name, (optional, dynamic))| Need { name, optional, dynamic };
+    needs.into_iter().map(need).collect()
+}
+
+impl Set {
+    /// What running the template `name` can touch.
+    ///
+    /// `takes_missing` says which functions accept values that are not there (see
+    /// [`Signature`](super::Signature)): what is only passed to them is optional.
+    pub fn requires(&self, name: &str, takes_missing: &dyn Fn(&str) -> bool) -> Requires {
+        let mut analysis = Analysis {
+            set: self,
+            takes_missing,
+            jobs: Vec::new(),
+            called: HashSet::new(),
+            variables: Vec::new(),
+            values: Vec::new(),
+            slots: HashMap::new(),
+            changed: true,
+            visits: 0,
+            needs: Needs::default(),
+        };
+        // Values flow backwards through loops, so that it takes several rounds until all is seen.
+        while analysis.changed && analysis.visits < MAX_VISITS {
+            analysis.round(name);
+        }
+        if analysis.visits >= MAX_VISITS {
+            analysis.give_up();
+        }
+        let Needs { paths, functions, templates } = analysis.needs;
+        Requires { paths: listed(paths), functions: listed(functions), templates: listed(templates) }
+    }
+}
+
+impl<'a> Analysis<'a, '_> {
+    fn round(&mut self, name: &str) {
+        self.changed = false;
+        self.called.clear();
+        self.variables.clear();
+        self.variables.push(Variable { name: "", slot: usize::MAX, before: 0 });
+        if let Some(tree) = self.set.tree(name) {
+            self.start(&tree.root, Paths::root(), false, 0);
+        }
+        while let Some(job) = self.jobs.pop() {
+            if self.visits < MAX_VISITS {
+                self.list(job);
+            }
+        }
+    }
+
+    /// Everything can be touched, and every function and template that is named anywhere.
+    fn give_up(&mut self) {
+        note(&mut self.needs.paths, "", true, true);
+        for name in self.set.functions() {
+            note(&mut self.needs.functions, name, true, false);
+        }
+        for name in self.set.undefined() {
+            note(&mut self.needs.templates, name, true, false);
+        }
+    }
+
+    /// Looks at a template that is run with this dot.
+    fn start(&mut self, list: &'a List, dot: Paths, optional: bool, calls: usize) {
+        let slot = self.values.len();
+        self.values.push(dot.clone());
+        let scope = self.declare("$", slot, 0);
+        self.jobs.push(Job { list, dot, scope, optional, calls });
+    }
+
+    fn declare(&mut self, name: &'a str, slot: usize, before: usize) -> usize {
+        self.variables.push(Variable { name, slot, before });
+        self.variables.len() - 1
+    }
+
+    fn slot_of(&self, mut scope: usize, name: &str) -> Option<usize> {
+        while scope > 0 {
+            let variable = self.variables.get(scope)?;
+            if variable.name == name {
+                return Some(variable.slot);
+            }
+            scope = variable.before;
+        }
+        None
+    }
+
+    fn list(&mut self, job: Job<'a>) {
+        let Job { list, dot, mut scope, optional, calls } = job;
+        for node in list {
+            self.visits += 1;
+            let Some(pipe) = super::walk::pipe_of(node) else {
+                if let Node::Template(invoke) = node {
+                    self.call(&invoke.name, Paths::default(), optional, calls);
+                }
+                continue;
+            };
+            let mut view = View { dot: &dot, scope, optional };
+            let value = self.value(pipe, &mut view);
+            let declared = match node {
+                // The variables of a loop stand for the whole only where there is nothing to go through.
+                Node::Branch(branch) if branch.kind == BranchKind::Range && branch.else_list.is_none() => {
+                    &Paths::default()
+                }
+                _ => &value,
+            };
+            self.variables_of(pipe, declared, &mut view);
+            match node {
+                Node::Action(_) => {
+                    self.touch(&value, optional || !pipe.decl.is_empty());
+                    scope = view.scope;
+                }
+                Node::Template(invoke) => {
+                    self.touch(&value, true);
+                    self.call(&invoke.name, value, optional, calls);
+                    scope = view.scope;
+                }
+                Node::Branch(branch) => {
+                    let inner = view.scope;
+                    let body_dot = match branch.kind {
+                        BranchKind::If => dot.clone(),
+                        BranchKind::With => value.clone(),
+                        BranchKind::Range => value.step(&Step::Each),
+                    };
+                    self.touch(&value, optional || branch.kind != BranchKind::Range);
+                    if branch.kind == BranchKind::Range {
+                        self.loop_variables(pipe, inner, &body_dot);
+                    }
+                    let body = Job { list: &branch.list, dot: body_dot, scope: inner, optional: true, calls };
+                    self.jobs.push(body);
+                    if let Some(list) = &branch.else_list {
+                        self.jobs.push(Job { list, dot: dot.clone(), scope: inner, optional: true, calls });
+                    }
+                }
+                Node::Text { .. } | Node::Break | Node::Continue => {}
+            }
+        }
+    }
+
+    /// The variables of a `range` stand for its elements, too.
+    fn loop_variables(&mut self, pipe: &'a Pipe, scope: usize, element: &Paths) {
+        if let Some(name) = pipe.decl.last()
+            && let Some(slot) = self.slot_of(scope, name)
+        {
+            self.flow(slot, element);
+        }
+    }
+
+    fn flow(&mut self, slot: usize, value: &Paths) {
+        if let Some(known) = self.values.get_mut(slot) {
+            self.changed |= known.add(value);
+        }
+    }
+
+    fn call(&mut self, name: &'a str, dot: Paths, optional: bool, calls: usize) {
+        let Some(tree) = self.set.tree(name) else {
+            return note(&mut self.needs.templates, name, optional, false);
+        };
+        let dot = if calls >= MAX_CALLS { dot.frozen() } else { dot };
+        if self.called.insert((name, dot.clone(), optional)) {
+            self.start(&tree.root, dot, optional, calls + 1);
+        }
+    }
+
+    fn touch(&mut self, value: &Paths, optional: bool) {
+        for path in value.iter() {
+            self.visits += 1;
+            note(&mut self.needs.paths, &path.to_string(), optional || path.optional, path.dynamic);
+        }
+    }
+
+    fn pipe(&mut self, pipe: &'a Pipe, view: &mut View<'_>) -> Paths {
+        let value = self.value(pipe, view);
+        self.variables_of(pipe, &value, view);
+        value
+    }
+
+    fn value(&mut self, pipe: &'a Pipe, view: &mut View<'_>) -> Paths {
+        let mut piped: Option<Paths> = None;
+        for command in &pipe.cmds {
+            piped = Some(self.command(&command.args, piped, view));
+        }
+        piped.unwrap_or_default()
+    }
+
+    /// The variables that the pipeline declares or assigns to get its value.
+    fn variables_of(&mut self, pipe: &'a Pipe, value: &Paths, view: &mut View<'_>) {
+        for (at, name) in pipe.decl.iter().enumerate() {
+            let slot = match pipe.assign {
+                true => self.slot_of(view.scope, name),
+                false => {
+                    let next = self.values.len();
+                    let slot = *self.slots.entry((std::ptr::from_ref(pipe), at)).or_insert(next);
+                    if slot == next {
+                        self.values.push(Paths::default());
+                    }
+                    view.scope = self.declare(name, slot, view.scope);
+                    Some(slot)
+                }
+            };
+            if let Some(slot) = slot {
+                self.flow(slot, value);
+            }
+        }
+    }
+
+    fn command(&mut self, args: &'a [Expr], piped: Option<Paths>, view: &mut View<'_>) -> Paths {
+        match args {
+            [Expr::Ident { name, builtin, .. }, args @ ..] => {
+                self.function(name, *builtin, (args, piped), view)
+            }
+            [first, ..] => self.operand(first, view),
+            [] => Paths::default(),
+        }
+    }
+
+    fn operand(&mut self, expr: &'a Expr, view: &mut View<'_>) -> Paths {
+        match expr {
+            Expr::Dot(_) => view.dot.clone(),
+            Expr::Field { path, .. } => view.dot.fields(path),
+            Expr::Variable { name, path, .. } => {
+                let slot = self.slot_of(view.scope, name);
+                let value = slot.and_then(|slot| self.values.get(slot)).cloned().unwrap_or_default();
+                value.fields(path)
+            }
+            Expr::Chain { base, path, .. } => self.operand(base, view).fields(path),
+            Expr::Pipe(pipe) => self.pipe(pipe, view),
+            Expr::Ident { name, builtin, .. } => self.function(name, *builtin, (&[], None), view),
+            Expr::Nil(_) | Expr::Bool(..) | Expr::Number(..) | Expr::Str { .. } => Paths::default(),
+        }
+    }
+
+    /// A call: what its arguments touch, and what its result can stand for.
+    fn function(
+        &mut self,
+        name: &str,
+        builtin: Option<Builtin>,
+        (args, piped): (&'a [Expr], Option<Paths>),
+        view: &mut View<'_>,
+    ) -> Paths {
+        if matches!(builtin, Some(Builtin::And | Builtin::Or)) {
+            return self.choice(builtin == Some(Builtin::Or), (args, piped), view);
+        }
+        if builtin.is_none() {
+            note(&mut self.needs.functions, name, view.optional, false);
+        }
+        let test = builtin == Some(Builtin::Not) || (builtin.is_none() && (self.takes_missing)(name));
+        let mut values: Vec<Paths> = args.iter().map(|arg| self.operand(arg, view)).collect();
+        values.extend(piped);
+        for value in &values {
+            self.touch(value, view.optional || test);
+        }
+        let Some((first, indexes)) = values.split_first() else { return Paths::default() };
+        match builtin {
+            Some(Builtin::Index) => {
+                let mut item = first.clone();
+                for at in 0..indexes.len() {
+                    item = item.step(&index_step(args.get(at + 1)));
+                }
+                self.touch(&item, view.optional);
+                item
+            }
+            Some(Builtin::Slice) => first.clone(),
+            _ => Paths::default(),
+        }
+    }
+
+    /// `and` and `or` give one of their arguments; those after the first may not even be looked at.
+    fn choice(&mut self, or: bool, (args, piped): (&'a [Expr], Option<Paths>), view: &mut View<'_>) -> Paths {
+        let outer = view.optional;
+        let alone = args.len() + usize::from(piped.is_some()) == 1;
+        let mut result = Paths::default();
+        for (at, arg) in args.iter().enumerate() {
+            view.optional |= at > 0;
+            let value = self.operand(arg, view);
+            self.touch(&value, true);
+            let spared = !alone && (or || at > 0);
+            result.add(&if spared { value.optional() } else { value });
+        }
+        view.optional = outer;
+        if let Some(value) = piped {
+            self.touch(&value, true);
+            result.add(&if alone { value } else { value.optional() });
+        }
+        result
+    }
+}
+
+/// What operands can see where they stand.
+struct View<'d> {
+    dot: &'d Paths,
+    scope: usize,
+    optional: bool,
+}
+
+/// The step that an index makes: known for a literal, otherwise decided as the template runs.
+fn index_step(index: Option<&Expr>) -> Step {
+    match index {
+        Some(Expr::Str { text, .. }) => Step::Key(String::from_utf8_lossy(text).into_owned()),
+        Some(Expr::Number(..)) => Step::Each,
+        _ => Step::Unknown,
+    }
+}

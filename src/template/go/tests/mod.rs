@@ -1,0 +1,51 @@
+//! Tests that run templates; what the corpus covers is not repeated here.
+
+mod limits;
+mod pending;
+mod requires;
+mod strict;
+
+use super::*;
+use crate::value::from_json;
+
+/// `default`, which takes missing values, and `say`, which joins its arguments.
+struct TestFunctions;
+
+impl Functions for TestFunctions {
+    fn signature(&self, name: &str) -> Option<Signature> {
+        match name {
+            "default" => Some(Signature { takes_missing: true, ..Signature::ANY }),
+            "say" | "list" | "later" | "gap" => Some(Signature::ANY),
+            _ => None,
+        }
+    }
+
+    fn call<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
+        match (name, args) {
+            ("default", [fallback, value]) => {
+                Outcome::Value(if value.is_true() { *value } else { *fallback })
+            }
+            ("list", items) => Outcome::Value(context.list(items.to_vec())),
+            ("later", _) => Outcome::Pending,
+            ("gap", _) => Outcome::Gap,
+            _ => Outcome::Value(context.bytes(args.iter().map(Val::printed).collect::<Vec<_>>().concat())),
+        }
+    }
+}
+
+fn is_test_function(name: &str) -> bool {
+    TestFunctions.signature(name).is_some()
+}
+
+fn parsed(text: &str) -> Set {
+    let mut set = Set::new();
+    set.parse("t", text, &ParseOptions::new(&is_test_function)).unwrap();
+    set
+}
+
+fn run(text: &str, data: &str, options: &ExecOptions) -> (String, Result<(), ExecError>) {
+    let mut out = Vec::new();
+    let data = from_json(data.as_bytes()).unwrap();
+    let result = parsed(text).execute("t", &data, &TestFunctions, options, &mut out);
+    (String::from_utf8_lossy(&out).into_owned(), result)
+}
