@@ -332,7 +332,7 @@ impl Object for Range {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::RevIter(Box::new(Numbers(**self)))
+        Enumerator::Iter(Box::new(Numbers(**self)))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -358,12 +358,5 @@ impl Iterator for Numbers {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.0.left, Some(self.0.left))
-    }
-}
-
-impl DoubleEndedIterator for Numbers {
-    fn next_back(&mut self) -> Option<Engine> {
-        self.0.left = self.0.left.checked_sub(1)?;
-        Some(Engine::from(self.0.at.saturating_add(self.0.step.saturating_mul(self.0.left as i64))))
     }
 }
