@@ -138,7 +138,7 @@ impl Object for Map {
             std::borrow::Cow::Owned(flat) => Arc::new(flat),
         };
         let end = map.len();
-        Enumerator::RevKeyValueIter(Box::new(Walk { of: map, at: 0, end }))
+        Enumerator::KeyValueIter(Box::new(Walk { of: map, at: 0, end }))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -159,7 +159,7 @@ impl Object for List {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::RevIter(Box::new(Walk { of: self.clone(), at: 0, end: self.len() }))
+        Enumerator::Iter(Box::new(Walk { of: self.clone(), at: 0, end: self.len() }))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -167,7 +167,7 @@ impl Object for List {
     }
 }
 
-/// A walk over a container, from both ends, that keeps an eye on the clock.
+/// A walk over a container that keeps an eye on the clock.
 struct Walk<C> {
     of: Arc<C>,
     at: usize,
@@ -224,15 +224,5 @@ impl<C: Entries> Iterator for Walk<C> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.end.saturating_sub(self.at);
         (left, Some(left))
-    }
-}
-
-impl<C: Entries> DoubleEndedIterator for Walk<C> {
-    fn next_back(&mut self) -> Option<C::Entry> {
-        if self.at >= self.end {
-            return None;
-        }
-        self.end -= 1;
-        self.of.entry(self.end)
     }
 }

@@ -9,7 +9,7 @@
 use minijinja::machinery::ast::{BinOpKind, Call, CallArg, CompareOpKind, Expr, Macro, Stmt, UnaryOpKind};
 
 use super::operators::{ADD, CONCAT, EACH, IN, INCLUDE, KEEP, MUL, NOT_IN, STORE, USE, WRITTEN};
-use super::source::{parse_checked, position};
+use super::source::{parse_guarded, position};
 use super::tree::{argument, bodies, end, is_literal, is_number, is_scalar, parts, plain_text, start};
 use crate::template::CompileError;
 
@@ -47,7 +47,7 @@ pub(super) fn guard(name: &str, text: &str, tree: &Stmt<'_>) -> Result<Guarded, 
     guarded.plain = bodies(tree).into_iter().map(plain_text).sum();
     if edited {
         // What cannot be parsed any more must not run unguarded.
-        parse_checked(name, &guarded.text).map_err(|error| unguardable(error, &guarded, name, text))?;
+        parse_guarded(name, &guarded.text).map_err(|error| unguardable(error, &guarded, name, text))?;
     }
     Ok(guarded)
 }

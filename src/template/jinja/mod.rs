@@ -11,6 +11,7 @@ mod data;
 mod engine;
 mod failure;
 mod filters;
+mod first_use;
 mod guard;
 mod json;
 mod library;
@@ -172,9 +173,11 @@ impl Template {
         paths.into_iter().map(|path| Missing { position: self.first_use(&path), path }).collect()
     }
 
-    /// Where the text first names a path.
-    fn first_use(&self, _path: &str) -> Option<Position> {
-        None
+    /// Where one of the texts first names a path.
+    fn first_use(&self, path: &str) -> Option<Position> {
+        let main = self.library.text(MAIN);
+        let others = self.library.texts().into_iter().map(|(_, text)| text);
+        main.into_iter().chain(others).find_map(|text| first_use::first_use(&text, path))
     }
 
     /// The author's place of an error.

@@ -49,7 +49,7 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(KEEP, keep);
     env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| keep(value)));
     env.add_filter(EACH, each);
-    env.add_filter(WRITTEN, |bytes: usize| written(bytes).map(|()| ""));
+    env.add_filter(WRITTEN, |bytes: usize| run::write(bytes).map(|()| ""));
     env.add_filter(INCLUDE, |name: &Engine| included(name).map(|()| name.clone()));
     env.add_function("range", range);
     env.remove_global("debug");
@@ -72,16 +72,12 @@ fn defined(value: &Engine) -> Result<(), Error> {
     if value.is_undefined() { value.get_attr("").map(drop) } else { Ok(()) }
 }
 
-fn written(bytes: usize) -> Result<(), Error> {
-    run::with(|run| run.write(bytes)).unwrap_or(Ok(()))
-}
-
 /// Accounts for the plain text of a partial that is about to be included.
 fn included(name: &Engine) -> Result<(), Error> {
     touch(name)?;
     let Some(run) = run::current() else { return Ok(()) };
     let text = name.as_str().and_then(|name| run.library.text(name));
-    run.write(text.map_or(0, |text| text.guarded.plain))
+    run::write(text.map_or(0, |text| text.guarded.plain))
 }
 
 fn concat(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
@@ -287,7 +283,7 @@ impl<I: Iterator<Item = Engine>> Iterator for Counted<I> {
             return None;
         }
         let item = self.items.next()?;
-        match written(self.bytes) {
+        match run::write(self.bytes) {
             Ok(()) => Some(item),
             Err(error) => {
                 self.done = true;
@@ -332,7 +328,7 @@ impl Object for Range {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::RevIter(Box::new(Numbers(**self)))
+        Enumerator::Iter(Box::new(Numbers(**self)))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -358,12 +354,5 @@ impl Iterator for Numbers {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.0.left, Some(self.0.left))
-    }
-}
-
-impl DoubleEndedIterator for Numbers {
-    fn next_back(&mut self) -> Option<Engine> {
-        self.0.left = self.0.left.checked_sub(1)?;
-        Some(Engine::from(self.0.at.saturating_add(self.0.step.saturating_mul(self.0.left as i64))))
     }
 }

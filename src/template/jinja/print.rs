@@ -17,22 +17,22 @@ const MOST_PARTS: usize = 1_000_000;
 /// Prints a value where the template asks for it. Nothing is ever escaped.
 pub(super) fn format(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Engine) -> Result<(), Error> {
     if let Some(text) = value.as_str() {
-        run::with(|run| run.write(text.len())).unwrap_or(Ok(()))?;
+        run::write(text.len())?;
         return out.write_str(text).map_err(Error::from);
     }
     if value.as_object().is_none() {
-        run::with(|run| run.write(8)).unwrap_or(Ok(()))?;
+        run::write(8)?;
         return write!(out, "{value}").map_err(Error::from);
     }
     check(value)?;
-    let room = run::with(|run| run.left()).unwrap_or(usize::MAX);
+    let room = run::output_left();
     let mut bounded = Bounded { to: out, left: room };
     match write!(bounded, "{value}") {
         Ok(()) => {
             let written = room - bounded.left;
-            run::with(|run| run.write(written)).unwrap_or(Ok(()))
+            run::write(written)
         }
-        Err(_) => Err(run::with(|run| run.output_full()).unwrap_or_else(run::too_long)),
+        Err(_) => Err(run::output_full()),
     }
 }
 

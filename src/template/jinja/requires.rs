@@ -308,9 +308,11 @@ impl<'s> Analysis<'s> {
         }
         self.followed += 1;
         self.active.push(literal.to_owned());
+        self.inner += usize::from(lenient);
         if let Ok(tree) = parse(&source, literal, SyntaxConfig::default()) {
             self.stmt(&tree);
         }
+        self.inner -= usize::from(lenient);
         self.active.pop();
     }
 

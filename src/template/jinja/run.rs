@@ -18,8 +18,8 @@ pub(super) const STRING_LIMIT: usize = 4 << 20;
 pub(super) const ITEMS_LIMIT: usize = 100_000;
 /// Missing values beyond this many are not told apart any more.
 const MISSES_KEPT: usize = 1_000;
-/// How much work (see [`RunState::work`]) passes between two looks at the clock.
-const WORK_BETWEEN_LOOKS: u32 = 256;
+/// How much work (see [`work`]) passes between two looks at the clock.
+const WORK_BETWEEN_LOOKS: usize = 256;
 
 /// What looking up an absent member of our data gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +39,6 @@ pub(super) struct RunState {
     /// The data.
     pub root: Arc<Map>,
     limits: Run,
-    left: Cell<usize>,
-    work_left: Cell<u32>,
     lookup: Cell<Lookup>,
     misses: RefCell<Vec<Arc<Missing>>>,
     stop: RefCell<Option<RenderError>>,
@@ -48,16 +46,21 @@ pub(super) struct RunState {
 
 thread_local! {
     static CURRENT: RefCell<Option<Rc<RunState>>> = const { RefCell::new(None) };
+    // The counters stand alone, because everything that a template prints goes through them.
+    static OUTPUT_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static WORK_LEFT: Cell<usize> = const { Cell::new(WORK_BETWEEN_LOOKS) };
 }
 
 /// Makes a run the current one of its thread until it is dropped; runs may nest.
 pub(super) struct Entered {
     outer: Option<Rc<RunState>>,
+    outer_output_left: usize,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
         CURRENT.with(|current| *current.borrow_mut() = self.outer.take());
+        OUTPUT_LEFT.set(self.outer_output_left);
     }
 }
 
@@ -71,9 +74,53 @@ pub(super) fn current() -> Option<Rc<RunState>> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
-/// Accounts for work of the run of this thread; see [`RunState::work`].
+/// Accounts for a piece of work that touches `bytes` bytes, and looks at the clock now and then.
+#[inline]
 pub(super) fn work(bytes: usize) -> Result<(), Error> {
-    with(|run| run.work(bytes)).unwrap_or(Ok(()))
+    let units = bytes / 512 + 1;
+    match WORK_LEFT.get().checked_sub(units) {
+        Some(left) => {
+            WORK_LEFT.set(left);
+            Ok(())
+        }
+        None => look_at_the_clock(),
+    }
+}
+
+#[cold]
+fn look_at_the_clock() -> Result<(), Error> {
+    WORK_LEFT.set(WORK_BETWEEN_LOOKS);
+    let result = with(RunState::goes_on).unwrap_or(Ok(()));
+    if result.is_err() {
+        // Whatever swallows the error gets the next one at once.
+        WORK_LEFT.set(0);
+    }
+    result
+}
+
+/// Accounts for output, captured or not.
+#[inline]
+pub(super) fn write(bytes: usize) -> Result<(), Error> {
+    match OUTPUT_LEFT.get().checked_sub(bytes) {
+        Some(left) => {
+            OUTPUT_LEFT.set(left);
+            work(bytes)
+        }
+        None => Err(output_full()),
+    }
+}
+
+/// The error for too much output.
+#[cold]
+pub(super) fn output_full() -> Error {
+    OUTPUT_LEFT.set(0);
+    let limit = with(|run| run.limits.output_bytes).unwrap_or(0);
+    self::limit("output", limit)
+}
+
+/// Output that is still allowed, in bytes.
+pub(super) fn output_left() -> usize {
+    OUTPUT_LEFT.get()
 }
 
 /// Records a missing value in the run of this thread.
@@ -105,8 +152,6 @@ impl RunState {
             library,
             root,
             limits,
-            left: Cell::new(limits.output_bytes),
-            work_left: Cell::new(WORK_BETWEEN_LOOKS),
             lookup: Cell::new(Lookup::Chain),
             misses: RefCell::default(),
             stop: RefCell::default(),
@@ -115,7 +160,11 @@ impl RunState {
 
     /// Makes this the run of the thread.
     pub fn enter(self: &Rc<RunState>) -> Entered {
-        Entered { outer: CURRENT.with(|current| current.borrow_mut().replace(self.clone())) }
+        WORK_LEFT.set(WORK_BETWEEN_LOOKS);
+        Entered {
+            outer: CURRENT.with(|current| current.borrow_mut().replace(self.clone())),
+            outer_output_left: OUTPUT_LEFT.replace(self.limits.output_bytes),
+        }
     }
 
     /// Ends the run for a reason of our own; the error only carries it through the engine.
@@ -130,50 +179,14 @@ impl RunState {
         self.stop.borrow().clone()
     }
 
-    /// Accounts for output, captured or not.
-    pub fn write(&self, bytes: usize) -> Result<(), Error> {
-        match self.left.get().checked_sub(bytes) {
-            Some(left) => {
-                self.left.set(left);
-                self.work(bytes)
-            }
-            None => Err(self.output_full()),
-        }
-    }
-
-    /// The error for too much output.
-    #[cold]
-    pub fn output_full(&self) -> Error {
-        self.left.set(0);
-        self.stop(RenderError::Limit { what: "output", limit: self.limits.output_bytes as u64 })
-    }
-
-    /// Output that is still allowed, in bytes.
-    pub fn left(&self) -> usize {
-        self.left.get()
-    }
-
-    /// Accounts for a piece of work that touches `bytes` bytes, and looks at the clock now and then.
-    pub fn work(&self, bytes: usize) -> Result<(), Error> {
-        let units = (bytes / 512) as u32 + 1;
-        match self.work_left.get().checked_sub(units) {
-            Some(left) => {
-                self.work_left.set(left);
-                Ok(())
-            }
-            None => self.look_at_the_clock(),
-        }
-    }
-
-    #[cold]
-    fn look_at_the_clock(&self) -> Result<(), Error> {
+    /// Whether the run may go on.
+    fn goes_on(&self) -> Result<(), Error> {
         if self.stop.borrow().is_some() {
             return Err(Error::new(ErrorKind::InvalidOperation, "the run was ended"));
         }
         if Instant::now() >= self.limits.deadline {
             return Err(self.stop(RenderError::Deadline));
         }
-        self.work_left.set(WORK_BETWEEN_LOOKS);
         Ok(())
     }
 

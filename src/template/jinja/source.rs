@@ -9,25 +9,46 @@ use crate::template::{CompileError, Position};
 /// How many operators, fields, calls and filters may be strung together in one expression, nested
 /// brackets included. The engine's parser, compiler and destructors recurse once for each.
 const LONGEST_CHAIN: usize = 300;
+/// How deep brackets may be nested. The engine's parser needs about 20 KiB of stack for each in a
+/// build without optimization, where a thread may have 2 MiB.
+const DEEPEST_BRACKETS: usize = 32;
+/// The same, where brackets have been put around the operators of a text.
+const DEEPEST_GUARDED: usize = 48;
 /// How many `elif` branches may be open at once, for the same reason.
 const MOST_ELIFS: usize = 100;
 
-/// Parses a text that [`check_shape`] has let pass.
+/// Parses the text of an author.
+///
+/// # Errors
+/// If it is not Jinja, or nests too deep to be parsed safely.
 pub(super) fn parse_checked<'a>(name: &'a str, text: &'a str) -> Result<ast::Stmt<'a>, CompileError> {
-    check_shape(name, text)?;
+    parse_within(name, text, DEEPEST_BRACKETS)
+}
+
+/// Parses a text that [`guard`](super::guard) has rewritten.
+///
+/// # Errors
+/// As [`parse_checked`].
+pub(super) fn parse_guarded<'a>(name: &'a str, text: &'a str) -> Result<ast::Stmt<'a>, CompileError> {
+    parse_within(name, text, DEEPEST_GUARDED)
+}
+
+fn parse_within<'a>(name: &'a str, text: &'a str, brackets: usize) -> Result<ast::Stmt<'a>, CompileError> {
+    check_shape(name, text, brackets)?;
     parse(text, name, SyntaxConfig::default()).map_err(|error| failure::syntax(name, text, &error))
 }
 
 /// Refuses text that would lead the engine's recursion too deep.
-fn check_shape(name: &str, text: &str) -> Result<(), CompileError> {
+fn check_shape(name: &str, text: &str, brackets: usize) -> Result<(), CompileError> {
     let mut shape = Shape::default();
     let mut after_block_start = false;
     // An error of the lexer ends the walk; the parser comes to the same place and reports it.
     for (token, span) in tokenize(text, false, SyntaxConfig::default()).map_while(Result::ok) {
         shape.see(&token, after_block_start);
         after_block_start = matches!(token, Token::BlockStart);
-        if shape.depth > LONGEST_CHAIN || shape.elifs > MOST_ELIFS {
-            let message = "the expression or the chain of branches is too long; split it up".to_owned();
+        if shape.depth > LONGEST_CHAIN || shape.elifs > MOST_ELIFS || shape.outer.len() > brackets {
+            let message =
+                "the expression or the chain of branches is too long or too deep; split it up".to_owned();
             return Err(CompileError::Invalid {
                 message,
                 position: Some(position(name, text, span.start_offset as usize)),

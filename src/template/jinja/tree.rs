@@ -140,6 +140,33 @@ pub(super) fn bodies<'t, 's>(stmt: &'t Stmt<'s>) -> Vec<&'t [Stmt<'s>]> {
     }
 }
 
+/// The expressions that belong to a statement itself, in the order of the text; what it assigns to is
+/// left out.
+pub(super) fn exprs<'t, 's>(stmt: &'t Stmt<'s>) -> Vec<&'t Expr<'s>> {
+    match stmt {
+        Stmt::EmitExpr(node) => vec![&node.expr],
+        Stmt::ForLoop(node) => std::iter::once(&node.iter).chain(&node.filter_expr).collect(),
+        Stmt::IfCond(node) => vec![&node.expr],
+        Stmt::WithBlock(node) => node.assignments.iter().map(|(_, value)| value).collect(),
+        Stmt::Set(node) => vec![&node.expr],
+        Stmt::SetBlock(node) => node.filter.iter().collect(),
+        Stmt::AutoEscape(node) => vec![&node.enabled],
+        Stmt::FilterBlock(node) => vec![&node.filter],
+        Stmt::Import(node) => vec![&node.expr],
+        Stmt::FromImport(node) => vec![&node.expr],
+        Stmt::Include(node) => vec![&node.name],
+        Stmt::Extends(node) => vec![&node.name],
+        Stmt::Macro(node) => node.defaults.iter().collect(),
+        Stmt::CallBlock(node) => {
+            std::iter::once(&node.call.expr).chain(node.call.args.iter().map(argument)).collect()
+        }
+        Stmt::Do(node) => {
+            std::iter::once(&node.call.expr).chain(node.call.args.iter().map(argument)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The bytes of plain text that one run through statements writes at most; bodies that account for
 /// themselves (loops, macros, blocks) are left out.
 pub(super) fn plain_text(body: &[Stmt<'_>]) -> usize {

@@ -151,14 +151,16 @@ fn recursion_ends_on_a_small_stack() {
     let sources = [
         "{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}",
         "{% macro m(x) %}{% if x %}{% for i in [1] %}{% with a = 1 %}{{ m([x])|upper }}{% endwith %}{% endfor %}{% endif %}{% endmacro %}{{ m(1) }}",
-        "{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{% endmacro %}{% call m() %}x{% endcall %}",
+        "{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{{ caller() }}{% endmacro %}{% call m() %}x{% endcall %}",
         "{% macro m() %}{% set x %}{{ [1]|map('upper')|join ~ m() }}{% endset %}{% endmacro %}{{ m() }}",
         "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
         "{% block a %}{{ self.a() }}{% endblock %}",
     ];
     on_small_stack(move || {
         for source in sources {
-            let result = world().render(source);
+            let mut world = world();
+            if let Ok(r) = std::env::var("R") { world.limits.recursion = r.parse().unwrap(); eprintln!("{source}"); }
+            let result = world.render(source);
             assert!(
                 matches!(result, Err(RenderError::Limit { what: "recursion", .. })),
                 "{source}: {result:?}"
@@ -209,8 +211,11 @@ fn text_of_any_shape_is_parsed_or_refused_on_a_small_stack() {
     ];
     on_small_stack(move || {
         for shape in shapes {
-            for n in [20, 60, 74, 100, 140, 299, 1_000, 10_000] {
+            for n in [20, 32, 60, 74, 100, 140, 299, 1_000, 10_000] {
                 let source = shape(n);
+                if std::env::var("T").is_ok() {
+                    eprintln!("{n} {}", shape(4));
+                }
                 let mut world = world();
                 world.limits.source_bytes = usize::MAX;
                 if let Ok(template) = world.compile(&source) {

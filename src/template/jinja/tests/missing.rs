@@ -124,7 +124,7 @@ fn a_failure_names_its_place_in_the_text_of_the_author() {
     let error = world().render("line one\n{{ 'ä' ~ 'b' ~ 1 }} {{ 'x'|nofilter }}").unwrap_err();
     let RenderError::Failed { message, position: Some(position) } = error else { panic!("{error:?}") };
     assert_eq!(message, "unknown filter: filter nofilter is unknown");
-    assert_eq!((position.template.as_str(), position.line, position.column), ("main", 2, Some(27)));
+    assert_eq!((position.template.as_str(), position.line, position.column), ("main", 2, Some(28)));
 }
 
 #[test]

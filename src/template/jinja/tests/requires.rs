@@ -89,6 +89,6 @@ fn functions_macros_and_partials_are_told_apart() {
     needs(
         &world,
         "{% from 'm' import f %}{{ f(1) }}{% include which %}{% include ['x', 'p'] %}",
-        ["in_p", "d.title env.e? which", "deep_tool", "*?* m p? q x?"],
+        ["in_p?", "d.title? env.e? which", "deep_tool?", "*?* m p? q? x?"],
     );
 }
