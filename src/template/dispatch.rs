@@ -83,10 +83,10 @@ impl Template {
     }
 }
 
-/// Whether a text has no action of either dialect, so that neither engine is needed. (A `#` or `%` beside a brace is
-/// the business of Jinja, which also drops one line end at the end of a text.)
+/// Whether both dialects would copy the text as it stands, so that neither is needed: it has no action, and no line
+/// end at its end, which Jinja drops.
 fn is_plain(text: &str) -> bool {
-    !(text.contains("{{") || text.contains("{%") || text.contains("{#")) && !text.ends_with('\n')
+    !(["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
 }
 
 /// The dialect of a prompt whose texts are these: Jinja if a `{%` or `{#` occurs, else Go if all parse as Go, else
@@ -101,5 +101,16 @@ pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
         Syntax::Go
     } else {
         Syntax::Jinja
+    }
+}
+
+/// Why a text is no Jinja, and, where it might have been meant as Go, why it is no Go either.
+fn with_go_error(error: CompileError, name: &str, text: &str, functions: &dyn Functions) -> CompileError {
+    let is_jinja = text.contains("{%") || text.contains("{#");
+    match (error, go_prompt::parse_error(name, text, functions).filter(|_| !is_jinja)) {
+        (CompileError::Invalid { message, position }, Some(go)) => {
+            CompileError::Invalid { message: format!("{message} (and it is no Go template: {go})"), position }
+        }
+        (error, _) => error,
     }
 }

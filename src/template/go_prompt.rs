@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use super::contract::{
-    CompileError, Functions, Limits, Missing, Partials, Position, RenderError, Requires, Run,
+    CompileError, Functions, Limits, Missing, Need, Partials, Position, RenderError, Requires, Run, Syntax,
 };
 use super::go::{self, ExecError, ExecOptions, MissingKey, ParseOptions, Set, Unknown};
-use super::service_functions::{ServiceFunctions, is_service_function};
+use super::service_functions::{ServiceFunctions, is_service_function, takes_missing};
 use crate::value::{Map, Value};
+
+/// How many partials one prompt may pull in, one through another.
+const PARTIALS_MAX: usize = 100;
 
 /// A compiled template with its partials.
 pub struct GoTemplate {
@@ -22,6 +25,12 @@ pub fn parses(text: &str, functions: &dyn Functions) -> bool {
     let known = |name: &str| is_service_function(name) || functions.contains(name);
     let options = ParseOptions { unknown: Unknown::AcceptWithArgument, ..ParseOptions::new(&known) };
     Set::new().parse("", text, &options).is_ok()
+}
+
+/// Go's message about a text that is no Go template.
+pub fn parse_error(name: &str, text: &str, functions: &dyn Functions) -> Option<String> {
+    let known = |name: &str| is_service_function(name) || functions.contains(name);
+    Set::new().parse(name, text, &ParseOptions::new(&known)).err().map(|error| error.message)
 }
 
 impl GoTemplate {
@@ -40,8 +49,9 @@ impl GoTemplate {
         let options = ParseOptions::new(&known);
         let mut set = Set::new();
         set.parse(name, text, &options).map_err(invalid)?;
-        let _ = partials;
-        Ok(GoTemplate { set, name: name.to_owned(), limits: *limits, requires: Requires::default() })
+        let partials = add_partials(&mut set, (name, text), partials, &options, limits)?;
+        let requires = requires(&set, name, partials);
+        Ok(GoTemplate { set, name: name.to_owned(), limits: *limits, requires })
     }
 
     /// What the template can touch.
@@ -109,4 +119,67 @@ fn failed(error: ExecError) -> RenderError {
 
 fn position(place: &go::Place) -> Position {
     Position { template: place.name.to_string(), line: place.line, column: Some(place.column + 1) }
+}
+
+/// Adds the prompts that the templates of the set call and nobody defines; returns them as they are called.
+fn add_partials(
+    set: &mut Set,
+    (name, text): (&str, &str),
+    partials: &dyn Partials,
+    options: &ParseOptions<'_>,
+    limits: &Limits,
+) -> Result<Vec<Need>, CompileError> {
+    let mut used: Vec<Need> = Vec::new();
+    while let Some(wanted) = set.requires(name, &takes_missing).templates.into_iter().next() {
+        let fail = |message: String| {
+            let position =
+                Some(Position { template: name.to_owned(), line: line_of(text, &wanted.name), column: None });
+            CompileError::Invalid { message, position }
+        };
+        if used.len() >= PARTIALS_MAX {
+            return Err(fail(format!("the template calls more than {PARTIALS_MAX} others")));
+        }
+        let partial = partials.find(&wanted.name).map_err(fail)?;
+        if partial.syntax == Syntax::Jinja {
+            let id = partial.id;
+            return Err(fail(format!(
+                "the prompt `{id}` is written in Jinja; only Go templates can be called here"
+            )));
+        }
+        if partial.text.len() > limits.source_bytes {
+            return Err(CompileError::TooLarge { bytes: partial.text.len(), limit: limits.source_bytes });
+        }
+        set.parse(&wanted.name, &partial.text, options).map_err(invalid)?;
+        if !set.contains(&wanted.name) {
+            return Err(fail(format!("the prompt `{}` cannot be called by this name", partial.id)));
+        }
+        used.push(Need { name: wanted.name, optional: wanted.optional, dynamic: wanted.dynamic });
+    }
+    Ok(used)
+}
+
+/// The line where a text first names a template; the first line when it does so in some roundabout way.
+fn line_of(text: &str, name: &str) -> usize {
+    let at = text.find(&format!("\"{name}\"")).unwrap_or(0);
+    1 + text.bytes().take(at).filter(|b| *b == b'\n').count()
+}
+
+/// What the templates touch, sorted into what the service knows.
+fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requires {
+    let found = set.requires(name, &takes_missing);
+    let need = |need: go::Need| Need { name: need.name, optional: need.optional, dynamic: need.dynamic };
+    let tools = found.functions.into_iter().filter(|f| !is_service_function(&f.name)).map(need).collect();
+    partials.sort();
+    let mut requires = Requires { tools, partials, ..Requires::default() };
+    for path in found.paths {
+        let (first, rest) = path.name.split_once('.').unwrap_or((&path.name, ""));
+        let place = match first {
+            "variables" | "args" => (&mut requires.variables, rest),
+            _ => (&mut requires.environs, path.name.as_str()),
+        };
+        place.0.push(Need { name: place.1.to_owned(), optional: path.optional, dynamic: path.dynamic });
+    }
+    let mut merged = Requires::default();
+    merged.merge(&requires);
+    merged
 }

@@ -30,6 +30,11 @@ pub fn is_service_function(name: &str) -> bool {
     signature(name).is_some()
 }
 
+/// Whether a function of the service accepts values that are not there.
+pub fn takes_missing(name: &str) -> bool {
+    signature(name).is_some_and(|signature| signature.takes_missing)
+}
+
 fn signature(name: &str) -> Option<Signature> {
     FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, signature)| *signature)
 }

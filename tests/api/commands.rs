@@ -62,8 +62,18 @@ async fn commands_talk_to_the_server_that_is_named() {
     let (listed, failed) = tokio::task::spawn_blocking(move || {
         let dir = dir.path();
         good(dir, &["--server", &base, "prompt", "set", "x.y", "--value", r#"{"prompt":"P"}"#]);
-        let refused =
-            run(dir, &["--server", &base, "prompt", "set", "x.y", "--value", r#"{"prompt":"a\n{{if}}"}"#]);
+        let refused = run(
+            dir,
+            &[
+                "--server",
+                &base,
+                "prompt",
+                "set",
+                "x.y",
+                "--value",
+                r#"{"syntax":"go","prompt":"a\n{{if}}"}"#,
+            ],
+        );
         (good(dir, &["--server", &base, "prompt", "list"]), text(&refused))
     })
     .await

@@ -18,7 +18,7 @@ const INVALID: &[&str] = &["invalid_template"];
 fn hostile(syntax: &'static str, template: impl Into<String>, codes: &'static [&'static str]) -> Hostile {
     let items: Vec<u32> = (0..1000).collect();
     let big = "ab".repeat(200_000);
-    let variables = json!({"items": items, "big": big, "needle": "b".repeat(1000)});
+    let variables = json!({"items": items, "big": big, "needle": "ab".repeat(1000) + "c"});
     Hostile { syntax, template: template.into(), variables, codes }
 }
 

@@ -71,8 +71,7 @@ async fn a_package_s_files_make_prompts_tools_and_environs_and_changes_are_picke
 #[actix_web::test]
 async fn a_broken_file_is_named_with_its_line_while_the_last_good_version_serves() {
     let app = TestApp::start().await;
-    let package =
-        r#"{"name":"p","contributes":{"prompts":[{"name":"q","userPrompt":{"file":"prompts/q.gotmpl"}}]}}"#;
+    let package = r#"{"name":"p","contributes":{"prompts":[{"name":"q","syntax":"go","userPrompt":{"file":"prompts/q.gotmpl"}}]}}"#;
     app.write_package_file("p/prompts/q.gotmpl", "good {{.variables.a}}");
     app.write_package_file("p/package.json", package);
     app.eventually("/api/prompts", |answer| answer.body == json!(["p.q"])).await;

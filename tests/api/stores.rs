@@ -36,7 +36,7 @@ async fn a_document_that_breaks_shows_on_the_status_page_while_the_old_one_serve
     for (broken, reason, line) in [
         ("{\"prompt\":\n oops}", "not valid JSON", json!(2)),
         (r#"{"prompt":"a","userPrompt":"b"}"#, "more than one", json!(null)),
-        (r#"{"prompt":"ok\n{{if}}"}"#, "missing value for if", json!(2)),
+        (r#"{"syntax":"go","prompt":"ok\n{{if}}"}"#, "missing value for if", json!(2)),
     ] {
         let _: () = redis.set("shenma:templates:x:y", broken).unwrap();
         let found = |answer: &crate::app::Answer| {

@@ -1,7 +1,6 @@
 //! A running service for tests: the real one, on a free port, over a store in memory (or another one).
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ai_prompt_shell::app::App;
 use ai_prompt_shell::http;
@@ -10,7 +9,6 @@ use serde_json::{Value as Json, json};
 
 /// A service and a client of it; both end with it.
 pub struct TestApp {
-    pub app: Arc<App>,
     pub base: String,
     pub client: reqwest::Client,
     pub packages: tempfile::TempDir,
@@ -49,7 +47,7 @@ impl TestApp {
         let server = bound.server.handle();
         tokio::spawn(bound.server);
         let base = format!("http://{}", bound.address);
-        TestApp { app, base, client: reqwest::Client::new(), packages, follow, server }
+        TestApp { base, client: reqwest::Client::new(), packages, follow, server }
     }
 
     /// Writes a file below the package folder.

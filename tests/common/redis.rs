@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,33 +13,20 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 
 /// A running server; it keeps nothing on disk.
 pub struct RedisServer {
-    port: u16,
+    pub port: u16,
     arguments: Vec<String>,
     folder: TempDir,
-    process: Option<Child>,
+    pub process: Option<Child>,
 }
 
 impl RedisServer {
     /// Starts a server on a free port of the loopback address.
     pub fn start() -> RedisServer {
-        RedisServer::start_with(&[])
+        RedisServer::launch(&[], |port| vec!["--port".to_owned(), port.to_string()])
     }
 
-    /// Starts a server with more arguments: `["--requirepass", "x"]`.
-    pub fn start_with(arguments: &[&str]) -> RedisServer {
-        RedisServer::launch(arguments, |port| vec!["--port".to_owned(), port.to_string()])
-    }
-
-    /// Starts a server that speaks only TLS, with this certificate and key.
-    pub fn start_with_tls(certificate: &Path, key: &Path) -> RedisServer {
-        let (certificate, key) = (certificate.to_str().unwrap(), key.to_str().unwrap());
-        let arguments = ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-auth-clients", "no"];
-        RedisServer::launch(&arguments, |port| {
-            ["--port", "0", "--tls-port", &port.to_string()].map(str::to_owned).to_vec()
-        })
-    }
-
-    fn launch(arguments: &[&str], port_arguments: impl Fn(u16) -> Vec<String>) -> RedisServer {
+    /// Starts a server with these arguments, those for the port included.
+    pub fn launch(arguments: &[&str], port_arguments: impl Fn(u16) -> Vec<String>) -> RedisServer {
         // Somebody else may take the free port before the server does: then try another one.
         for _ in 0..10 {
             let port = free_port();
@@ -53,11 +39,6 @@ impl RedisServer {
             }
         }
         panic!("redis-server does not start: see its output above");
-    }
-
-    /// The port.
-    pub fn port(&self) -> u16 {
-        self.port
     }
 
     /// The address of database 0, without user and password.
@@ -82,21 +63,6 @@ impl RedisServer {
     pub fn restart(&mut self) {
         self.kill();
         assert!(self.run(), "redis-server does not start again on port {}", self.port);
-    }
-
-    /// Makes the server stop answering; its connections stay open.
-    pub fn pause(&self) {
-        self.signal("-STOP");
-    }
-
-    /// Lets a paused server go on.
-    pub fn go_on(&self) {
-        self.signal("-CONT");
-    }
-
-    fn signal(&self, signal: &str) {
-        let process = self.process.as_ref().expect("the server runs").id().to_string();
-        assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
     }
 
     /// Whether the server is up; otherwise it ended, and its log is printed.

@@ -2,8 +2,9 @@
 
 #![cfg(test)]
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../common/redis.rs"]
+mod redis_server;
+mod server;
 
 mod embedded;
 mod outages;
@@ -13,7 +14,7 @@ mod suite;
 use std::sync::Arc;
 
 use ai_prompt_shell::store::{self, Cursor, Item, Store};
-use common::redis::RedisServer;
+use redis_server::RedisServer;
 use tempfile::TempDir;
 
 /// A fresh, empty store, and what has to live as long as it.

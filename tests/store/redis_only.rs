@@ -6,8 +6,8 @@ use std::process::Command;
 use ai_prompt_shell::store::{self, Etag, Expect, StoreError, Unreadable, VALUE_LIMIT};
 use redis::cmd;
 
-use super::common::redis::RedisServer;
 use super::{keys, scan_all};
+use crate::redis_server::RedisServer;
 
 #[tokio::test]
 async fn a_foreign_write_counts_as_a_change() {

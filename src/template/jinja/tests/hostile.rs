@@ -159,7 +159,10 @@ fn recursion_ends_on_a_small_stack() {
     on_small_stack(move || {
         for source in sources {
             let mut world = world();
-            if let Ok(r) = std::env::var("R") { world.limits.recursion = r.parse().unwrap(); eprintln!("{source}"); }
+            if let Ok(r) = std::env::var("R") {
+                world.limits.recursion = r.parse().unwrap();
+                eprintln!("{source}");
+            }
             let result = world.render(source);
             assert!(
                 matches!(result, Err(RenderError::Limit { what: "recursion", .. })),

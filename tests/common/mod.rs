@@ -1,3 +1,0 @@
-//! Helpers that several test files share.
-
-pub mod redis;
