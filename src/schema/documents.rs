@@ -33,6 +33,16 @@ pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     TEXTS.map(|(name, text)| Document { name, text, schema: compile(text) }).into_iter().collect()
 });
 
+/// What one of our schemas itself says about a broken keyword (`"x-message": {KEYWORD: …}` beside it), where the
+/// keyword's location is `{$id}#{pointer}`.
+pub(super) fn message(location: &str) -> Option<String> {
+    let (id, pointer) = location.split_once('#')?;
+    let (parent, keyword) = pointer.rsplit_once('/')?;
+    let schemas = DOCUMENTS.iter().filter_map(|d| serde_json::from_str::<Json>(d.text).ok());
+    let schema = schemas.into_iter().find(|s| s.get("$id").and_then(Json::as_str) == Some(id))?;
+    Some(schema.pointer(parent)?.get("x-message")?.get(keyword)?.as_str()?.to_owned())
+}
+
 /// The document schema called `name`.
 pub fn document(name: &str) -> Option<&'static Document> {
     DOCUMENTS.iter().find(|document| document.name == name)
@@ -65,6 +75,7 @@ mod tests {
         let schema = document("prompt").and_then(|d| d.schema.as_ref()).unwrap();
         assert!(schema.violations(&json!({"prompt": "x"})).is_empty());
         assert!(!schema.violations(&json!({"prompt": "x", "userPrompt": "y"})).is_empty());
-        assert!(!schema.violations(&json!({"name": "x"})).is_empty());
+        let found = schema.violations(&json!({"name": "x"}));
+        assert!(found[0].message.contains("exactly one of"), "{found:?}");
     }
 }

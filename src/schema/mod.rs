@@ -76,9 +76,10 @@ impl From<jsonschema::ValidationError<'_>> for Violation {
             }
             _ => None,
         };
+        let own = error.absolute_keyword_location().and_then(|uri| documents::message(uri.as_str()));
         Violation {
             path: error.instance_path().to_string(),
-            message: error.masked_with("the value").to_string(),
+            message: own.unwrap_or_else(|| error.masked_with("the value").to_string()),
             missing,
         }
     }

@@ -48,7 +48,9 @@ impl Template {
                 Template::Go(Box::new(template))
             }
             Syntax::Jinja => {
-                Template::Jinja(Box::new(jinja::Template::compile(name, text, partials, limits)?))
+                let compiled = jinja::Template::compile(name, text, partials, limits);
+                let template = compiled.map_err(|error| with_go_error(error, name, text, functions))?;
+                Template::Jinja(Box::new(template))
             }
         })
     }

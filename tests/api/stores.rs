@@ -35,7 +35,7 @@ async fn a_document_that_breaks_shows_on_the_status_page_while_the_old_one_serve
     let app = start(&server).await;
     for (broken, reason, line) in [
         ("{\"prompt\":\n oops}", "not valid JSON", json!(2)),
-        (r#"{"prompt":"a","userPrompt":"b"}"#, "more than one", json!(null)),
+        (r#"{"prompt":"a","userPrompt":"b"}"#, "exactly one of", json!(null)),
         (r#"{"syntax":"go","prompt":"ok\n{{if}}"}"#, "missing value for if", json!(2)),
     ] {
         let _: () = redis.set("shenma:templates:x:y", broken).unwrap();
