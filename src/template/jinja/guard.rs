@@ -8,8 +8,8 @@
 
 use minijinja::machinery::ast::{BinOpKind, Call, CallArg, CompareOpKind, Expr, Macro, Stmt, UnaryOpKind};
 
-use super::operators::{ADD, CONCAT, EACH, IN, INCLUDE, KEEP, MUL, NOT_IN, STORE, USE, WRITTEN};
-use super::source::{parse_guarded, position};
+use super::operators::{ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, STORE, USE, WRITTEN};
+use super::source::{check_guarded, position};
 use super::tree::{argument, bodies, end, is_literal, is_number, is_scalar, parts, plain_text, start};
 use crate::template::CompileError;
 
@@ -39,6 +39,9 @@ impl Guarded {
 }
 
 /// Rewrites a template, of which `tree` is the syntax tree.
+///
+/// # Errors
+/// If an operator cannot be bounded, or the result would nest too deep to be parsed.
 pub(super) fn guard(name: &str, text: &str, tree: &Stmt<'_>) -> Result<Guarded, CompileError> {
     let mut guard = Guard { text, name, edits: Vec::new(), recursive: Vec::new() };
     guard.stmt(tree)?;
@@ -46,8 +49,7 @@ pub(super) fn guard(name: &str, text: &str, tree: &Stmt<'_>) -> Result<Guarded, 
     let mut guarded = guard.apply();
     guarded.plain = bodies(tree).into_iter().map(plain_text).sum();
     if edited {
-        // What cannot be parsed any more must not run unguarded.
-        parse_guarded(name, &guarded.text).map_err(|error| unguardable(error, &guarded, name, text))?;
+        check_guarded(name, &guarded.text).map_err(|error| unguardable(error, &guarded, name, text))?;
     }
     Ok(guarded)
 }
@@ -247,7 +249,7 @@ impl Guard<'_> {
     fn base(&mut self, base: &Expr<'_>) {
         if is_used(base) {
             self.insert(start(base), "((");
-            self.insert(end(base), format!(")|{USE})"));
+            self.insert(end(base), format!(")|{LOOK})"));
         }
     }
 

@@ -27,6 +27,8 @@ pub(super) const IN: &str = "__i";
 pub(super) const NOT_IN: &str = "__n";
 /// An operand whose use costs time, or that must be there.
 pub(super) const USE: &str = "__u";
+/// What is looked into at a computed place, which costs time.
+pub(super) const LOOK: &str = "__l";
 /// A value that is stored under a name.
 pub(super) const KEEP: &str = "__k";
 /// A value that is stored in a namespace.
@@ -46,8 +48,9 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(IN, contains);
     env.add_filter(NOT_IN, |value: &Engine, container: &Engine| Ok::<_, Error>(!contains(value, container)?));
     env.add_filter(USE, |value: &Engine| touch(value).map(|()| value.clone()));
-    env.add_filter(KEEP, keep);
-    env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| keep(value)));
+    env.add_filter(LOOK, |value: &Engine| spend(value).map(|()| value.clone()));
+    env.add_filter(KEEP, |value: &Engine| check(value).and_then(|()| settled(value)));
+    env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| settled(value)));
     env.add_filter(EACH, each);
     env.add_filter(WRITTEN, |bytes: usize| run::write(bytes).map(|()| ""));
     env.add_filter(INCLUDE, |name: &Engine| included(name).map(|()| name.clone()));
@@ -55,16 +58,20 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.remove_global("debug");
 }
 
-/// Accounts for the use of a value: a missing one is recorded, an undefined one refused.
+/// Accounts for the use of a value: a missing one is recorded.
 pub(super) fn touch(value: &Engine) -> Result<(), Error> {
-    if let Some(text) = value.as_str() {
-        return run::work(text.len());
-    }
     if let Some(missing) = as_missing(value) {
         run::record(&missing);
-        return Ok(());
     }
-    check(value)
+    spend(value)
+}
+
+/// Accounts for the time that using a value takes.
+fn spend(value: &Engine) -> Result<(), Error> {
+    match value.as_str() {
+        Some(text) => run::work(text.len()),
+        None => check(value),
+    }
 }
 
 /// The error of the engine for an undefined value, which names the expression.
@@ -223,9 +230,8 @@ fn text_contains(value: &Engine, container: &Engine) -> Result<bool, Error> {
 }
 
 /// A value as it may be stored: lazy sequences are worked out, so that they cannot pile up.
-fn keep(value: &Engine) -> Result<Engine, Error> {
+fn settled(value: &Engine) -> Result<Engine, Error> {
     let Some(object) = value.as_object() else { return Ok(value.clone()) };
-    check(value)?;
     if object.repr() == ObjectRepr::Iterable && missing::is_there(value) && !object.is::<Range>() {
         let items = value.try_iter()?.checked().take(ITEMS_LIMIT + 1).collect::<Result<Vec<_>, _>>()?;
         return bounded(Engine::from(items));
