@@ -127,7 +127,7 @@ fn any_template() -> impl Strategy<Value = String> {
             named.clone().prop_map(|(p, b)| format!("{{% for y in {p} %}}{b}{{% else %}}{b}{{% endfor %}}")),
             named.clone().prop_map(|(p, b)| format!("{{% with y = {p} %}}{b}{{% endwith %}}")),
             named.clone().prop_map(|(p, b)| format!("{{% macro m(y) %}}{b}{{% endmacro %}}{{{{ m({p}) }}}}")),
-            named.prop_map(|(p, b)| format!("{{% set x %}}{b}{{% endset %}}{{% set x = {p} %}}{b}")),
+            named.prop_map(|(p, b)| format!("{{% set w %}}{b}{{% endset %}}{{% set x = {p} %}}{b}")),
             body,
         ]
     })
