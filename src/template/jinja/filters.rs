@@ -127,7 +127,7 @@ fn not_too_big(value: Engine) -> Result<Engine, Error> {
     if value.kind() == ValueKind::Seq && value.len().is_some_and(|items| items > ITEMS_LIMIT) {
         return Err(run::too_many());
     }
-    Ok(value)
+    run::built(value)
 }
 
 /// Jinja's `default(value, boolean=false)`, which knows every kind of absence.

@@ -8,14 +8,16 @@
 
 use minijinja::machinery::ast::{BinOpKind, Call, CallArg, CompareOpKind, Expr, Macro, Stmt, UnaryOpKind};
 
-use super::operators::{ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, STORE, USE, WRITTEN};
+use super::operators::{
+    ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, SPREAD, STORE, USE, WRITTEN,
+};
 use super::source::{check_guarded, position};
 use super::tree::{argument, bodies, end, is_literal, is_number, is_scalar, parts, plain_text, start};
 use crate::template::CompileError;
 
 /// Macros and blocks of less plain text than this (in bytes) need no accounting of their own: a call
 /// costs as much as writing it.
-const TEXT_WORTH_COUNTING: usize = 1024;
+const TEXT_WORTH_COUNTING: usize = 256;
 
 /// A template's text with every unbounded operator replaced.
 #[derive(Debug)]
@@ -213,6 +215,8 @@ impl Guard<'_> {
         }
         parts(expr).into_iter().try_for_each(|part| self.expr(part))?;
         match expr {
+            Expr::Filter(filter) => self.spread(&filter.args),
+            Expr::Test(test) => self.spread(&test.args),
             Expr::Slice(slice) => self.base(&slice.expr),
             Expr::GetItem(item) if !is_literal(&item.subscript_expr) || is_number(&item.subscript_expr) => {
                 self.base(&item.expr);
@@ -230,11 +234,24 @@ impl Guard<'_> {
             self.expr(value)?;
             if let (true, CallArg::Pos(_), Some(plain)) = (recursion, arg, self.recursive.last().copied()) {
                 self.wrap(value, &format!("{EACH}({plain})"));
+            } else if matches!(arg, CallArg::PosSplat(_) | CallArg::KwargSplat(_)) {
+                self.wrap(value, SPREAD);
             } else if matches!(value, Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)) && !is_literal(value) {
                 self.wrap(value, KEEP);
             }
         }
         Ok(())
+    }
+
+    fn spread(&mut self, args: &[CallArg<'_>]) {
+        for arg in args {
+            if let CallArg::PosSplat(value) | CallArg::KwargSplat(value) = arg
+                && !is_literal(value)
+            {
+                self.insert(start(value), "((");
+                self.insert(end(value), format!(")|{SPREAD})"));
+            }
+        }
     }
 
     /// An operand of a comparison, or the thing that is looked into.

@@ -29,6 +29,8 @@ pub(super) const NOT_IN: &str = "__n";
 pub(super) const USE: &str = "__u";
 /// What is looked into at a computed place, which costs time.
 pub(super) const LOOK: &str = "__l";
+/// A sequence or map that is spread over the arguments of a call.
+pub(super) const SPREAD: &str = "__p";
 /// A value that is stored under a name.
 pub(super) const KEEP: &str = "__k";
 /// A value that is stored in a namespace.
@@ -39,6 +41,9 @@ pub(super) const EACH: &str = "__e";
 pub(super) const WRITTEN: &str = "__w";
 /// The name of an included template, whose text the engine writes by itself.
 pub(super) const INCLUDE: &str = "__t";
+
+/// How many arguments one value may be spread over, and how many names an `include` may try.
+const SPREAD_LIMIT: usize = 1_000;
 
 /// Adds the filters to an environment.
 pub(super) fn register(env: &mut Environment<'_>) {
@@ -51,6 +56,7 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(LOOK, |value: &Engine| spend(value).map(|()| value.clone()));
     env.add_filter(KEEP, |value: &Engine| check(value).and_then(|()| settled(value)));
     env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| settled(value)));
+    env.add_filter(SPREAD, spread);
     env.add_filter(EACH, each);
     env.add_filter(WRITTEN, |bytes: usize| run::write(bytes).map(|()| ""));
     env.add_filter(INCLUDE, |name: &Engine| included(name).map(|()| name.clone()));
@@ -79,9 +85,23 @@ fn defined(value: &Engine) -> Result<(), Error> {
     if value.is_undefined() { value.get_attr("").map(drop) } else { Ok(()) }
 }
 
-/// Accounts for the plain text of a partial that is about to be included.
+/// A value that is spread over arguments, of which the engine keeps every one on its stack.
+fn spread(value: &Engine) -> Result<Engine, Error> {
+    touch(value)?;
+    let value = settled(value)?;
+    if value.len().is_some_and(|items| items > SPREAD_LIMIT) { Err(run::too_many()) } else { Ok(value) }
+}
+
+/// Accounts for the plain text of a partial that is about to be included, and sees that there are not
+/// too many names to try.
 fn included(name: &Engine) -> Result<(), Error> {
     touch(name)?;
+    if name.as_str().map_or(name.len(), |name| Some(name.len())).is_some_and(|size| size > SPREAD_LIMIT) {
+        return Err(run::too_many());
+    }
+    if let Some(names) = name.as_object().and_then(|names| names.try_iter()) {
+        names.filter(|name| name.as_object().is_none()).try_for_each(|name| included(&name))?;
+    }
     let Some(run) = run::current() else { return Ok(()) };
     let text = name.as_str().and_then(|name| run.library.text(name));
     run::write(text.map_or(0, |text| text.guarded.plain))
@@ -94,7 +114,7 @@ fn concat(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
         touch(value)?;
         append(&mut text, value)?;
     }
-    Ok(Engine::from(text))
+    run::built(Engine::from(text))
 }
 
 fn add(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
@@ -107,7 +127,7 @@ fn add_two(a: &Engine, b: &Engine) -> Result<Engine, Error> {
             return Err(run::too_long());
         }
         run::work(a.len() + b.len())?;
-        return Ok(Engine::from([a, b].concat()));
+        return run::built(Engine::from([a, b].concat()));
     }
     if let (Some(a), Some(b)) = (small(a), small(b)) {
         return Ok(Engine::from(a + b));
@@ -157,7 +177,7 @@ fn bounded(value: Engine) -> Result<Engine, Error> {
     if value.as_object().is_some() && value.len().is_some_and(|items| items > ITEMS_LIMIT) {
         return Err(run::too_many());
     }
-    Ok(value)
+    run::built(value)
 }
 
 /// Lets the engine itself calculate, by the door that it has: the folding of constants.

@@ -167,13 +167,18 @@ pub(super) fn exprs<'t, 's>(stmt: &'t Stmt<'s>) -> Vec<&'t Expr<'s>> {
     }
 }
 
+/// What a macro's declaration counts for, in bytes: the engine keeps its surroundings until the end of
+/// the run, each time that it runs through it.
+const DECLARATION: usize = 256;
+
 /// The bytes of plain text that one run through statements writes at most; bodies that account for
 /// themselves (loops, macros, blocks) are left out.
 pub(super) fn plain_text(body: &[Stmt<'_>]) -> usize {
     let bytes = body.iter().map(|stmt| match stmt {
         Stmt::EmitRaw(raw) => raw.raw.len(),
         Stmt::ForLoop(node) => plain_text(&node.else_body),
-        Stmt::Macro(_) | Stmt::CallBlock(_) | Stmt::Block(_) => 0,
+        Stmt::Macro(_) | Stmt::CallBlock(_) => DECLARATION,
+        Stmt::Block(_) => 0,
         _ => bodies(stmt).into_iter().map(plain_text).sum(),
     });
     bytes.sum()

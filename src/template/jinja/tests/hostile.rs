@@ -62,6 +62,11 @@ fn sequences_cannot_grow_beyond_the_limit() {
         "{{ (',' * 1000000).split(',')|length }}",
         "{{ ('x' * 1000000)|list|length }}",
         "{{ ('\n' * 1000000)|lines|length }}",
+        "{{ ([[0] * 1000] * 1000)|sum(start=[])|length }}",
+        "{{ range(*[0] * 10000) }}",
+        "{{ 'a'|replace(*['b'] * 10000) }}",
+        "{% include ['nope'] * 10000 %}",
+        "{% include ['x' * 1000000] * 10 %}",
         // Shared parts, counted each time.
         "{% set ns = namespace(l=[1]) %}{% for i in range(40) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}",
         "{% set ns = namespace(l=[1]) %}{% for i in range(40) %}{% set ns.l = dict(a=ns.l, b=ns.l) %}{% endfor %}",
@@ -118,6 +123,14 @@ fn plain_text_of_macros_blocks_and_partials_counts() {
     }
     let text = format!("{{% macro m() -%}} {long}  {{%- endmacro %}}{{{{ m()|length }}}}");
     world.shows(&text, "100000");
+}
+
+#[test]
+fn memory_cannot_be_hoarded_in_many_names() {
+    let strings: String = (0..400).map(|n| format!("{{% set a{n} = 'x' * 4000000 %}}")).collect();
+    passes(&strings, "memory");
+    let macros = "{% for i in range(100000) %}{% macro m() %}{{ i }}{% endmacro %}{% endfor %}";
+    passes(macros, "output");
 }
 
 #[test]
@@ -237,6 +250,7 @@ fn values_cannot_be_nested_until_freeing_them_overflows() {
             "{% set x = [1] %}".to_owned() + &"{% set x = x[0:] %}".repeat(5_000),
             "{% set x = [1] %}".to_owned() + &"{% set x = x * 1 %}".repeat(5_000),
             "{% set x = [1] %}".to_owned() + &"{% set x = namespace(a=x) %}".repeat(5_000),
+            "{% set ns = namespace(m=nobody) %}{% for i in range(50000) %}{% set ns.m = ns.m.a %}{% endfor %}".to_owned(),
             "{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}".to_owned(),
             "{% set a = namespace() %}{% set b = namespace() %}{% set a.b = [b] %}{% set b.a = a %}{{ a }}{{ a == b }}".to_owned(),
             "{% set ns = namespace() %}{% set ns.a, ns.b = ns, 1 %}{{ ns }}".to_owned(),
