@@ -89,7 +89,7 @@ impl Guard<'_> {
 
     /// Puts a filter around an expression whose parts are guarded already.
     fn wrap(&mut self, expr: &Expr<'_>, filter: &str) {
-        self.insert(start(expr), "(");
+        self.insert(start(self.text, expr), "(");
         self.insert(end(expr), format!(")|{filter}"));
     }
 
@@ -206,7 +206,10 @@ impl Guard<'_> {
             }
             Expr::Compare(chain) => {
                 if chain.ops.iter().any(|op| matches!(op.op, CompareOpKind::In | CompareOpKind::NotIn)) {
-                    return Err(self.impossible(start(expr), "`in` cannot be part of a chain of comparisons"));
+                    return Err(self.impossible(
+                        start(self.text, expr),
+                        "`in` cannot be part of a chain of comparisons",
+                    ));
                 }
                 return parts(expr).into_iter().try_for_each(|operand| self.operand(operand));
             }
@@ -248,7 +251,7 @@ impl Guard<'_> {
             if let CallArg::PosSplat(value) | CallArg::KwargSplat(value) = arg
                 && !is_literal(value)
             {
-                self.insert(start(value), "((");
+                self.insert(start(self.text, value), "((");
                 self.insert(end(value), format!(")|{SPREAD})"));
             }
         }
@@ -265,7 +268,7 @@ impl Guard<'_> {
 
     fn base(&mut self, base: &Expr<'_>) {
         if is_used(base) {
-            self.insert(start(base), "((");
+            self.insert(start(self.text, base), "((");
             self.insert(end(base), format!(")|{LOOK})"));
         }
     }
@@ -311,7 +314,7 @@ impl Guard<'_> {
     ) -> Result<(), CompileError> {
         let (Some(first), Some(last)) = (operands.first(), operands.last()) else { return Ok(()) };
         operands.iter().try_for_each(|operand| self.expr(operand))?;
-        self.insert(start(first), "(");
+        self.insert(start(self.text, first), "(");
         for (at, pair) in operands.windows(2).enumerate() {
             let &[left, right] = pair else { continue };
             let insert = if at == 0 { format!(")|{filter}(") } else { ",".to_owned() };
@@ -322,7 +325,7 @@ impl Guard<'_> {
     }
 
     fn gap(&self, left: &Expr<'_>, right: &Expr<'_>) -> &str {
-        self.text.get(end(left)..start(right)).unwrap_or_default()
+        self.text.get(end(left)..start(self.text, right)).unwrap_or_default()
     }
 
     /// Replaces the sign between two operands, where only brackets and space may be beside it.

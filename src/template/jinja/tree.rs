@@ -11,7 +11,7 @@ const LOOP_SCALARS: [&str; 9] =
 /// The spans of the parser start in the middle for everything that continues an expression, so the
 /// start is that of the leftmost part. Brackets around a part do not count; see
 /// [`guard`](super::guard) on why that does no harm.
-pub(super) fn start(expr: &Expr<'_>) -> usize {
+pub(super) fn start(text: &str, expr: &Expr<'_>) -> usize {
     let mut expr = expr;
     loop {
         expr = match expr {
@@ -23,20 +23,28 @@ pub(super) fn start(expr: &Expr<'_>) -> usize {
             Expr::Slice(slice) => &slice.expr,
             Expr::Call(call) => &call.expr,
             Expr::Test(test) => &test.expr,
-            Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => &op.expr,
+            Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) && !is_prefix(text, expr, &op.expr) => {
+                &op.expr
+            }
             Expr::Filter(filter) => match &filter.expr {
                 Some(inner) => inner,
                 None => return expr.span().start_offset as usize,
             },
             Expr::Tuple(tuple) => {
                 let own = tuple.span().start_offset as usize;
-                return tuple.items.first().map_or(own, |first| own.min(start(first)));
+                return tuple.items.first().map_or(own, |first| own.min(start(text, first)));
             }
             Expr::Var(_) | Expr::Const(_) | Expr::UnaryOp(_) | Expr::List(_) | Expr::Map(_) => {
                 return expr.span().start_offset as usize;
             }
         }
     }
+}
+
+/// Whether a negation is written before its operand, and not as `not in` or `is not`.
+fn is_prefix(text: &str, negation: &Expr<'_>, operand: &Expr<'_>) -> bool {
+    let at = negation.span().start_offset as usize;
+    at < start(text, operand) && text.get(at..).is_some_and(|rest| rest.starts_with("not"))
 }
 
 /// Where the text of an expression ends.

@@ -194,7 +194,16 @@ fn on_small_stack(f: impl FnOnce() + Send + 'static) {
 
 #[test]
 fn text_of_any_shape_is_parsed_or_refused_on_a_small_stack() {
-    let shapes: [fn(usize) -> String; 24] = [
+    let shapes: [fn(usize) -> String; 26] = [
+        |n| {
+            let (open, close) = ("(".repeat(30), ")".repeat(30));
+            let (ifs, ends) = ("{% if a %}".repeat(n), "{% endif %}".repeat(n));
+            format!("{ifs}{{{{ {open}1{}{close} }}}}{ends}", " ~ a".repeat(200))
+        },
+        |n| {
+            let (fors, ends) = ("{% for a in [1] %}".repeat(n), "{% endfor %}".repeat(n));
+            format!("{fors}{{{{ {}1{} }}}}{ends}", "[a ~ ".repeat(30), "]".repeat(30))
+        },
         |n| format!("{{{{ {}1{} }}}}", "(".repeat(n), ")".repeat(n)),
         |n| format!("{{{{ {}1{} }}}}", "[".repeat(n), "]".repeat(n)),
         |n| format!("{{{{ {}1{} }}}}", "{'a':".repeat(n), "}".repeat(n)),
