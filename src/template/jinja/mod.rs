@@ -24,6 +24,7 @@ mod root;
 mod run;
 mod source;
 mod tree;
+mod turns;
 
 #[cfg(test)]
 mod tests;
