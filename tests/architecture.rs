@@ -75,7 +75,8 @@ fn layer_of(module: &str) -> Option<usize> {
 /// The modules of this crate that a piece of code names.
 fn named(code: &str) -> Vec<String> {
     let after = code.split("crate::").skip(1);
-    let names = after.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>());
+    let names =
+        after.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>());
     names.filter(|name| layer_of(name).is_some() || name == TOP).collect()
 }
 

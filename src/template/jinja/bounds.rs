@@ -91,13 +91,18 @@ pub(super) fn items(args: &[Engine]) -> Result<(), Error> {
     if too_long || too_many { Err(run::too_many()) } else { Ok(()) }
 }
 
-/// For `sum`, which adds strings one by one where the start is one.
+/// For `sum`, which also strings texts and sequences together.
 pub(super) fn sum(args: &[Engine]) -> Result<(), Error> {
     items(args)?;
     let Some(values) = args.first().filter(|value| value.kind() != ValueKind::String) else { return Ok(()) };
-    let mut bytes = 0_usize;
+    let (mut bytes, mut parts) = (0_usize, 0_usize);
     for item in values.try_iter()?.checked() {
-        bytes = bytes.saturating_add(item?.as_str().map_or(0, str::len));
+        let item = item?;
+        run::work(0)?;
+        match item.as_str() {
+            Some(text) => bytes = bytes.saturating_add(text.len()),
+            None => parts = parts.saturating_add(item.len().unwrap_or(0)),
+        }
     }
-    at_most(Some(bytes))
+    if parts > ITEMS_LIMIT { Err(run::too_many()) } else { at_most(Some(bytes)) }
 }

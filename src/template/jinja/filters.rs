@@ -127,7 +127,7 @@ fn not_too_big(value: Engine) -> Result<Engine, Error> {
     if value.kind() == ValueKind::Seq && value.len().is_some_and(|items| items > ITEMS_LIMIT) {
         return Err(run::too_many());
     }
-    Ok(value)
+    run::built(value)
 }
 
 /// Jinja's `default(value, boolean=false)`, which knows every kind of absence.
@@ -241,18 +241,20 @@ fn register_tests(env: &mut Environment<'_>) {
     env.add_test("undefined", |value: &Engine| !is_there(value));
     env.add_test("divisibleby", divisible);
     env.add_test("in", |value: &Engine, container: &Engine| contains(value, container));
-    // A value that is not there has no type.
-    let typed: [(&'static str, fn(&Engine) -> bool); 3] =
-        [("sequence", tests::is_sequence), ("iterable", tests::is_iterable), ("mapping", tests::is_mapping)];
-    for (name, test) in typed {
-        env.add_test(name, move |value: &Engine| is_there(value) && test(value));
-    }
+    typed(env, "sequence", tests::is_sequence);
+    typed(env, "iterable", tests::is_iterable);
+    typed(env, "mapping", tests::is_mapping);
     compared(env, &["eq", "equalto", "=="], tests::is_eq);
     compared(env, &["ne", "!="], tests::is_ne);
     compared(env, &["lt", "lessthan", "<"], tests::is_lt);
     compared(env, &["le", "<="], tests::is_le);
     compared(env, &["gt", "greaterthan", ">"], tests::is_gt);
     compared(env, &["ge", ">="], tests::is_ge);
+}
+
+/// A value that is not there has no type.
+fn typed(env: &mut Environment<'_>, name: &'static str, test: fn(&Engine) -> bool) {
+    env.add_test(name, move |value: &Engine| is_there(value) && test(value));
 }
 
 fn compared(env: &mut Environment<'_>, names: &[&'static str], test: fn(&Engine, &Engine) -> bool) {

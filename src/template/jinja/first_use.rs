@@ -14,7 +14,7 @@ use crate::template::Position;
 /// Names that stand for data are followed through `for` and `set`.
 pub(super) fn first_use(text: &Text, path: &str) -> Option<Position> {
     let tree = parse(&text.original, &text.name, SyntaxConfig::default()).ok()?;
-    let mut search = Search { names: Vec::new(), wanted: pattern(path), found: None };
+    let mut search = Search { text: &text.original, names: Vec::new(), wanted: pattern(path), found: None };
     search.stmt(&tree);
     search.found.map(|offset| position(&text.name, &text.original, offset))
 }
@@ -34,14 +34,15 @@ fn pattern(path: &str) -> String {
     }
 }
 
-struct Search {
+struct Search<'a> {
+    text: &'a str,
     /// What names stand for, the newest last.
     names: Vec<(String, String)>,
     wanted: String,
     found: Option<usize>,
 }
 
-impl Search {
+impl Search<'_> {
     fn path(&self, expr: &Expr<'_>) -> Option<String> {
         match expr {
             Expr::Var(var) => {
@@ -91,7 +92,7 @@ impl Search {
             return;
         }
         if self.path(expr).as_deref() == Some(&self.wanted) {
-            self.found = Some(start(expr));
+            self.found = Some(start(self.text, expr));
             return;
         }
         parts(expr).into_iter().for_each(|part| self.expr(part));

@@ -8,14 +8,16 @@
 
 use minijinja::machinery::ast::{BinOpKind, Call, CallArg, CompareOpKind, Expr, Macro, Stmt, UnaryOpKind};
 
-use super::operators::{ADD, CONCAT, EACH, IN, INCLUDE, KEEP, MUL, NOT_IN, STORE, USE, WRITTEN};
-use super::source::{parse_guarded, position};
+use super::operators::{
+    ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, SPREAD, STORE, USE, WRITTEN,
+};
+use super::source::{check_guarded, position};
 use super::tree::{argument, bodies, end, is_literal, is_number, is_scalar, parts, plain_text, start};
 use crate::template::CompileError;
 
 /// Macros and blocks of less plain text than this (in bytes) need no accounting of their own: a call
 /// costs as much as writing it.
-const TEXT_WORTH_COUNTING: usize = 1024;
+const TEXT_WORTH_COUNTING: usize = 256;
 
 /// A template's text with every unbounded operator replaced.
 #[derive(Debug)]
@@ -39,6 +41,9 @@ impl Guarded {
 }
 
 /// Rewrites a template, of which `tree` is the syntax tree.
+///
+/// # Errors
+/// If an operator cannot be bounded, or the result would nest too deep to be parsed.
 pub(super) fn guard(name: &str, text: &str, tree: &Stmt<'_>) -> Result<Guarded, CompileError> {
     let mut guard = Guard { text, name, edits: Vec::new(), recursive: Vec::new() };
     guard.stmt(tree)?;
@@ -46,8 +51,7 @@ pub(super) fn guard(name: &str, text: &str, tree: &Stmt<'_>) -> Result<Guarded, 
     let mut guarded = guard.apply();
     guarded.plain = bodies(tree).into_iter().map(plain_text).sum();
     if edited {
-        // What cannot be parsed any more must not run unguarded.
-        parse_guarded(name, &guarded.text).map_err(|error| unguardable(error, &guarded, name, text))?;
+        check_guarded(name, &guarded.text).map_err(|error| unguardable(error, &guarded, name, text))?;
     }
     Ok(guarded)
 }
@@ -85,7 +89,7 @@ impl Guard<'_> {
 
     /// Puts a filter around an expression whose parts are guarded already.
     fn wrap(&mut self, expr: &Expr<'_>, filter: &str) {
-        self.insert(start(expr), "(");
+        self.insert(start(self.text, expr), "(");
         self.insert(end(expr), format!(")|{filter}"));
     }
 
@@ -202,7 +206,10 @@ impl Guard<'_> {
             }
             Expr::Compare(chain) => {
                 if chain.ops.iter().any(|op| matches!(op.op, CompareOpKind::In | CompareOpKind::NotIn)) {
-                    return Err(self.impossible(start(expr), "`in` cannot be part of a chain of comparisons"));
+                    return Err(self.impossible(
+                        start(self.text, expr),
+                        "`in` cannot be part of a chain of comparisons",
+                    ));
                 }
                 return parts(expr).into_iter().try_for_each(|operand| self.operand(operand));
             }
@@ -211,6 +218,8 @@ impl Guard<'_> {
         }
         parts(expr).into_iter().try_for_each(|part| self.expr(part))?;
         match expr {
+            Expr::Filter(filter) => self.spread(&filter.args),
+            Expr::Test(test) => self.spread(&test.args),
             Expr::Slice(slice) => self.base(&slice.expr),
             Expr::GetItem(item) if !is_literal(&item.subscript_expr) || is_number(&item.subscript_expr) => {
                 self.base(&item.expr);
@@ -228,11 +237,24 @@ impl Guard<'_> {
             self.expr(value)?;
             if let (true, CallArg::Pos(_), Some(plain)) = (recursion, arg, self.recursive.last().copied()) {
                 self.wrap(value, &format!("{EACH}({plain})"));
+            } else if matches!(arg, CallArg::PosSplat(_) | CallArg::KwargSplat(_)) {
+                self.wrap(value, SPREAD);
             } else if matches!(value, Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)) && !is_literal(value) {
                 self.wrap(value, KEEP);
             }
         }
         Ok(())
+    }
+
+    fn spread(&mut self, args: &[CallArg<'_>]) {
+        for arg in args {
+            if let CallArg::PosSplat(value) | CallArg::KwargSplat(value) = arg
+                && !is_literal(value)
+            {
+                self.insert(start(self.text, value), "((");
+                self.insert(end(value), format!(")|{SPREAD})"));
+            }
+        }
     }
 
     /// An operand of a comparison, or the thing that is looked into.
@@ -246,8 +268,8 @@ impl Guard<'_> {
 
     fn base(&mut self, base: &Expr<'_>) {
         if is_used(base) {
-            self.insert(start(base), "((");
-            self.insert(end(base), format!(")|{USE})"));
+            self.insert(start(self.text, base), "((");
+            self.insert(end(base), format!(")|{LOOK})"));
         }
     }
 
@@ -292,7 +314,7 @@ impl Guard<'_> {
     ) -> Result<(), CompileError> {
         let (Some(first), Some(last)) = (operands.first(), operands.last()) else { return Ok(()) };
         operands.iter().try_for_each(|operand| self.expr(operand))?;
-        self.insert(start(first), "(");
+        self.insert(start(self.text, first), "(");
         for (at, pair) in operands.windows(2).enumerate() {
             let &[left, right] = pair else { continue };
             let insert = if at == 0 { format!(")|{filter}(") } else { ",".to_owned() };
@@ -303,7 +325,7 @@ impl Guard<'_> {
     }
 
     fn gap(&self, left: &Expr<'_>, right: &Expr<'_>) -> &str {
-        self.text.get(end(left)..start(right)).unwrap_or_default()
+        self.text.get(end(left)..start(self.text, right)).unwrap_or_default()
     }
 
     /// Replaces the sign between two operands, where only brackets and space may be beside it.

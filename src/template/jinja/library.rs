@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::machinery::ast::{Expr, Stmt};
+use minijinja::machinery::parse;
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{Error, ErrorKind};
 
 use super::guard::{Guarded, guard};
@@ -27,6 +29,13 @@ pub(super) struct Text {
 }
 
 impl Text {
+    /// What it means for the author that the engine refuses the text as it has been rewritten.
+    pub fn refused(&self, error: &Error) -> CompileError {
+        let message = format!("the expression here is too complex; split it up ({error})");
+        let position = error.range().map(|range| self.position(range.start));
+        CompileError::Invalid { message, position }
+    }
+
     /// The author's place of an offset in the text of the engine.
     pub fn position(&self, offset: usize) -> Position {
         position(&self.name, &self.original, self.guarded.original(offset))
@@ -55,6 +64,18 @@ impl Library {
     /// An empty library.
     pub fn new(partials: Arc<dyn Partials>, limits: Limits) -> Library {
         Library { partials, limits, texts: Mutex::default() }
+    }
+
+    /// Sees that the engine will take the texts as they have been rewritten.
+    ///
+    /// # Errors
+    /// Where it will not.
+    pub fn verify(&self) -> Result<(), CompileError> {
+        for (_, text) in self.texts() {
+            parse(&text.guarded.text, &text.name, SyntaxConfig::default())
+                .map_err(|error| text.refused(&error))?;
+        }
+        Ok(())
     }
 
     /// The text behind a name of the engine.

@@ -35,7 +35,7 @@ pub(super) fn call(
     if result.as_str().is_some_and(|text| text.len() > STRING_LIMIT) {
         return Err(run::too_long());
     }
-    Ok(result)
+    run::built(result)
 }
 
 fn bound(value: &Engine, method: &str, args: &[Engine]) -> Result<(), Error> {

@@ -10,6 +10,9 @@ use minijinja::{Error, ErrorKind, State, Value as Engine};
 use super::run;
 use crate::value::{List, Map, Path, SmolStr, Step, Value};
 
+/// How many missing values may lie above one another.
+const DEEPEST: usize = 64;
+
 /// What a missing value was looked up in.
 #[derive(Debug, Clone)]
 pub(super) enum Parent {
@@ -28,17 +31,30 @@ pub(super) enum Parent {
 pub(super) struct Missing {
     parent: Parent,
     step: Step,
+    /// How many missing values lie above.
+    depth: usize,
 }
 
 impl Missing {
     /// The absent member or element `step` of `parent`.
     pub fn new(parent: Parent, step: Step) -> Arc<Missing> {
-        Arc::new(Missing { parent, step })
+        let depth = if let Parent::Missing(above) = &parent { above.depth + 1 } else { 0 };
+        Arc::new(Missing { parent, step, depth })
     }
 
     /// The absent member `key`.
     pub fn member(parent: Parent, key: &str) -> Arc<Missing> {
         Missing::new(parent, Step::Key(SmolStr::new(key)))
+    }
+
+    /// What lies below; beyond a depth that nobody needs, the value itself, or freeing it would be
+    /// endless recursion.
+    fn below(self: &Arc<Missing>, step: impl FnOnce() -> Step) -> Engine {
+        Engine::from_dyn_object(if self.depth < DEEPEST {
+            Missing::new(Parent::Missing(self.clone()), step())
+        } else {
+            self.clone()
+        })
     }
 
     /// Whether both stand for the same place of the same data.
@@ -93,11 +109,11 @@ impl Object for Missing {
     }
 
     fn get_value(self: &Arc<Self>, key: &Engine) -> Option<Engine> {
-        Some(Engine::from_dyn_object(Missing::new(Parent::Missing(self.clone()), step_of(key))))
+        Some(self.below(|| step_of(key)))
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Engine> {
-        Some(Engine::from_dyn_object(Missing::member(Parent::Missing(self.clone()), key)))
+        Some(self.below(|| Step::Key(SmolStr::new(key))))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

@@ -24,6 +24,7 @@ mod root;
 mod run;
 mod source;
 mod tree;
+mod turns;
 
 #[cfg(test)]
 mod tests;
@@ -70,7 +71,9 @@ pub fn check(
     partials: &Arc<dyn Partials>,
     limits: &Limits,
 ) -> Result<Checked, CompileError> {
-    let Found { requires, partials } = Library::new(partials.clone(), *limits).read(name, source)?;
+    let library = Library::new(partials.clone(), *limits);
+    let Found { requires, partials } = library.read(name, source)?;
+    library.verify()?;
     Ok(Checked { requires, partials })
 }
 
@@ -88,10 +91,7 @@ impl Template {
     ) -> Result<Template, CompileError> {
         let library = Arc::new(Library::new(partials.clone(), *limits));
         let found = library.read(name, source)?;
-        let env = engine::environment(&library, limits).map_err(|(text, error)| {
-            let position = error.range().map(|range| text.position(range.start));
-            CompileError::Invalid { message: error.to_string(), position }
-        })?;
+        let env = engine::environment(&library, limits).map_err(|(text, error)| text.refused(&error))?;
         Ok(Template { env, library, found })
     }
 

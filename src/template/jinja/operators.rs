@@ -4,16 +4,15 @@
 //! these filters before a template is compiled. The names are short because the engine looks at
 //! every byte of a filter's name when it calls one.
 
-use std::sync::Arc;
-
 use minijinja::machinery::{Span, ast};
-use minijinja::value::{Enumerator, Object, ObjectRepr, Rest};
+use minijinja::value::{ObjectRepr, Rest};
 use minijinja::{Environment, Error, ErrorKind, Value as Engine};
 
 use super::missing::{self, as_missing};
 use super::print::{append, check, check_storable};
 use super::run::{self, ITEMS_LIMIT, STRING_LIMIT};
-use crate::value::{List, Map};
+use super::turns::{Range, each, range};
+use crate::value::Map;
 
 /// `a ~ b ~ c` as `(a)|__c(b, c)`.
 pub(super) const CONCAT: &str = "__c";
@@ -27,6 +26,10 @@ pub(super) const IN: &str = "__i";
 pub(super) const NOT_IN: &str = "__n";
 /// An operand whose use costs time, or that must be there.
 pub(super) const USE: &str = "__u";
+/// What is looked into at a computed place, which costs time.
+pub(super) const LOOK: &str = "__l";
+/// A sequence or map that is spread over the arguments of a call.
+pub(super) const SPREAD: &str = "__p";
 /// A value that is stored under a name.
 pub(super) const KEEP: &str = "__k";
 /// A value that is stored in a namespace.
@@ -38,6 +41,9 @@ pub(super) const WRITTEN: &str = "__w";
 /// The name of an included template, whose text the engine writes by itself.
 pub(super) const INCLUDE: &str = "__t";
 
+/// How many arguments one value may be spread over, and how many names an `include` may try.
+const SPREAD_LIMIT: usize = 1_000;
+
 /// Adds the filters to an environment.
 pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(CONCAT, concat);
@@ -46,8 +52,10 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(IN, contains);
     env.add_filter(NOT_IN, |value: &Engine, container: &Engine| Ok::<_, Error>(!contains(value, container)?));
     env.add_filter(USE, |value: &Engine| touch(value).map(|()| value.clone()));
-    env.add_filter(KEEP, keep);
-    env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| keep(value)));
+    env.add_filter(LOOK, |value: &Engine| spend(value).map(|()| value.clone()));
+    env.add_filter(KEEP, |value: &Engine| check(value).and_then(|()| settled(value)));
+    env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| settled(value)));
+    env.add_filter(SPREAD, spread);
     env.add_filter(EACH, each);
     env.add_filter(WRITTEN, |bytes: usize| run::write(bytes).map(|()| ""));
     env.add_filter(INCLUDE, |name: &Engine| included(name).map(|()| name.clone()));
@@ -55,26 +63,44 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.remove_global("debug");
 }
 
-/// Accounts for the use of a value: a missing one is recorded, an undefined one refused.
+/// Accounts for the use of a value: a missing one is recorded.
 pub(super) fn touch(value: &Engine) -> Result<(), Error> {
-    if let Some(text) = value.as_str() {
-        return run::work(text.len());
-    }
     if let Some(missing) = as_missing(value) {
         run::record(&missing);
-        return Ok(());
     }
-    check(value)
+    spend(value)
+}
+
+/// Accounts for the time that using a value takes.
+fn spend(value: &Engine) -> Result<(), Error> {
+    match value.as_str() {
+        Some(text) => run::work(text.len()),
+        None => check(value),
+    }
 }
 
 /// The error of the engine for an undefined value, which names the expression.
-fn defined(value: &Engine) -> Result<(), Error> {
+pub(super) fn defined(value: &Engine) -> Result<(), Error> {
     if value.is_undefined() { value.get_attr("").map(drop) } else { Ok(()) }
 }
 
-/// Accounts for the plain text of a partial that is about to be included.
+/// A value that is spread over arguments, of which the engine keeps every one on its stack.
+fn spread(value: &Engine) -> Result<Engine, Error> {
+    touch(value)?;
+    let value = settled(value)?;
+    if value.len().is_some_and(|items| items > SPREAD_LIMIT) { Err(run::too_many()) } else { Ok(value) }
+}
+
+/// Accounts for the plain text of a partial that is about to be included, and sees that there are not
+/// too many names to try.
 fn included(name: &Engine) -> Result<(), Error> {
     touch(name)?;
+    if name.as_str().map_or(name.len(), |name| Some(name.len())).is_some_and(|size| size > SPREAD_LIMIT) {
+        return Err(run::too_many());
+    }
+    if let Some(names) = name.as_object().and_then(|names| names.try_iter()) {
+        names.filter(|name| name.as_object().is_none()).try_for_each(|name| included(&name))?;
+    }
     let Some(run) = run::current() else { return Ok(()) };
     let text = name.as_str().and_then(|name| run.library.text(name));
     run::write(text.map_or(0, |text| text.guarded.plain))
@@ -87,7 +113,7 @@ fn concat(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
         touch(value)?;
         append(&mut text, value)?;
     }
-    Ok(Engine::from(text))
+    run::built(Engine::from(text))
 }
 
 fn add(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
@@ -100,7 +126,7 @@ fn add_two(a: &Engine, b: &Engine) -> Result<Engine, Error> {
             return Err(run::too_long());
         }
         run::work(a.len() + b.len())?;
-        return Ok(Engine::from([a, b].concat()));
+        return run::built(Engine::from([a, b].concat()));
     }
     if let (Some(a), Some(b)) = (small(a), small(b)) {
         return Ok(Engine::from(a + b));
@@ -150,7 +176,7 @@ fn bounded(value: Engine) -> Result<Engine, Error> {
     if value.as_object().is_some() && value.len().is_some_and(|items| items > ITEMS_LIMIT) {
         return Err(run::too_many());
     }
-    Ok(value)
+    run::built(value)
 }
 
 /// Lets the engine itself calculate, by the door that it has: the folding of constants.
@@ -223,136 +249,11 @@ fn text_contains(value: &Engine, container: &Engine) -> Result<bool, Error> {
 }
 
 /// A value as it may be stored: lazy sequences are worked out, so that they cannot pile up.
-fn keep(value: &Engine) -> Result<Engine, Error> {
+fn settled(value: &Engine) -> Result<Engine, Error> {
     let Some(object) = value.as_object() else { return Ok(value.clone()) };
-    check(value)?;
     if object.repr() == ObjectRepr::Iterable && missing::is_there(value) && !object.is::<Range>() {
         let items = value.try_iter()?.checked().take(ITEMS_LIMIT + 1).collect::<Result<Vec<_>, _>>()?;
         return bounded(Engine::from(items));
     }
     Ok(value.clone())
-}
-
-/// What a loop runs over: it keeps an eye on the clock, and accounts for the text of each turn.
-fn each(value: &Engine, bytes: usize) -> Result<Engine, Error> {
-    defined(value)?;
-    let Some(object) = value.as_object() else {
-        run::work(value.as_str().map_or(0, str::len))?;
-        return Ok(if bytes == 0 || value.is_none() { value.clone() } else { turns(value, bytes) });
-    };
-    let watched = object.is::<List>() || object.is::<Map>() || object.is::<Range>();
-    let empty = !missing::is_there(value);
-    Ok(if empty || (watched && bytes == 0) { value.clone() } else { turns(value, bytes) })
-}
-
-fn turns(value: &Engine, bytes: usize) -> Engine {
-    Engine::from_object(Turns { over: value.clone(), bytes })
-}
-
-/// The turns of a loop over a value.
-#[derive(Debug)]
-struct Turns {
-    over: Engine,
-    bytes: usize,
-}
-
-impl Object for Turns {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Iterable
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        match self.over.try_iter() {
-            Ok(items) => Enumerator::Iter(Box::new(Counted { items, bytes: self.bytes, done: false })),
-            Err(error) => Enumerator::Values(vec![Engine::from(error)]),
-        }
-    }
-}
-
-struct Counted<I> {
-    items: I,
-    bytes: usize,
-    done: bool,
-}
-
-impl<I: Iterator<Item = Engine>> Iterator for Counted<I> {
-    type Item = Engine;
-
-    fn next(&mut self) -> Option<Engine> {
-        if self.done {
-            return None;
-        }
-        let item = self.items.next()?;
-        match run::write(self.bytes) {
-            Ok(()) => Some(item),
-            Err(error) => {
-                self.done = true;
-                Some(Engine::from(error))
-            }
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.items.size_hint()
-    }
-}
-
-/// The numbers of a `range`, counted out one by one.
-#[derive(Debug, Clone, Copy)]
-struct Range {
-    at: i64,
-    step: i64,
-    left: usize,
-}
-
-/// Jinja's `range([start,] stop[, step])`, of at most as many numbers as a sequence may have.
-fn range(first: i64, stop: Option<i64>, step: Option<i64>) -> Result<Engine, Error> {
-    let (start, stop) = stop.map_or((0, first), |stop| (first, stop));
-    let step = step.unwrap_or(1);
-    if step == 0 {
-        return Err(Error::new(ErrorKind::InvalidOperation, "cannot create range with step of 0"));
-    }
-    let way =
-        if step > 0 { i128::from(stop) - i128::from(start) } else { i128::from(start) - i128::from(stop) };
-    let pace = i128::from(step).abs();
-    let left = usize::try_from((way.max(0) + pace - 1) / pace).unwrap_or(usize::MAX);
-    if left > ITEMS_LIMIT {
-        return Err(run::too_many());
-    }
-    Ok(Engine::from_object(Range { at: start, step, left }))
-}
-
-impl Object for Range {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Iterable
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Iter(Box::new(Numbers(**self)))
-    }
-
-    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
-        Some(self.left)
-    }
-}
-
-struct Numbers(Range);
-
-impl Iterator for Numbers {
-    type Item = Engine;
-
-    fn next(&mut self) -> Option<Engine> {
-        self.0.left = self.0.left.checked_sub(1)?;
-        if let Err(error) = run::work(0) {
-            self.0.left = 0;
-            return Some(Engine::from(error));
-        }
-        let at = self.0.at;
-        self.0.at = at.saturating_add(self.0.step);
-        Some(Engine::from(at))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.0.left, Some(self.0.left))
-    }
 }

@@ -12,7 +12,7 @@ use crate::value::{List, Map};
 /// How deep containers may nest that a template builds; our data is bounded by its parser.
 const DEEPEST: usize = 64;
 /// How many parts a container may have that a template builds, shared parts counted each time.
-const MOST_PARTS: usize = 1_000_000;
+const MOST_PARTS: usize = 2 * run::ITEMS_LIMIT;
 
 /// Prints a value where the template asks for it. Nothing is ever escaped.
 pub(super) fn format(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Engine) -> Result<(), Error> {
@@ -68,7 +68,7 @@ pub(super) fn check_storable(value: &Engine) -> Result<(), Error> {
 }
 
 /// Whether this is what `namespace()` makes.
-pub(super) fn is_namespace(object: &DynObject) -> bool {
+fn is_namespace(object: &DynObject) -> bool {
     object.type_name().ends_with("::Namespace")
 }
 

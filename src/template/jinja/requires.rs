@@ -66,6 +66,8 @@ enum Use {
 pub(super) struct Analysis<'s> {
     sources: &'s BTreeMap<String, Arc<str>>,
     scopes: Vec<HashMap<String, Meaning>>,
+    /// The scope of the innermost macro around the place; 0 outside of macros.
+    own: usize,
     /// How many branches, loops and definitions lie around the place.
     inner: usize,
     active: Vec<String>,
@@ -87,6 +89,7 @@ impl<'s> Analysis<'s> {
         Analysis {
             sources,
             scopes: vec![HashMap::new()],
+            own: 0,
             inner: 0,
             active: Vec::new(),
             followed: 0,
@@ -284,15 +287,19 @@ impl<'s> Analysis<'s> {
             scope.insert(node.name.to_owned(), Meaning::Local);
         }
         node.defaults.iter().for_each(|value| self.expr(value, Use::Tested));
+        let outer = std::mem::replace(&mut self.own, self.scopes.len());
         self.inside(&node.body, |analysis| {
             node.args.iter().for_each(|arg| analysis.bind(arg, &Meaning::Local));
         });
+        self.own = outer;
     }
 
     fn module(&mut self, name: &Expr<'_>) {
         let outer = std::mem::replace(&mut self.scopes, vec![HashMap::new()]);
+        let own = std::mem::take(&mut self.own);
         self.partial(name, false);
         self.scopes = outer;
+        self.own = own;
     }
 
     fn partial(&mut self, name: &Expr<'_>, lenient: bool) {
@@ -311,9 +318,24 @@ impl<'s> Analysis<'s> {
         self.inner += usize::from(lenient);
         if let Ok(tree) = parse(&source, literal, SyntaxConfig::default()) {
             self.stmt(&tree);
+            self.alone(&tree);
         }
         self.inner -= usize::from(lenient);
         self.active.pop();
+    }
+
+    /// Inside of a macro, a partial sees only those outer names that the macro itself mentions, so
+    /// each name may also mean what it means at the root.
+    fn alone(&mut self, tree: &Stmt<'_>) {
+        if self.own > 0 {
+            let own = self.scopes.split_off(self.own);
+            let outer = std::mem::replace(&mut self.scopes, own);
+            let depth = std::mem::take(&mut self.own);
+            self.stmt(tree);
+            self.own = depth;
+            let own = std::mem::replace(&mut self.scopes, outer);
+            self.scopes.extend(own);
+        }
     }
 
     /// The computed parts of a path.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use minijinja::{Error, ErrorKind};
+use minijinja::{Error, ErrorKind, Value as Engine};
 
 use super::library::Library;
 use super::missing::Missing;
@@ -16,6 +16,8 @@ use crate::value::Map;
 pub(super) const STRING_LIMIT: usize = 4 << 20;
 /// The most elements that an expression may build.
 pub(super) const ITEMS_LIMIT: usize = 100_000;
+/// The most bytes that one run may build in strings and sequences, freed ones included.
+const BUILD_LIMIT: usize = 1 << 30;
 /// Missing values beyond this many are not told apart any more.
 const MISSES_KEPT: usize = 1_000;
 /// How much work (see [`work`]) passes between two looks at the clock.
@@ -48,6 +50,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<RunState>>> = const { RefCell::new(None) };
     // The counters stand alone, because everything that a template prints goes through them.
     static OUTPUT_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static BUILD_LEFT: Cell<usize> = const { Cell::new(BUILD_LIMIT) };
     static WORK_LEFT: Cell<usize> = const { Cell::new(WORK_BETWEEN_LOOKS) };
 }
 
@@ -96,6 +99,22 @@ fn look_at_the_clock() -> Result<(), Error> {
         WORK_LEFT.set(0);
     }
     result
+}
+
+/// Accounts for a value that an expression has built.
+pub(super) fn built(value: Engine) -> Result<Engine, Error> {
+    let bytes = match (value.as_str(), value.as_object()) {
+        (Some(text), _) => text.len(),
+        (None, Some(object)) => object.enumerator_len().unwrap_or(0).saturating_mul(size_of::<Engine>()),
+        (None, None) => 0,
+    };
+    match BUILD_LEFT.get().checked_sub(bytes) {
+        Some(left) => {
+            BUILD_LEFT.set(left);
+            Ok(value)
+        }
+        None => Err(limit("memory", BUILD_LIMIT)),
+    }
 }
 
 /// Accounts for output, captured or not.
@@ -161,6 +180,7 @@ impl RunState {
     /// Makes this the run of the thread.
     pub fn enter(self: &Rc<RunState>) -> Entered {
         WORK_LEFT.set(WORK_BETWEEN_LOOKS);
+        BUILD_LEFT.set(BUILD_LIMIT);
         Entered {
             outer: CURRENT.with(|current| current.borrow_mut().replace(self.clone())),
             outer_output_left: OUTPUT_LEFT.replace(self.limits.output_bytes),

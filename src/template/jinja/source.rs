@@ -22,20 +22,16 @@ const MOST_ELIFS: usize = 100;
 /// # Errors
 /// If it is not Jinja, or nests too deep to be parsed safely.
 pub(super) fn parse_checked<'a>(name: &'a str, text: &'a str) -> Result<ast::Stmt<'a>, CompileError> {
-    parse_within(name, text, DEEPEST_BRACKETS)
+    check_shape(name, text, DEEPEST_BRACKETS)?;
+    parse(text, name, SyntaxConfig::default()).map_err(|error| failure::syntax(name, text, &error))
 }
 
-/// Parses a text that [`guard`](super::guard) has rewritten.
+/// Sees that a text that [`guard`](super::guard) has rewritten can be parsed safely.
 ///
 /// # Errors
-/// As [`parse_checked`].
-pub(super) fn parse_guarded<'a>(name: &'a str, text: &'a str) -> Result<ast::Stmt<'a>, CompileError> {
-    parse_within(name, text, DEEPEST_GUARDED)
-}
-
-fn parse_within<'a>(name: &'a str, text: &'a str, brackets: usize) -> Result<ast::Stmt<'a>, CompileError> {
-    check_shape(name, text, brackets)?;
-    parse(text, name, SyntaxConfig::default()).map_err(|error| failure::syntax(name, text, &error))
+/// If it nests too deep.
+pub(super) fn check_guarded(name: &str, text: &str) -> Result<(), CompileError> {
+    check_shape(name, text, DEEPEST_GUARDED)
 }
 
 /// Refuses text that would lead the engine's recursion too deep.

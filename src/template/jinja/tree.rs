@@ -11,7 +11,7 @@ const LOOP_SCALARS: [&str; 9] =
 /// The spans of the parser start in the middle for everything that continues an expression, so the
 /// start is that of the leftmost part. Brackets around a part do not count; see
 /// [`guard`](super::guard) on why that does no harm.
-pub(super) fn start(expr: &Expr<'_>) -> usize {
+pub(super) fn start(text: &str, expr: &Expr<'_>) -> usize {
     let mut expr = expr;
     loop {
         expr = match expr {
@@ -23,20 +23,28 @@ pub(super) fn start(expr: &Expr<'_>) -> usize {
             Expr::Slice(slice) => &slice.expr,
             Expr::Call(call) => &call.expr,
             Expr::Test(test) => &test.expr,
-            Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => &op.expr,
+            Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) && !is_prefix(text, expr, &op.expr) => {
+                &op.expr
+            }
             Expr::Filter(filter) => match &filter.expr {
                 Some(inner) => inner,
                 None => return expr.span().start_offset as usize,
             },
             Expr::Tuple(tuple) => {
                 let own = tuple.span().start_offset as usize;
-                return tuple.items.first().map_or(own, |first| own.min(start(first)));
+                return tuple.items.first().map_or(own, |first| own.min(start(text, first)));
             }
             Expr::Var(_) | Expr::Const(_) | Expr::UnaryOp(_) | Expr::List(_) | Expr::Map(_) => {
                 return expr.span().start_offset as usize;
             }
         }
     }
+}
+
+/// Whether a negation is written before its operand, and not as `not in` or `is not`.
+fn is_prefix(text: &str, negation: &Expr<'_>, operand: &Expr<'_>) -> bool {
+    let at = negation.span().start_offset as usize;
+    at < start(text, operand) && text.get(at..).is_some_and(|rest| rest.starts_with("not"))
 }
 
 /// Where the text of an expression ends.
@@ -167,13 +175,18 @@ pub(super) fn exprs<'t, 's>(stmt: &'t Stmt<'s>) -> Vec<&'t Expr<'s>> {
     }
 }
 
+/// What a macro's declaration counts for, in bytes: the engine keeps its surroundings until the end of
+/// the run, each time that it runs through it.
+const DECLARATION: usize = 256;
+
 /// The bytes of plain text that one run through statements writes at most; bodies that account for
 /// themselves (loops, macros, blocks) are left out.
 pub(super) fn plain_text(body: &[Stmt<'_>]) -> usize {
     let bytes = body.iter().map(|stmt| match stmt {
         Stmt::EmitRaw(raw) => raw.raw.len(),
         Stmt::ForLoop(node) => plain_text(&node.else_body),
-        Stmt::Macro(_) | Stmt::CallBlock(_) | Stmt::Block(_) => 0,
+        Stmt::Macro(_) | Stmt::CallBlock(_) => DECLARATION,
+        Stmt::Block(_) => 0,
         _ => bodies(stmt).into_iter().map(plain_text).sum(),
     });
     bytes.sum()

@@ -1,5 +1,7 @@
 //! The rewriting of operators.
 
+use proptest::prelude::*;
+
 use super::super::guard::guard;
 use super::super::source::parse_checked;
 use super::*;
@@ -74,5 +76,57 @@ fn places_are_mapped_back() {
     for name in ["a", "b", "c", "x"] {
         let new = guarded.text.rfind(&format!("{name} ")).or(guarded.text.rfind(name)).unwrap();
         assert_eq!(&source[guarded.original(new)..][..1], name, "{}", guarded.text);
+    }
+}
+
+/// Random expressions over a few values.
+fn any_expression() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("a".to_owned()),
+        Just("b".to_owned()),
+        Just("n".to_owned()),
+        Just("l".to_owned()),
+        Just("1".to_owned()),
+        Just("2.5".to_owned()),
+        Just("'x y'".to_owned()),
+        Just("[1, n]".to_owned()),
+        Just("m.k".to_owned()),
+        Just("m".to_owned()),
+    ];
+    leaf.prop_recursive(4, 20, 3, |inner| {
+        let op = prop::sample::select(vec!["~", "+", "*", "-", "in", "not in", "==", "<", "and", "or", "//"]);
+        prop_oneof![
+            (inner.clone(), op, inner.clone()).prop_map(|(a, op, b)| format!("{a} {op} {b}")),
+            inner.clone().prop_map(|a| format!("({a})")),
+            inner.clone().prop_map(|a| format!("-{a}")),
+            inner.clone().prop_map(|a| format!("not {a}")),
+            inner.clone().prop_map(|a| format!("({a})|string|upper")),
+            inner.clone().prop_map(|a| format!("({a})[0:2]")),
+            inner.clone().prop_map(|a| format!("({a})[n]")),
+            inner.clone().prop_map(|a| format!("({a}) is string")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} if {b} else n)")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("[{a}, {b}]")),
+            (inner.clone(), inner).prop_map(|(a, b)| format!("({a}, {b})")),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn random_expressions_mean_what_they_mean_to_the_engine_alone(expr in any_expression()) {
+        let source = format!("{{{{ {expr} }}}}{{% set x = {expr} %}}{{{{ x }}}}{{% for y in [{expr}] %}}{{{{ y }}}}{{% endfor %}}");
+        let context = minijinja::context! {
+            a => "alpha", b => "beta", n => 2, l => vec![1, 2, 3], m => minijinja::context! { k => "v" }
+        };
+        let mut bare = minijinja::Environment::new();
+        bare.set_undefined_behavior(minijinja::UndefinedBehavior::SemiStrict);
+        let expected = bare.render_str(&source, context).ok();
+        let world = World::new(r#"{"a":"alpha","b":"beta","n":2,"l":[1,2,3],"m":{"k":"v"}}"#, "{}");
+        prop_assume!(world.compile(&source).is_ok());
+        let rendered = world.render(&source);
+        // Missing values are ours to refuse.
+        if !matches!(rendered, Err(RenderError::Missing(_))) {
+            prop_assert_eq!(rendered.ok(), expected);
+        }
     }
 }

@@ -62,6 +62,11 @@ fn sequences_cannot_grow_beyond_the_limit() {
         "{{ (',' * 1000000).split(',')|length }}",
         "{{ ('x' * 1000000)|list|length }}",
         "{{ ('\n' * 1000000)|lines|length }}",
+        "{{ ([[0] * 1000] * 1000)|sum(start=[])|length }}",
+        "{{ range(*[0] * 10000) }}",
+        "{{ 'a'|replace(*['b'] * 10000) }}",
+        "{% include ['nope'] * 10000 %}",
+        "{% include ['x' * 1000000] * 10 %}",
         // Shared parts, counted each time.
         "{% set ns = namespace(l=[1]) %}{% for i in range(40) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}",
         "{% set ns = namespace(l=[1]) %}{% for i in range(40) %}{% set ns.l = dict(a=ns.l, b=ns.l) %}{% endfor %}",
@@ -86,7 +91,7 @@ fn output_cannot_grow_beyond_the_limit() {
         "{% for i in range(40) %}{% set s %}{{ 'x' * 1000000 }}{% endset %}{% endfor %}",
         "{% set l = ['x' * 1000000] * 100 %}{{ l }}",
         "{% for n in [[[1], [1]]] * 10 recursive %}{{ 'y' * 1000000 }}{% endfor %}",
-        "{% macro m() %}{{ 'x' * 100000 }}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% macro m(n) %}{{ 'x' * 500000 }}{% if n %}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(9) }}",
     ] {
         passes(source, "output");
     }
@@ -118,6 +123,14 @@ fn plain_text_of_macros_blocks_and_partials_counts() {
     }
     let text = format!("{{% macro m() -%}} {long}  {{%- endmacro %}}{{{{ m()|length }}}}");
     world.shows(&text, "100000");
+}
+
+#[test]
+fn memory_cannot_be_hoarded_in_many_names() {
+    let strings: String = (0..400).map(|n| format!("{{% set a{n} = 'x' * 4000000 %}}")).collect();
+    passes(&strings, "memory");
+    let macros = "{% for i in range(100000) %}{% macro m() %}{{ i }}{% endmacro %}{% endfor %}";
+    passes(macros, "output");
 }
 
 #[test]
@@ -158,12 +171,7 @@ fn recursion_ends_on_a_small_stack() {
     ];
     on_small_stack(move || {
         for source in sources {
-            let mut world = world();
-            if let Ok(r) = std::env::var("R") {
-                world.limits.recursion = r.parse().unwrap();
-                eprintln!("{source}");
-            }
-            let result = world.render(source);
+            let result = world().render(source);
             assert!(
                 matches!(result, Err(RenderError::Limit { what: "recursion", .. })),
                 "{source}: {result:?}"
@@ -186,7 +194,16 @@ fn on_small_stack(f: impl FnOnce() + Send + 'static) {
 
 #[test]
 fn text_of_any_shape_is_parsed_or_refused_on_a_small_stack() {
-    let shapes: [fn(usize) -> String; 24] = [
+    let shapes: [fn(usize) -> String; 26] = [
+        |n| {
+            let (open, close) = ("(".repeat(30), ")".repeat(30));
+            let (ifs, ends) = ("{% if a %}".repeat(n), "{% endif %}".repeat(n));
+            format!("{ifs}{{{{ {open}1{}{close} }}}}{ends}", " ~ a".repeat(200))
+        },
+        |n| {
+            let (fors, ends) = ("{% for a in [1] %}".repeat(n), "{% endfor %}".repeat(n));
+            format!("{fors}{{{{ {}1{} }}}}{ends}", "[a ~ ".repeat(30), "]".repeat(30))
+        },
         |n| format!("{{{{ {}1{} }}}}", "(".repeat(n), ")".repeat(n)),
         |n| format!("{{{{ {}1{} }}}}", "[".repeat(n), "]".repeat(n)),
         |n| format!("{{{{ {}1{} }}}}", "{'a':".repeat(n), "}".repeat(n)),
@@ -216,9 +233,6 @@ fn text_of_any_shape_is_parsed_or_refused_on_a_small_stack() {
         for shape in shapes {
             for n in [20, 32, 60, 74, 100, 140, 299, 1_000, 10_000] {
                 let source = shape(n);
-                if std::env::var("T").is_ok() {
-                    eprintln!("{n} {}", shape(4));
-                }
                 let mut world = world();
                 world.limits.source_bytes = usize::MAX;
                 if let Ok(template) = world.compile(&source) {
@@ -236,15 +250,16 @@ fn values_cannot_be_nested_until_freeing_them_overflows() {
     on_small_stack(|| {
         let world = world();
         for source in [
-            "{% set ns = namespace(l=[]) %}{% for i in range(100000) %}{% set ns.l = [ns.l] %}{% endfor %}".to_owned(),
-            "{% set ns = namespace(l=[1]) %}{% for i in range(100000) %}{% set ns.l = ns.l[0:] %}{% endfor %}".to_owned(),
-            "{% set ns = namespace(l=[1]) %}{% for i in range(100000) %}{% set ns.l = ns.l|reverse %}{% endfor %}".to_owned(),
-            "{% set ns = namespace(l={}) %}{% for i in range(100000) %}{% set ns.l = {'a': ns.l} %}{% endfor %}".to_owned(),
-            "{% set ns = namespace(l={}) %}{% for i in range(100000) %}{% set ns.l = ns.l|chain({'a': i}) %}{% endfor %}".to_owned(),
-            "{% set x = [1] %}".to_owned() + &"{% set x = [x] %}".repeat(10_000),
-            "{% set x = [1] %}".to_owned() + &"{% set x = x[0:] %}".repeat(10_000),
-            "{% set x = [1] %}".to_owned() + &"{% set x = x * 1 %}".repeat(10_000),
-            "{% set x = [1] %}".to_owned() + &"{% set x = namespace(a=x) %}".repeat(8_000),
+            "{% set ns = namespace(l=[]) %}{% for i in range(8000) %}{% set ns.l = [ns.l] %}{% endfor %}".to_owned(),
+            "{% set ns = namespace(l=[1]) %}{% for i in range(8000) %}{% set ns.l = ns.l[0:] %}{% endfor %}".to_owned(),
+            "{% set ns = namespace(l=[1]) %}{% for i in range(8000) %}{% set ns.l = ns.l|reverse %}{% endfor %}".to_owned(),
+            "{% set ns = namespace(l={}) %}{% for i in range(8000) %}{% set ns.l = {'a': ns.l} %}{% endfor %}".to_owned(),
+            "{% set ns = namespace(l={}) %}{% for i in range(8000) %}{% set ns.l = ns.l|chain({'a': i}) %}{% endfor %}".to_owned(),
+            "{% set x = [1] %}".to_owned() + &"{% set x = [x] %}".repeat(5_000),
+            "{% set x = [1] %}".to_owned() + &"{% set x = x[0:] %}".repeat(5_000),
+            "{% set x = [1] %}".to_owned() + &"{% set x = x * 1 %}".repeat(5_000),
+            "{% set x = [1] %}".to_owned() + &"{% set x = namespace(a=x) %}".repeat(5_000),
+            "{% set ns = namespace(m=nobody) %}{% for i in range(50000) %}{% set ns.m = ns.m.a %}{% endfor %}".to_owned(),
             "{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}".to_owned(),
             "{% set a = namespace() %}{% set b = namespace() %}{% set a.b = [b] %}{% set b.a = a %}{{ a }}{{ a == b }}".to_owned(),
             "{% set ns = namespace() %}{% set ns.a, ns.b = ns, 1 %}{{ ns }}".to_owned(),

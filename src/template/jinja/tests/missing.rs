@@ -96,6 +96,10 @@ fn testing_a_missing_value_is_allowed_at_any_depth() {
         ("{% if variables['x'] %}a{% endif %}{% if variables.docs[9] %}b{% endif %}c", "c"),
         ("{{ variables.docs|selectattr('title')|list|length }}", "1"),
         ("{{ variables.docs|selectattr('title', 'defined')|list|length }}", "1"),
+        (
+            "{% if variables.x[0].y %}a{% endif %}{{ variables.x[1:] is defined }}{{ nobody[1][2]|default('e') }}",
+            "Truee",
+        ),
         ("{{ variables.x|bool }}", "False"),
     ] {
         world.shows(source, expected);
