@@ -63,7 +63,7 @@ impl Functions for CorpusFunctions {
             "add" => Val::int(args.iter().filter_map(Val::as_int).fold(0, i64::wrapping_add)),
             "returnInt" => Val::int(7),
             "mapOfThree" => context.map_of(Type::Int, vec![(b"three".to_vec(), Val::int(3))]),
-            "makemap" if args.len() % 2 != 0 => return Outcome::Error("bad makemap".into()),
+            "makemap" if !args.len().is_multiple_of(2) => return Outcome::Error("bad makemap".into()),
             "makemap" => context.map_of(Type::String, args.chunks(2).filter_map(pair).collect()),
             _ => return on_strings(name, args, context),
         })

@@ -56,8 +56,16 @@ fn write_float(out: &mut String, number: f64) {
         let text = format!("{number:e}");
         out.push_str(&if text.contains("e-") { text } else { text.replace('e', "e+") });
     } else {
-        out.push_str(&number.to_string());
+        out.push_str(&plain(number));
     }
+}
+
+/// The shortest digits without an exponent; of two forms that are equally near, the even one.
+fn plain(number: f64) -> String {
+    let shortest = number.to_string();
+    let places = shortest.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let nearest = format!("{number:.places$}");
+    if places > 0 && nearest.parse() == Ok(number) { nearest } else { shortest }
 }
 
 fn write_string(out: &mut String, bytes: &[u8]) {
