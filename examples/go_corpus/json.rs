@@ -14,7 +14,7 @@ fn write(out: &mut String, value: &Val<'_>) -> Option<()> {
         "<nil>" | "interface {}" => out.push_str("null"),
         "bool" => out.push_str(if value.is_true() { "true" } else { "false" }),
         "int" | "uint8" => out.push_str(&value.as_int().unwrap_or(0).to_string()),
-        "float64" => write_float(out, value.to_value().as_f64().unwrap_or(0.0)),
+        "float64" => write_float(out, value.as_float().unwrap_or(0.0)),
         "string" => write_string(out, value.as_bytes().unwrap_or_default()),
         "[]interface {}" => write_list(out, value)?,
         name if name.starts_with("map[") => write_map(out, value)?,
