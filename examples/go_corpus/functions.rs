@@ -45,9 +45,12 @@ impl Functions for CorpusFunctions {
     fn call<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
         let first = args.first().copied().unwrap_or(Val::nil());
         Outcome::Value(match name {
-            "echo" => context.bytes(joined(args)),
+            "echo" => context.bytes(joined(args, context)),
             "fail" | "boom" | "boomerr" => {
-                return Outcome::Error(format!("{name}: {}", String::from_utf8_lossy(&joined(args))));
+                return Outcome::Error(format!(
+                    "{name}: {}",
+                    String::from_utf8_lossy(&joined(args, context))
+                ));
             }
             "die" => return Outcome::Error("die".into()),
             "obj" => object(args, context),
@@ -111,8 +114,8 @@ fn upper(c: char) -> char {
 }
 
 /// Each argument printed by itself, joined by commas.
-fn joined(args: &[Val<'_>]) -> Vec<u8> {
-    args.iter().map(Val::printed).collect::<Vec<_>>().join(&b',')
+fn joined<'a>(args: &[Val<'a>], context: &Context<'a>) -> Vec<u8> {
+    args.iter().map(|arg| context.printed(&[*arg])).collect::<Vec<_>>().join(&b',')
 }
 
 fn object<'a>(args: &[Val<'a>], context: &Context<'a>) -> Val<'a> {

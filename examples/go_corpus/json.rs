@@ -14,7 +14,7 @@ fn write(out: &mut String, value: &Val<'_>) -> Option<()> {
         "<nil>" | "interface {}" => out.push_str("null"),
         "bool" => out.push_str(if value.is_true() { "true" } else { "false" }),
         "int" | "uint8" => out.push_str(&value.as_int().unwrap_or(0).to_string()),
-        "float64" => write_float(out, value.to_value().as_f64().unwrap_or(0.0)),
+        "float64" => write_float(out, value.as_float().unwrap_or(0.0)),
         "string" => write_string(out, value.as_bytes().unwrap_or_default()),
         "[]interface {}" => write_list(out, value)?,
         name if name.starts_with("map[") => write_map(out, value)?,
@@ -56,8 +56,16 @@ fn write_float(out: &mut String, number: f64) {
         let text = format!("{number:e}");
         out.push_str(&if text.contains("e-") { text } else { text.replace('e', "e+") });
     } else {
-        out.push_str(&number.to_string());
+        out.push_str(&plain(number));
     }
+}
+
+/// The shortest digits without an exponent; of two forms that are equally near, the even one.
+fn plain(number: f64) -> String {
+    let shortest = number.to_string();
+    let places = shortest.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let nearest = format!("{number:.places$}");
+    if places > 0 && nearest.parse() == Ok(number) { nearest } else { shortest }
 }
 
 fn write_string(out: &mut String, bytes: &[u8]) {

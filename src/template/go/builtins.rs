@@ -129,27 +129,16 @@ fn not_a_function(value: Val<'_>, callee: &str) -> String {
     }
 }
 
-/// The text that `print` prints, as far as the run may still make values.
+/// A string of what `print` prints.
 fn printed<'a>(context: &Context<'a>, print: impl FnOnce(&mut Printer<'_>)) -> Val<'a> {
-    let mut out = Vec::new();
-    let mut printer = Printer::new(&mut out, context.scratch_left());
-    print(&mut printer);
-    if !printer.fitted() {
-        context.exhaust();
-    }
-    context.bytes(out)
+    context.bytes(context.print_with(print))
 }
 
 /// The arguments printed as one text, and that escaped.
 fn escaped<'a>(args: &[Val<'a>], escape: fn(&[u8], &mut Vec<u8>), context: &Context<'a>) -> Val<'a> {
-    let mut text = Vec::new();
     let shown: Vec<Val<'a>> =
         args.iter().map(|arg| if arg.is_nil() { Val::text("<no value>") } else { *arg }).collect();
-    let mut printer = Printer::new(&mut text, context.scratch_left());
-    printer.print(&shown);
-    if !printer.fitted() {
-        context.exhaust();
-    }
+    let text = context.printed(&shown);
     let mut out = Vec::with_capacity(text.len());
     escape(&text, &mut out);
     context.bytes(out)

@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 use super::arena::Arena;
 use super::call::Type;
+use super::fmt::{Printer, sprint};
 use super::missing::Absent;
 use super::val::{Base, Dict, Slice, V, Val};
 
@@ -107,6 +108,54 @@ impl<'a> Context<'a> {
             Some(value) => Val::data(value),
             None => self.kept(None),
         }
+    }
+
+    /// The value as plain data, counted as made by the run: its parts may be shared, and be many when written out.
+    ///
+    /// Strings that are not UTF-8 get U+FFFD in place of what is broken.
+    pub fn to_value(&self, value: &Val<'a>) -> Value {
+        self.charge(size_of::<Value>());
+        if self.is_exhausted() {
+            return Value::Null;
+        }
+        match value.v {
+            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => Value::Null,
+            V::Bool(value) => Value::Bool(value),
+            V::Int(n) => Value::Int(n),
+            V::Byte(n) => Value::Int(i64::from(n)),
+            V::Float(n) => Value::Float(n),
+            V::Complex(..) => Value::from(sprint(&[*value]).as_str()),
+            V::Str(bytes) => {
+                self.charge(bytes.len());
+                Value::from(String::from_utf8_lossy(bytes).as_ref())
+            }
+            V::List(list) => Value::List(list.clone()),
+            V::Slice(slice) => {
+                (0..slice.len).map(|at| self.to_value(&slice.get(at))).collect::<Vec<_>>().into()
+            }
+            V::Map(map) => Value::Map(map.clone()),
+            V::Dict(dict) => {
+                let entry = |(key, value): &(&[u8], Val<'a>)| {
+                    (String::from_utf8_lossy(key).as_ref().into(), self.to_value(value))
+                };
+                Value::from(Map::from_entries(dict.entries.iter().map(entry).collect()))
+            }
+        }
+    }
+
+    /// The text that `print` makes of the values, as far as the run may still make values.
+    pub fn printed(&self, values: &[Val<'a>]) -> Vec<u8> {
+        self.print_with(|printer| printer.print(values))
+    }
+
+    pub(super) fn print_with(&self, print: impl FnOnce(&mut Printer<'_>)) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out, self.scratch_left());
+        print(&mut printer);
+        if !printer.fitted() {
+            self.exhaust();
+        }
+        out
     }
 
     /// A list.

@@ -273,7 +273,7 @@ impl<'a> Machine<'a, '_> {
         };
         fitting.ok_or_else(|| {
             let shown = expr.to_string();
-            self.fail("expected %s; found %s", &[Val::text(expected), Val::text(&shown)])
+            self.fail(&format!("expected {expected}; found %s"), &[Val::text(&shown)])
         })
     }
 

@@ -52,7 +52,8 @@ impl Number {
 
     /// A sum such as `1+2i`.
     pub(super) fn from_sum(text: &str) -> Result<Number, String> {
-        let (real, imaginary) = split_sum(text).ok_or("syntax error scanning complex number")?;
+        let parts = split_sum(text).filter(|(_, imaginary)| imaginary.len() > 1);
+        let (real, imaginary) = parts.ok_or("syntax error scanning complex number")?;
         let parse = |part: &str| parse_float(part).ok_or_else(|| float_error(part));
         Ok(Number::of(text).with_complex(parse(real)?, parse(imaginary)?))
     }

@@ -132,9 +132,14 @@ impl<'s> Parser<'s> {
 
     /// An error at the line of the last token; the name of the text is, as in Go, part of the format.
     pub(super) fn error(&self, format: &str, args: &[&str]) -> ParseError {
-        let line = self.scope.tokens[0].line;
         let args: Vec<Val<'_>> = args.iter().map(|arg| Val::text(arg)).collect();
-        let message = sprintf(&format!("template: {}:{line}: {format}", self.name), &args);
+        self.error_with(format, &args)
+    }
+
+    /// The same, with arguments of any type.
+    pub(super) fn error_with(&self, format: &str, args: &[Val<'_>]) -> ParseError {
+        let line = self.scope.tokens[0].line;
+        let message = sprintf(&format!("template: {}:{line}: {format}", self.name), args);
         ParseError { message, name: self.name.into(), line }
     }
 

@@ -142,7 +142,8 @@ impl<'s> Parser<'s> {
                 Some(Expr::Bool(..) | Expr::Dot(_) | Expr::Nil(_) | Expr::Number(..) | Expr::Str { .. })
             );
             if plain {
-                return Err(self.error(&format!("non executable command in pipeline stage {}", at + 1), &[]));
+                let stage = super::val::Val::int(at as i64 + 1);
+                return Err(self.error_with("non executable command in pipeline stage %d", &[stage]));
             }
         }
         if open.pipe.depth as usize >= self.options.max_nesting {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::ast::{BranchKind, Expr, List, Node, Pipe};
+use super::ast::{BranchKind, Expr, List, Node, Pipe, Tree};
 use super::builtins::Builtin;
 use super::requires_path::{Paths, Step};
 use super::set::Set;
@@ -30,10 +30,7 @@ pub struct Requires {
 }
 
 /// Statements and paths looked at, all rounds together; a template that takes more is taken to touch everything.
-const MAX_VISITS: usize = 200_000;
-
-/// Nested calls of templates after which paths no longer grow.
-const MAX_CALLS: usize = 6;
+const MAX_VISITS: usize = 100_000;
 
 /// Statements that still have to be looked at.
 struct Job<'a> {
@@ -41,7 +38,8 @@ struct Job<'a> {
     dot: Paths,
     scope: usize,
     optional: bool,
-    calls: usize,
+    /// The call that led here: an index into the calls, which lead to the call before them.
+    call: usize,
 }
 
 /// A variable that can be seen, and the one declared before it.
@@ -59,6 +57,8 @@ struct Analysis<'a, 'f> {
     takes_missing: &'f dyn Fn(&str) -> bool,
     jobs: Vec<Job<'a>>,
     called: HashSet<(&'a str, Paths, bool)>,
+    /// Calls under way: the name of the template, and the call that it is part of.
+    calls: Vec<(&'a str, usize)>,
     /// Variables in the order of their declaration; the first one is no variable.
     variables: Vec<Variable<'a>>,
     /// What each declared variable, and `$` of each call, can stand for.
@@ -101,6 +101,7 @@ impl Set {
             takes_missing,
             jobs: Vec::new(),
             called: HashSet::new(),
+            calls: Vec::new(),
             variables: Vec::new(),
             values: Vec::new(),
             slots: HashMap::new(),
@@ -124,10 +125,11 @@ impl<'a> Analysis<'a, '_> {
     fn round(&mut self, name: &str) {
         self.changed = false;
         self.called.clear();
+        self.calls.clear();
         self.variables.clear();
         self.variables.push(Variable { name: "", slot: usize::MAX, before: 0 });
         if let Some(tree) = self.set.tree(name) {
-            self.start(&tree.root, Paths::root(), false, 0);
+            self.start(tree, Paths::root(), false, usize::MAX);
         }
         while let Some(job) = self.jobs.pop() {
             if self.visits < MAX_VISITS {
@@ -148,11 +150,13 @@ impl<'a> Analysis<'a, '_> {
     }
 
     /// Looks at a template that is run with this dot.
-    fn start(&mut self, list: &'a List, dot: Paths, optional: bool, calls: usize) {
+    fn start(&mut self, tree: &'a Tree, dot: Paths, optional: bool, outer: usize) {
+        let call = self.calls.len();
+        self.calls.push((&tree.name, outer));
         let slot = self.values.len();
         self.values.push(dot.clone());
         let scope = self.declare("$", slot, 0);
-        self.jobs.push(Job { list, dot, scope, optional, calls });
+        self.jobs.push(Job { list: &tree.root, dot, scope, optional, call });
     }
 
     fn declare(&mut self, name: &'a str, slot: usize, before: usize) -> usize {
@@ -172,12 +176,12 @@ impl<'a> Analysis<'a, '_> {
     }
 
     fn list(&mut self, job: Job<'a>) {
-        let Job { list, dot, mut scope, optional, calls } = job;
+        let Job { list, dot, mut scope, optional, call } = job;
         for node in list {
             self.visits += 1;
             let Some(pipe) = super::walk::pipe_of(node) else {
                 if let Node::Template(invoke) = node {
-                    self.call(&invoke.name, Paths::default(), optional, calls);
+                    self.call(&invoke.name, Paths::default(), optional, call);
                 }
                 continue;
             };
@@ -198,7 +202,7 @@ impl<'a> Analysis<'a, '_> {
                 }
                 Node::Template(invoke) => {
                     self.touch(&value, true);
-                    self.call(&invoke.name, value, optional, calls);
+                    self.call(&invoke.name, value, optional, call);
                     scope = view.scope;
                 }
                 Node::Branch(branch) => {
@@ -212,10 +216,10 @@ impl<'a> Analysis<'a, '_> {
                     if branch.kind == BranchKind::Range {
                         self.loop_variables(pipe, inner, &body_dot);
                     }
-                    let body = Job { list: &branch.list, dot: body_dot, scope: inner, optional: true, calls };
+                    let body = Job { list: &branch.list, dot: body_dot, scope: inner, optional: true, call };
                     self.jobs.push(body);
                     if let Some(list) = &branch.else_list {
-                        self.jobs.push(Job { list, dot: dot.clone(), scope: inner, optional: true, calls });
+                        self.jobs.push(Job { list, dot: dot.clone(), scope: inner, optional: true, call });
                     }
                 }
                 Node::Text { .. } | Node::Break | Node::Continue => {}
@@ -238,14 +242,25 @@ impl<'a> Analysis<'a, '_> {
         }
     }
 
-    fn call(&mut self, name: &'a str, dot: Paths, optional: bool, calls: usize) {
+    fn call(&mut self, name: &'a str, dot: Paths, optional: bool, outer: usize) {
         let Some(tree) = self.set.tree(name) else {
             return note(&mut self.needs.templates, name, optional, false);
         };
-        let dot = if calls >= MAX_CALLS { dot.frozen() } else { dot };
+        // A template that calls itself may go on to any depth.
+        let dot = if self.is_under_way(name, outer) { dot.frozen() } else { dot };
         if self.called.insert((name, dot.clone(), optional)) {
-            self.start(&tree.root, dot, optional, calls + 1);
+            self.start(tree, dot, optional, outer);
         }
+    }
+
+    fn is_under_way(&self, name: &str, mut call: usize) -> bool {
+        while let Some((running, outer)) = self.calls.get(call) {
+            if *running == name {
+                return true;
+            }
+            call = *outer;
+        }
+        false
     }
 
     fn touch(&mut self, value: &Paths, optional: bool) {
@@ -285,7 +300,9 @@ impl<'a> Analysis<'a, '_> {
                 }
             };
             if let Some(slot) = slot {
-                self.flow(slot, value);
+                let known = self.values.get(slot).filter(|_| pipe.assign);
+                let value = known.map_or_else(|| value.clone(), |known| known.walk(value));
+                self.flow(slot, &value);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// Paths do not get longer than this; what lies below is decided as the template runs.
-const MAX_STEPS: usize = 24;
+const MAX_STEPS: usize = 32;
 
 /// A value that may come from more places than this may come from anywhere.
 const MAX_PATHS: usize = 200;
@@ -42,6 +42,12 @@ impl Path {
             step => path.steps.push(step.clone()),
         }
         path
+    }
+}
+
+impl Path {
+    fn leads_on_from(&self, other: &Path) -> bool {
+        self.steps.len() > other.steps.len() && self.steps.starts_with(&other.steps)
     }
 }
 
@@ -92,6 +98,16 @@ impl Paths {
     /// The same places, none of which is needed.
     pub(super) fn optional(&self) -> Paths {
         self.map(|path| Path { optional: true, ..path.clone() })
+    }
+
+    /// The places of a variable that is assigned `other`: one that leads on from a place where the variable was
+    /// before is taken for a walk of any length from there.
+    pub(super) fn walk(&self, other: &Paths) -> Paths {
+        let start = |path: &Path| self.0.iter().find(|known| path.leads_on_from(known)).cloned();
+        other.map(|path| match start(path) {
+            Some(known) => Path { dynamic: true, ..known },
+            None => path.clone(),
+        })
     }
 
     /// Adds other places; true if there was a new one.

@@ -9,8 +9,7 @@ use super::missing::Absent;
 
 /// A value inside a run.
 ///
-/// It lives as long as the run and can be copied freely. [`Context`](super::Context) makes new ones,
-/// [`to_value`](Val::to_value) turns one into plain data.
+/// It lives as long as the run and can be copied freely. [`Context`](super::Context) makes new ones and turns them into plain data.
 #[derive(Clone, Copy)]
 pub struct Val<'a> {
     pub(super) v: V<'a>,
@@ -138,36 +137,6 @@ impl<'a> Val<'a> {
         Val { v, boxed: true, depth: 0 }
     }
 
-    /// The value as plain data. Strings that are not UTF-8 get U+FFFD in place of what is broken.
-    pub fn to_value(&self) -> Value {
-        match self.v {
-            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => Value::Null,
-            V::Bool(value) => Value::Bool(value),
-            V::Int(n) => Value::Int(n),
-            V::Byte(n) => Value::Int(i64::from(n)),
-            V::Float(n) => Value::Float(n),
-            V::Complex(..) => Value::from(super::fmt::sprint(&[*self]).as_str()),
-            V::Str(bytes) => Value::from(String::from_utf8_lossy(bytes).as_ref()),
-            V::List(list) => Value::List(list.clone()),
-            V::Slice(slice) => (0..slice.len).map(|at| slice.get(at).to_value()).collect::<Vec<_>>().into(),
-            V::Map(map) => Value::Map(map.clone()),
-            V::Dict(dict) => {
-                let entries = dict.entries.iter();
-                let entry = |(key, value): &(&[u8], Val<'_>)| {
-                    (String::from_utf8_lossy(key).as_ref().into(), value.to_value())
-                };
-                Value::from(Map::from_entries(entries.map(entry).collect()))
-            }
-        }
-    }
-
-    /// The value as `print` prints it.
-    pub fn printed(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        super::fmt::Printer::new(&mut out, 1 << 30).print(&[*self]);
-        out
-    }
-
     /// The bytes of a string.
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
         match self.v {
@@ -181,6 +150,14 @@ impl<'a> Val<'a> {
         match self.v {
             V::Int(n) => Some(n),
             V::Byte(n) => Some(i64::from(n)),
+            _ => None,
+        }
+    }
+
+    /// The value of a Go `float64`, which is what every number in data is.
+    pub fn as_float(&self) -> Option<f64> {
+        match self.v {
+            V::Float(n) => Some(n),
             _ => None,
         }
     }

@@ -6,6 +6,9 @@ use super::Printer;
 /// No double has more digits than this behind the point, or more significant ones.
 const EXACT_DIGITS: usize = 1_100;
 
+/// With fewer digits than this, no two shortest forms of a double are equally near to it.
+const TIE_DIGITS: usize = 15;
+
 /// A double as decimal digits `0.d1d2d3… * 10^point`, without trailing zeros; no digits for zero.
 struct Decimal {
     digits: Vec<u8>,
@@ -13,9 +16,20 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The fewest digits that give the same double back.
+    /// The fewest digits that give the same double back; of two that are equally near, the even ones.
     fn shortest(value: f64) -> Decimal {
-        Decimal::from_exponent_form(&format!("{value:e}"))
+        let text = format!("{value:e}");
+        let shortest = Decimal::from_exponent_form(&text);
+        let count = shortest.digits.len();
+        if count < TIE_DIGITS {
+            return shortest;
+        }
+        let precision = count - 1;
+        let nearest = format!("{value:.precision$e}");
+        match nearest != text && nearest.parse() == Ok(value) {
+            true => Decimal::from_exponent_form(&nearest),
+            false => shortest,
+        }
     }
 
     /// `significant` digits, correctly rounded.
@@ -298,4 +312,37 @@ fn with_point(size: Vec<u8>, verb: char, precision: Option<usize>) -> Vec<u8> {
     out.resize(out.len() + usize::try_from(missing).unwrap_or(0), b'0');
     out.extend_from_slice(tail);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::val::Val;
+    use super::super::sprintf;
+
+    fn formatted(format: &str, number: f64) -> String {
+        sprintf(format, &[Val::float(number)])
+    }
+
+    #[test]
+    fn of_two_shortest_forms_that_are_equally_near_the_even_one_is_printed() {
+        assert_eq!(formatted("%v", -78_365_065_960_460.625), "-7.836506596046062e+13");
+        assert_eq!(formatted("%v", 731_402_281_392_808.25), "7.314022813928082e+14");
+        assert_eq!(formatted("%v", 5e-324), "5e-324");
+        assert_eq!(formatted("%v", f64::MAX), "1.7976931348623157e+308");
+    }
+
+    #[test]
+    fn precisions_beyond_what_a_double_holds_are_filled_with_zeros() {
+        assert_eq!(formatted("%.2000f", 0.5).len(), 2002);
+        assert_eq!(formatted("%.3000e", 1.5).len(), 3006);
+        assert_eq!(formatted("%.70000g", 0.1).len(), 57);
+        assert_eq!(formatted("%.0f %.0f", 2.5), "2 %!f(MISSING)");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_padded_with_spaces_only() {
+        assert_eq!(formatted("%08.2f", f64::INFINITY), "    +Inf");
+        assert_eq!(formatted("%-6vx", f64::NAN), "NaN   x");
+        assert_eq!(formatted("% v", f64::NEG_INFINITY), "-Inf");
+    }
 }

@@ -54,6 +54,7 @@ fn values_made_on_the_way_are_limited() {
         "{{$x := .s}}{{range 64}}{{$x = html $x $x}}{{end}}",
         "{{$x := .s}}{{range 64}}{{$x = say $x $x}}{{end}}",
         "{{$x := .s}}{{range 64}}{{$x = list $x $x}}{{end}}{{print $x}}",
+        "{{$x := .s}}{{range 64}}{{$x = list $x $x}}{{end}}{{plain $x}}",
         r#"{{range 64}}{{$x := printf "%1000000d" 1}}{{end}}"#,
         "{{$x := .s}}{{range 100000}}{{$x = list $x}}{{end}}",
     ] {

@@ -15,7 +15,7 @@ impl Functions for TestFunctions {
     fn signature(&self, name: &str) -> Option<Signature> {
         match name {
             "default" => Some(Signature { takes_missing: true, ..Signature::ANY }),
-            "say" | "list" | "later" | "gap" => Some(Signature::ANY),
+            "say" | "list" | "plain" | "later" | "gap" => Some(Signature::ANY),
             _ => None,
         }
     }
@@ -26,9 +26,12 @@ impl Functions for TestFunctions {
                 Outcome::Value(if value.is_true() { *value } else { *fallback })
             }
             ("list", items) => Outcome::Value(context.list(items.to_vec())),
+            ("plain", [value]) => Outcome::Value(context.value(context.to_value(value))),
             ("later", _) => Outcome::Pending,
             ("gap", _) => Outcome::Gap,
-            _ => Outcome::Value(context.bytes(args.iter().map(Val::printed).collect::<Vec<_>>().concat())),
+            _ => Outcome::Value(
+                context.bytes(args.iter().map(|arg| context.printed(&[*arg])).collect::<Vec<_>>().concat()),
+            ),
         }
     }
 }

@@ -66,21 +66,13 @@ fn functions_and_templates_that_others_must_supply_are_listed() {
 fn templates_that_call_themselves_end_in_a_dynamic_path() {
     let found =
         paths(r#"{{define "n"}}{{.v}}{{range .kids}}{{template "n" .}}{{end}}{{end}}{{template "n" .tree}}"#);
-    assert!(
-        found.contains(&"tree.v".to_owned()) && found.contains(&"tree.kids[].v?".to_owned()),
-        "{found:?}"
-    );
-    assert!(found.iter().any(|path| path.ends_with('*')), "{found:?}");
+    assert_eq!(found, ["tree?", "tree.kids", "tree.kids[]?*", "tree.v"]);
 }
 
 #[test]
 fn a_variable_that_walks_a_list_ends_in_a_dynamic_path() {
     let found = paths("{{$x := .a}}{{range .b}}{{$x = $x.next}}{{end}}{{$x.v}}");
-    assert!(
-        found.contains(&"a.next.next.v?".to_owned())
-            || found.iter().any(|path| path.starts_with("a.next") && path.ends_with('*')),
-        "{found:?}"
-    );
+    assert_eq!(found, ["a*", "a.next?", "a.v", "b"]);
 }
 
 /// A path with all indexes taken away: `a[1].b` and `a[].b` are one.
@@ -168,10 +160,8 @@ proptest! {
         };
         if let Err(ExecError::Missing(missing)) = run(&text, data, &options).1 {
             let listed = parsed(&text).requires("t", &|name| name == "default").paths;
-            let maps = ["", "a", "b", "a.x", "b.x", "a.x.b", "b.x.a", "b.x.a.x"];
             for miss in missing {
-                // Equal empty maps are distinct objects here, so that every path is exact.
-                prop_assert!(is_covered(&miss.path, &listed), "{} is not in {listed:?} of {text} ({maps:?})", miss.path);
+                prop_assert!(is_covered(&miss.path, &listed), "{} is not in {listed:?} of {text}", miss.path);
             }
         }
     }
