@@ -2,7 +2,8 @@
 
 use super::contract::{Arguments, Called, Functions};
 use super::go::{self, Context, Outcome, Signature, Type, Val};
-use crate::value::{Value, from_json};
+use super::go_json::write_json;
+use crate::value::from_json;
 
 const ANY: Signature = Signature::ANY;
 
@@ -67,7 +68,10 @@ impl go::Functions for ServiceFunctions<'_> {
 
 impl ServiceFunctions<'_> {
     fn call_tool<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
-        let arguments = Arguments { positional: args.iter().map(Val::to_value).collect(), named: Vec::new() };
+        let arguments = Arguments {
+            positional: args.iter().map(|arg| context.to_value(arg)).collect(),
+            named: Vec::new(),
+        };
         match self.0.call(name, arguments) {
             Called::Value(value) => Outcome::Value(context.value(value)),
             Called::Gap => Outcome::Gap,
@@ -90,10 +94,9 @@ fn is_blank(value: &Val<'_>) -> bool {
 }
 
 fn to_json<'a>(value: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
-    match serde_json::to_vec(&value.to_value()) {
-        Ok(json) => Outcome::Value(context.bytes(json)),
-        Err(error) => Outcome::Error(error.to_string()),
-    }
+    let mut json = String::new();
+    write_json(&context.to_value(value), &mut json);
+    Outcome::Value(context.text(json))
 }
 
 fn from_text<'a>(text: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
@@ -127,7 +130,7 @@ fn join<'a>(separator: &Val<'a>, list: &Val<'a>, context: &Context<'a>) -> Outco
         if at > 0 {
             joined.extend_from_slice(bytes_of(separator));
         }
-        joined.extend(list.item(at).map(|item| item.printed()).unwrap_or_default());
+        joined.extend(list.item(at).map(|item| context.printed(&[item])).unwrap_or_default());
         if joined.len() > context.scratch_left() {
             break;
         }
@@ -146,11 +149,9 @@ fn split<'a>(separator: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outc
 }
 
 fn indent<'a>(count: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
-    let count = match (count.as_int(), count.to_value()) {
-        (Some(count), _) => usize::try_from(count).ok(),
-        (None, Value::Float(count)) if count >= 0.0 && count.fract() == 0.0 => Some(count as usize),
-        _ => None,
-    };
+    let whole = |count: f64| (count >= 0.0 && count.fract() == 0.0).then_some(count as usize);
+    let int = count.as_int().and_then(|count| usize::try_from(count).ok());
+    let count = int.or_else(|| count.as_float().and_then(whole));
     let Some(count) = count else {
         return Outcome::Error("needs a whole number of spaces".to_owned());
     };
@@ -168,7 +169,7 @@ fn indent<'a>(count: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outcome
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{Map, SmolStr};
+    use crate::value::{Map, SmolStr, Value};
 
     struct NoTools;
 

@@ -8,10 +8,9 @@ use super::library::{Library, Text};
 use super::{filters, json, methods, operators, print};
 use crate::template::Limits;
 
-/// The deepest recursion that is safe on a stack of 2 MiB, in the engine's own unit, of which a block
-/// costs 1, a macro call 4 and an include 10. Optimized, a level takes up to 4 KiB of stack; otherwise
-/// about 17 KiB. (The engine itself allows no more than 500.)
-const DEEPEST_RECURSION: usize = if cfg!(debug_assertions) { 100 } else { 500 };
+/// What a macro call costs in the engine's own unit of recursion; a block costs 1, and an include 10. (The engine moves
+/// to a new piece of stack before the thread's own runs out.)
+const UNITS_A_CALL: usize = 4;
 
 /// What all templates share; cloning it is cheap.
 fn shared() -> &'static Environment<'static> {
@@ -41,7 +40,7 @@ pub(super) fn environment(
     limits: &Limits,
 ) -> Result<Environment<'static>, (Arc<Text>, Error)> {
     let mut env = shared().clone();
-    env.set_recursion_limit(limits.recursion.min(DEEPEST_RECURSION));
+    env.set_recursion_limit(limits.recursion.saturating_mul(UNITS_A_CALL));
     env.set_fuel(Some(limits.steps));
     for (name, text) in library.texts() {
         env.add_template_owned(name, text.guarded.text.clone()).map_err(|error| (text, error))?;

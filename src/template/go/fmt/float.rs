@@ -325,8 +325,8 @@ mod tests {
 
     #[test]
     fn of_two_shortest_forms_that_are_equally_near_the_even_one_is_printed() {
-        assert_eq!(formatted("%v", -78_365_065_960_460.625), "-7.836506596046062e+13");
-        assert_eq!(formatted("%v", 731_402_281_392_808.25), "7.314022813928082e+14");
+        assert_eq!(formatted("%v", -78_365_065_960_460.63), "-7.836506596046062e+13");
+        assert_eq!(formatted("%v", 731_402_281_392_808.3), "7.314022813928082e+14");
         assert_eq!(formatted("%v", 5e-324), "5e-324");
         assert_eq!(formatted("%v", f64::MAX), "1.7976931348623157e+308");
     }

@@ -163,7 +163,7 @@ fn a_deadline_that_has_passed_ends_the_run() {
 fn recursion_ends_on_a_small_stack() {
     let sources = [
         "{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}",
-        "{% macro m(x) %}{% if x %}{% for i in [1] %}{% with a = 1 %}{{ m([x])|upper }}{% endwith %}{% endfor %}{% endif %}{% endmacro %}{{ m(1) }}",
+        "{% macro m(x) %}{% if x %}{% for i in [1] %}{% with a = 1 %}{{ m(x)|upper }}{% endwith %}{% endfor %}{% endif %}{% endmacro %}{{ m(1) }}",
         "{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{{ caller() }}{% endmacro %}{% call m() %}x{% endcall %}",
         "{% macro m() %}{% set x %}{{ [1]|map('upper')|join ~ m() }}{% endset %}{% endmacro %}{{ m() }}",
         "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
