@@ -28,6 +28,11 @@ impl<'a> Machine<'a, '_> {
     /// The value of a pipeline, which its variables get, too.
     pub(super) fn pipe(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
         self.at = Some(At::Pipe(pipe));
+        if let [command] = pipe.cmds.as_slice()
+            && pipe.decl.is_empty()
+        {
+            return Ok(self.command(dot, command, None)?.unboxed());
+        }
         let mut piped = None;
         for command in &pipe.cmds {
             if let Some(value) = piped {
@@ -182,6 +187,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// The member `name` of a value.
+    #[inline]
     fn field(&mut self, value: Val<'a>, name: &'a str, called: bool) -> Result<Val<'a>, Stop> {
         match value.v {
             V::Map(map) if !called => match map.get(name) {

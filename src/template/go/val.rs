@@ -222,11 +222,13 @@ impl<'a> Val<'a> {
     }
 
     /// What is in an `interface {}`: a nil is nothing then.
-    pub(super) fn unboxed(self) -> Val<'a> {
-        match self.v {
-            V::Nil => Val::NONE,
-            v => Val { v, boxed: false, depth: self.depth },
+    #[inline]
+    pub(super) fn unboxed(mut self) -> Val<'a> {
+        if matches!(self.v, V::Nil) {
+            self.v = V::None;
         }
+        self.boxed = false;
+        self
     }
 
     /// The value in a variable of type `interface {}`.

@@ -224,13 +224,8 @@ impl Printer<'_> {
 
     fn number(&mut self, number: f64, verb: char, default: Option<usize>) {
         let flags = self.flags;
-        if verb == 'g'
-            && flags.width.is_none()
-            && flags.precision.is_none()
-            && !(flags.plus || flags.space || flags.sharp)
-            && let Some(whole) = small_whole(number)
-        {
-            return self.small(whole);
+        if verb == 'g' && flags.is_plain() && self.plain_number(number) {
+            return;
         }
         let precision = flags.precision.or(default);
         let sign = match number.is_sign_negative() && !number.is_nan() {
@@ -258,19 +253,24 @@ impl Printer<'_> {
         self.padded(&text);
     }
 
-    fn small(&mut self, whole: u32) {
-        let mut digits = [b'0'; 6];
-        let mut rest = whole;
-        let mut used = 0;
-        for digit in digits.iter_mut().rev() {
-            *digit = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            used += 1;
-            if rest == 0 {
-                break;
-            }
+    /// Prints a number of everyday size, which `%v` shows without an exponent; false if it is not one.
+    fn plain_number(&mut self, number: f64) -> bool {
+        if let Some(whole) = small_whole(number) {
+            self.push_shown(whole);
+            return true;
         }
-        self.push(digits.get(6 - used..).unwrap_or_default());
+        if !(1e-4..1e6).contains(&number.abs()) {
+            return false;
+        }
+        let before = self.out.len();
+        self.push_shown(number);
+        // Where two shortest forms may be equally near, the slow way decides.
+        let sure = self.out.len() - before < TIE_DIGITS && !self.overflow;
+        if !sure {
+            self.out.truncate(before);
+            self.overflow = false;
+        }
+        sure
     }
 
     fn not_finite(&mut self, number: f64, sign: u8) {

@@ -11,6 +11,10 @@ impl Printer<'_> {
         // The verbs for characters see the bits of a negative number.
         let bits = if negative { size.wrapping_neg() } else { size };
         match verb {
+            'v' | 'd' if self.flags.is_plain() && !self.flags.sharp_v => {
+                self.push(if negative { b"-" } else { b"" });
+                self.push_shown(size);
+            }
             'v' if self.flags.sharp_v && matches!(value.v, V::Byte(_)) => {
                 let sharp = std::mem::replace(&mut self.flags.sharp, true);
                 self.digits(size, negative, 16, 'v');

@@ -5,6 +5,8 @@ mod format;
 mod int;
 mod text;
 
+use std::io::Write;
+
 use super::unicode::count;
 use super::val::{Kind, V, Val};
 
@@ -61,6 +63,15 @@ pub(super) fn lossy(bytes: &[u8]) -> String {
     }
 }
 
+impl Flags {
+    /// Whether nothing stands between `%` and the verb.
+    fn is_plain(&self) -> bool {
+        self.width.is_none()
+            && self.precision.is_none()
+            && !(self.plus || self.minus || self.sharp || self.space || self.zero)
+    }
+}
+
 impl<'o> Printer<'o> {
     /// A printer that lets `out` grow to `limit` bytes.
     pub(super) fn new(out: &'o mut Vec<u8>, limit: usize) -> Printer<'o> {
@@ -105,6 +116,15 @@ impl<'o> Printer<'o> {
                 self.out.extend_from_slice(fitting);
             }
             _ => self.out.extend_from_slice(bytes),
+        }
+    }
+
+    /// Appends what `shown` shows, without a text in between.
+    fn push_shown(&mut self, shown: impl std::fmt::Display) {
+        let _ = write!(self.out, "{shown}");
+        if self.out.len() > self.limit {
+            self.overflow = true;
+            self.out.truncate(self.limit);
         }
     }
 
