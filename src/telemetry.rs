@@ -21,6 +21,7 @@ pub fn init(log: &Log) -> Result<(), BadLevel> {
         .map_err(|error| BadLevel { level: log.level.clone(), reason: error.to_string() })?;
     let lines =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let lines = lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     // A subscriber that is already there stays: the first one wins, and that is what we want.
     let _already_set = match log.format {
         LogFormat::Text => lines.try_init(),
