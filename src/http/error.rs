@@ -82,6 +82,11 @@ impl ApiError {
             .with_details(json!({"violations": violations}))
     }
 
+    /// The query of the address cannot be read.
+    pub fn invalid_query(reason: &str) -> ApiError {
+        ApiError::new(Kind::InvalidInput, "invalid_query", format!("the query of the address: {reason}"))
+    }
+
     /// A preview needs exactly one of its two bodies.
     pub fn one_body() -> ApiError {
         let message = "give exactly one of `template` (a text) and `messages` (a list)";

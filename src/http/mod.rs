@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
-use actix_web::web::Data;
+use actix_web::web::{Data, QueryConfig};
 use actix_web::{App as ActixApp, HttpServer};
 
 use crate::app::App;
@@ -55,6 +55,7 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
             .app_data(services.clone())
             .app_data(body_limit.clone())
             .app_data(actix_web::web::PayloadConfig::new(body_limit.0))
+            .app_data(query())
             .configure(routes::configure)
             .wrap_fn(move |request, service| guard.clone().around(request, service))
     });
@@ -70,4 +71,9 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
         .listen(listener)?
         .run();
     Ok(Bound { address, server })
+}
+
+/// Queries that cannot be read are told in the shape of all errors.
+fn query() -> QueryConfig {
+    QueryConfig::default().error_handler(|error, _| error::ApiError::invalid_query(&error.to_string()).into())
 }

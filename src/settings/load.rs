@@ -99,6 +99,14 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_file_and_the_readme_show_the_defaults() {
+        let sample = include_str!("../../deploy/ai-prompt-shell.toml");
+        assert_eq!(load_text(sample, &[]).unwrap(), Settings::default());
+        let (_, settings) = sample.split_once("\n\n").unwrap();
+        assert!(include_str!("../../README.md").contains(settings.trim_end()));
+    }
+
+    #[test]
     fn the_command_line_wins_over_the_file() {
         let text = "[server]\nlisten = \"127.0.0.1:1\"\n[store]\nprefix = \"p:\"";
         let settings = load_text(text, &[("server.listen", "127.0.0.1:2".into())]).unwrap();

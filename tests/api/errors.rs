@@ -47,6 +47,14 @@ async fn invalid_variables_lists_every_violation_by_json_pointer() {
 }
 
 #[actix_web::test]
+async fn a_query_that_cannot_be_read_is_told_in_the_one_shape() {
+    let app = TestApp::start().await;
+    for path in ["/api/prompts?detail=maybe", "/api/prompts/x.y?raw=other"] {
+        app.get(path).await.assert_error(400, "invalid_request_error", "invalid_query");
+    }
+}
+
+#[actix_web::test]
 async fn missing_variables_are_sorted_and_say_where_they_are_used() {
     let app = TestApp::start().await;
     let answer = app.preview("go", "{{.b}}\n{{.a.c}}{{.b}}", json!({})).await;
