@@ -3,13 +3,14 @@
 //! - [`Snapshot`]: what requests read
 //! - `packages`, `slots`: what the sources hold, and the last good version of it
 //! - `merge`, `dependences`, `environs`, `checks`: from there to a snapshot
-//! - `sync`: follows the sources; `write`: changes the store
+//! - `sync`: follows the sources; `scan`: reads the store; `write`: changes it
 
 mod checks;
 mod dependences;
 mod environs;
 mod merge;
 mod packages;
+mod scan;
 mod slots;
 mod snapshot;
 mod state;

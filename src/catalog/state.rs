@@ -62,10 +62,9 @@ impl State {
         self.slots.holds(kind, layer, key, bytes)
     }
 
-    /// Like [`State::holds`], and remembers that the scan of this number has seen the key.
-    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    /// Remembers that the scan of this number has seen a key of the store.
+    pub fn mark_seen(&mut self, kind: DocumentKind, scan: u64, key: &str) {
         self.slots.mark_seen(kind, key, scan);
-        self.slots.holds(kind, Layer::Store, key, bytes)
     }
 
     /// Removes every document of the store that neither the scan of this number has seen, nor `spare` names.

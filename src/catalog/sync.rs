@@ -1,9 +1,7 @@
 //! Follows the sources: reads packages and store at start, and again when they change.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -12,8 +10,8 @@ use tokio::sync::Notify;
 
 use super::slots::{Layer, Raw};
 use super::{Catalog, packages};
-use crate::model::{DocumentKind, Reason};
-use crate::store::{Change, Item, StoreError};
+use crate::model::DocumentKind;
+use crate::store::Change;
 
 /// How long a folder must be quiet before it is read again.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -95,7 +93,7 @@ impl Catalog {
         }
     }
 
-    fn prefix(&self, kind: DocumentKind) -> String {
+    pub(super) fn prefix(&self, kind: DocumentKind) -> String {
         format!("{}{}", self.options.root, kind.key_prefix())
     }
 
@@ -110,58 +108,6 @@ impl Catalog {
         }
         // Built-in packages and what was read so far must be visible, whatever became of the store.
         self.publish(&mut *self.state.lock().await);
-    }
-
-    /// Reads the whole store, and takes what has changed in one step.
-    async fn scan(&self) -> Result<(), StoreError> {
-        if let Ok(mut written) = self.written.lock() {
-            written.clear();
-        }
-        let scan = SCANS.fetch_add(1, Ordering::Relaxed);
-        let mut changed: Vec<(DocumentKind, Raw)> = Vec::new();
-        for kind in DocumentKind::ALL {
-            let prefix = self.prefix(kind);
-            let mut cursor = None;
-            loop {
-                let page = self.store.scan(&prefix, cursor).await?;
-                let mut state = self.state.lock().await;
-                for item in page.items {
-                    let Item { key, content } = item;
-                    let unreadable = content.as_ref().err().map(|why| Reason::new(why.to_string()));
-                    let bytes = content.as_deref().map_err(|_| unreadable.as_ref());
-                    let bytes = match bytes {
-                        Ok(bytes) => Ok(bytes),
-                        Err(Some(reason)) => Err(reason),
-                        Err(None) => continue,
-                    };
-                    if !state.sees(kind, scan, &key, bytes) {
-                        let bytes = bytes.map(Arc::from).map_err(Reason::clone);
-                        changed.push((kind, Raw { key, file: None, bytes }));
-                    }
-                }
-                cursor = page.next;
-                if cursor.is_none() {
-                    break;
-                }
-            }
-        }
-        self.take(scan, changed).await;
-        Ok(())
-    }
-
-    async fn take(&self, scan: u64, changed: Vec<(DocumentKind, Raw)>) {
-        let mut state = self.state.lock().await;
-        let written: BTreeSet<String> =
-            self.written.lock().map(|written| written.clone()).unwrap_or_default();
-        for (kind, raw) in changed {
-            if !written.contains(&raw.key) {
-                let key = raw.key.clone();
-                state.put(kind, Layer::Store, raw);
-                state.sees(kind, scan, &key, Ok(&[]));
-            }
-        }
-        state.remove_unseen(scan, &written);
-        self.publish(&mut state);
     }
 
     /// Reads one key of the store again.
@@ -199,9 +145,6 @@ impl Catalog {
         self.publish(&mut state);
     }
 }
-
-/// Numbers the scans of this process.
-static SCANS: AtomicU64 = AtomicU64::new(1);
 
 /// Watches a folder; `None` while it is not there, or when the system cannot watch it.
 fn watch(dir: &Path, changed: Arc<Notify>) -> Option<notify::RecommendedWatcher> {

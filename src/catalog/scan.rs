@@ -1,0 +1,101 @@
+//! Reads the whole store and takes what has changed, in one step and, where it can, from one moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Catalog;
+use super::slots::{Layer, Raw};
+use super::state::State;
+use crate::model::{DocumentKind, Reason};
+use crate::store::{Item, StoreError};
+
+/// Numbers the scans of this process.
+static SCANS: AtomicU64 = AtomicU64::new(1);
+
+/// How often a store that has changed is read again until it stands still.
+const READS_MAX: usize = 4;
+
+/// Stores with more keys than this are read once: they would hardly stand still, and reading them is dear.
+const KEYS_READ_AGAIN_MAX: usize = 20_000;
+
+/// A document as the scan read it.
+type Changed = (DocumentKind, Result<Arc<[u8]>, Reason>);
+
+/// What a scan found changed, by key.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    number: u64,
+    keys: usize,
+    changed: BTreeMap<String, Changed>,
+}
+
+impl Catalog {
+    /// Reads the store and takes what has changed.
+    ///
+    /// A scan is no snapshot: documents that were written together may be read from before and after that. So a store
+    /// that has changed is read again, and when two readings are equal, all of it was true at the moment between them.
+    pub(super) async fn scan(&self) -> Result<(), StoreError> {
+        if let Ok(mut written) = self.written.lock() {
+            written.clear();
+        }
+        let mut found = self.read_all().await?;
+        for _ in 1..READS_MAX {
+            if found.changed.is_empty() || found.keys > KEYS_READ_AGAIN_MAX {
+                break;
+            }
+            let again = self.read_all().await?;
+            let stood_still = again.changed == found.changed;
+            found = again;
+            if stood_still {
+                break;
+            }
+        }
+        self.take(found).await;
+        Ok(())
+    }
+
+    async fn read_all(&self) -> Result<Found, StoreError> {
+        let mut found = Found { number: SCANS.fetch_add(1, Ordering::Relaxed), ..Found::default() };
+        for kind in DocumentKind::ALL {
+            let prefix = self.prefix(kind);
+            let mut cursor = None;
+            loop {
+                let page = self.store.scan(&prefix, cursor).await?;
+                found.add(kind, page.items, &mut *self.state.lock().await);
+                cursor = page.next;
+                if cursor.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    async fn take(&self, found: Found) {
+        let mut state = self.state.lock().await;
+        let written: BTreeSet<String> =
+            self.written.lock().map(|written| written.clone()).unwrap_or_default();
+        for (key, (kind, bytes)) in found.changed {
+            if !written.contains(&key) {
+                state.put(kind, Layer::Store, Raw { key: key.clone(), file: None, bytes });
+                state.mark_seen(kind, found.number, &key);
+            }
+        }
+        state.remove_unseen(found.number, &written);
+        self.publish(&mut state);
+    }
+}
+
+impl Found {
+    fn add(&mut self, kind: DocumentKind, items: Vec<Item>, state: &mut State) {
+        self.keys += items.len();
+        for Item { key, content } in items {
+            state.mark_seen(kind, self.number, &key);
+            let content = content.map_err(|why| Reason::new(why.to_string()));
+            if !state.holds(kind, Layer::Store, &key, content.as_deref()) {
+                self.changed.insert(key, (kind, content.map(Arc::from)));
+            }
+        }
+    }
+}
