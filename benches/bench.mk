@@ -1,0 +1,35 @@
+# Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
+
+.PHONY: bench bench-http bench-scan bench-live bench-hostile bench-programs
+
+BENCH ?=
+BENCH_DRIVER = target/release/examples/driver
+
+# Compiling, reading variables and rendering, beside bare minijinja (about a minute).
+bench:
+	cargo bench --bench render
+
+# Requests per second beside a bare handler (about five minutes; needs wrk).
+bench-http: bench-programs
+	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
+	$(BENCH_DRIVER) http $(BENCH)
+
+# 100,000 environs and 10,000 prompts in Redis (about two minutes; needs redis-server and wrk).
+bench-scan: bench-programs
+	@command -v wrk > /dev/null && command -v redis-server > /dev/null || \
+		{ echo "wrk or redis-server is missing: apt install wrk redis-server" >&2; exit 1; }
+	$(BENCH_DRIVER) scan $(BENCH)
+
+# Renders under load while documents change (a minute; needs redis-server).
+bench-live: bench-programs
+	@command -v redis-server > /dev/null || { echo "redis-server is missing: apt install redis-server" >&2; exit 1; }
+	$(BENCH_DRIVER) live $(BENCH)
+
+# A normal render while hostile templates run (less than a minute).
+bench-hostile: bench-programs
+	$(BENCH_DRIVER) hostile $(BENCH)
+
+# Two steps: built together with examples, the service would get the features of their dependencies too.
+bench-programs:
+	cargo build --release --bin ai-prompt-shell
+	cargo build --release --example bare --example driver

@@ -1,0 +1,27 @@
+//! Requests that are checked, not counted; the load comes from `wrk`, or from many of these at once.
+
+use std::sync::LazyLock;
+
+use serde_json::Value as Json;
+
+use crate::Outcome;
+
+static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(reqwest::Client::new);
+
+/// Posts a JSON body; gives the status and the JSON answer.
+pub async fn post(url: &str, body: impl Into<reqwest::Body>) -> Outcome<(u16, Json)> {
+    let request = CLIENT.post(url).header("content-type", "application/json").body(body);
+    let answer = request.send().await?;
+    let status = answer.status().as_u16();
+    Ok((status, answer.json().await?))
+}
+
+/// Gets a JSON answer.
+pub async fn get(url: &str) -> Outcome<Json> {
+    Ok(CLIENT.get(url).send().await?.json().await?)
+}
+
+/// Whether anything answers at a URL, and, if it must be good, with 200.
+pub async fn answers(url: &str, must_be_good: bool) -> bool {
+    CLIENT.get(url).send().await.is_ok_and(|answer| !must_be_good || answer.status() == 200)
+}

@@ -1,0 +1,61 @@
+//! Measures the release binary from outside, as clients see it: `make bench-http`, `bench-scan`, `bench-live`, `bench-hostile`.
+//!
+//! - `http`: requests per second, beside a bare actix-web handler around minijinja in the same run
+//! - `scan`: start, memory and idle costs with 100,000 environs in Redis
+//! - `live`: renders under load while documents change: failures, torn answers, how old they are
+//! - `hostile`: latency of a normal render while hostile templates run
+//! - `process`, `redis`, `workload`, `wrk`, `client`, `figures`: what these are made of
+
+mod client;
+mod figures;
+mod hostile;
+mod hostile_templates;
+mod http;
+mod live;
+mod options;
+mod process;
+mod redis;
+mod scan;
+mod workload;
+mod wrk;
+
+use options::Options;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// What a measurement ends with: nothing, or why it could not be made.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+const USAGE: &str = "usage: driver http|scan|live|hostile [--seconds N] [--rounds N]";
+
+#[tokio::main(worker_threads = 2)]
+async fn main() -> Outcome {
+    let mut arguments = std::env::args().skip(1);
+    let what = arguments.next().ok_or(USAGE)?;
+    let options = Options::parse(arguments)?;
+    tokio::select! {
+        done = measure(&what, &options) => done,
+        // Returning from here ends the servers that were started.
+        stopped = stopped() => stopped.and(Err("stopped".into())),
+    }
+}
+
+async fn measure(what: &str, options: &Options) -> Outcome {
+    match what {
+        "http" => http::run(options).await,
+        "scan" => scan::run(options).await,
+        "live" => live::run(options).await,
+        "hostile" => hostile::run(options).await,
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Returns when somebody wants the program to end.
+async fn stopped() -> Outcome {
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminated.recv() => {}
+        _ = interrupted.recv() => {}
+    }
+    Ok(())
+}
