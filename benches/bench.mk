@@ -5,7 +5,7 @@
 BENCH ?=
 BENCH_DRIVER = target/release/examples/driver
 
-# Compiling, reading variables and rendering, beside bare minijinja (about a minute).
+# Compiling, reading variables and rendering, beside bare minijinja (about two minutes).
 bench:
 	cargo bench --bench render
 

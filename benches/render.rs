@@ -189,7 +189,7 @@ criterion_group! {
     name = benches;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(2))
+        .measurement_time(Duration::from_millis(1500))
         .sample_size(50);
     targets = compiling, reading, rendering
 }

@@ -17,6 +17,9 @@ const ENVIRONS_IN_MODULE: usize = 1_000;
 const PROMPTS: usize = 10_000;
 const PROMPTS_IN_EXTENSION: usize = 100;
 
+/// How long the idle service is watched: several scans of the store.
+const IDLE: Duration = Duration::from_secs(30);
+
 /// How long a service that was paused gets to catch up before it is measured.
 const CATCH_UP: Duration = Duration::from_secs(1);
 
@@ -34,7 +37,7 @@ pub async fn run(options: &Options) -> Outcome {
     println!("from start to ready: {:.2} s", full.ready_after.as_secs_f64());
     println!("counts: {}", client::get(&full.url("/api/status")).await?["counts"]);
     print_memory("after the load", &full)?;
-    print_idle(&full, options.duration(30)).await?;
+    print_idle(&full).await?;
 
     let lean = Server::service(Some(&lean), None).await?;
     print_throughput(&full, &lean, options).await?;
@@ -71,12 +74,12 @@ fn print_memory(when: &str, server: &Server) -> Outcome {
     Ok(())
 }
 
-async fn print_idle(server: &Server, duration: Duration) -> Outcome {
+async fn print_idle(server: &Server) -> Outcome {
     let (cpu, start) = (server.cpu_time()?, Instant::now());
-    tokio::time::sleep(duration).await;
+    tokio::time::sleep(IDLE).await;
     let used = server.cpu_time()?.saturating_sub(cpu);
     let share = 100.0 * used.as_secs_f64() / start.elapsed().as_secs_f64();
-    println!("processor while idle: {share:.1} % of one core over {} s", duration.as_secs());
+    println!("processor while idle: {share:.1} % of one core over {} s", IDLE.as_secs());
     Ok(())
 }
 
