@@ -37,58 +37,68 @@ pub struct Checks {
 impl Checks {
     /// Checks what has changed, completes the documents with the prompts that serve, and adds what is wrong with them.
     ///
-    /// A candidate that fails gives way to the last version of it that passed.
+    /// A candidate that fails gives way to the last version of it that passed. So it may be that another one failed only
+    /// because of it: those that failed are checked again among the prompts that serve.
     pub fn complete(&mut self, merged: Merged, check: &Check) -> (Documents, Vec<Fault>) {
         let Merged { mut documents, candidates, mut faults } = merged;
         documents.prompts =
             candidates.iter().map(|(id, candidate)| (id.clone(), candidate.entry.clone())).collect();
         self.of.retain(|id, _| candidates.contains_key(id));
         let mut view = Snapshot { documents: Arc::new(documents), ..Snapshot::default() };
-        self.check_all(&candidates, &view, check);
-        let replaced = self.replaced(&candidates, &mut faults);
+        for (id, candidate) in &candidates {
+            self.check(id, candidate, &view, check);
+        }
+        let failed: Vec<&Id> = candidates.keys().filter(|id| self.flaws(id).is_some()).collect();
+        self.serve_last_good(&failed, &candidates, &mut view);
+        for id in &failed {
+            if let Some(candidate) = candidates.get(id) {
+                self.check(id, candidate, &view, check);
+            }
+        }
+        self.serve_last_good(&failed, &candidates, &mut view);
+        faults.extend(candidates.iter().flat_map(|(id, candidate)| self.faults(id, candidate)));
+        (Documents::clone(&view.documents), faults)
+    }
+
+    /// Checks a candidate, unless it is known and nothing around it matters.
+    fn check(&mut self, id: &Id, candidate: &Candidate, view: &Snapshot, check: &Check) {
+        let Some(prompt) = &candidate.entry.prompt else { return };
+        let known = self.of.remove(id);
+        let checked = match &known {
+            Some(known) if known.checked.closed && Arc::ptr_eq(&known.prompt, prompt) => {
+                known.checked.clone()
+            }
+            _ => check(prompt, view),
+        };
+        let before = known.and_then(|known| known.good);
+        let good = if checked.flaws.is_empty() { Some(prompt.clone()) } else { before };
+        self.of.insert(id.clone(), Remembered { prompt: prompt.clone(), checked, good });
+    }
+
+    fn flaws(&self, id: &Id) -> Option<&Remembered> {
+        self.of.get(id).filter(|known| !known.checked.flaws.is_empty())
+    }
+
+    /// Puts the last good version (or, after all, the candidate) of each of these prompts into the view.
+    fn serve_last_good(&self, ids: &[&Id], candidates: &BTreeMap<Id, Candidate>, view: &mut Snapshot) {
         let documents = Arc::make_mut(&mut view.documents);
-        documents.prompts.extend(replaced);
-        (std::mem::take(documents), faults)
-    }
-
-    fn check_all(&mut self, candidates: &BTreeMap<Id, Candidate>, view: &Snapshot, check: &Check) {
-        for (id, candidate) in candidates {
-            let Some(prompt) = &candidate.entry.prompt else { continue };
-            let known = self.of.remove(id);
-            let unchanged = known.as_ref().is_some_and(|k| Arc::ptr_eq(&k.prompt, prompt));
-            let checked = match &known {
-                Some(known) if unchanged && known.checked.closed => known.checked.clone(),
-                _ => check(prompt, view),
-            };
-            let before = known.and_then(|known| known.good);
-            let good = if checked.flaws.is_empty() { Some(prompt.clone()) } else { before };
-            self.of.insert(id.clone(), Remembered { prompt: prompt.clone(), checked, good });
-        }
-    }
-
-    /// The entries of prompts that failed their check, with the version that serves in their place.
-    fn replaced(
-        &self,
-        candidates: &BTreeMap<Id, Candidate>,
-        faults: &mut Vec<Fault>,
-    ) -> Vec<(Id, Arc<PromptEntry>)> {
-        let mut replaced = Vec::new();
-        for (id, candidate) in candidates {
-            let Some(known) = self.of.get(id).filter(|known| !known.checked.flaws.is_empty()) else {
-                continue;
-            };
-            let flaws = &known.checked.flaws;
-            let key = &candidate.key;
-            faults.extend(flaws.iter().map(|reason| Fault {
-                kind: DocumentKind::Prompt,
-                key: reason.file.clone().unwrap_or_else(|| key.clone()),
-                reason: Reason { message: format!("prompt `{id}`: {}", reason.message), ..reason.clone() },
-            }));
+        for (id, candidate) in ids.iter().filter_map(|id| Some((*id, candidates.get(*id)?))) {
             let mut entry = PromptEntry::clone(&candidate.entry);
-            entry.problems.extend(flaws.iter().cloned());
-            entry.prompt = known.good.clone().or(entry.prompt);
-            replaced.push((id.clone(), Arc::new(entry)));
+            if let Some(known) = self.flaws(id) {
+                entry.problems.extend(known.checked.flaws.iter().cloned());
+                entry.prompt = known.good.clone().or(entry.prompt);
+            }
+            documents.prompts.insert(id.clone(), Arc::new(entry));
         }
-        replaced
+    }
+
+    fn faults(&self, id: &Id, candidate: &Candidate) -> Vec<Fault> {
+        let flaws = self.flaws(id).map_or(&[][..], |known| &known.checked.flaws);
+        let fault = |reason: &Reason| Fault {
+            kind: DocumentKind::Prompt,
+            key: reason.file.clone().unwrap_or_else(|| candidate.key.clone()),
+            reason: Reason { message: format!("prompt `{id}`: {}", reason.message), ..reason.clone() },
+        };
+        flaws.iter().map(fault).collect()
     }
 }

@@ -43,7 +43,7 @@ pub struct Merged {
 pub fn merge(slots: &Slots, root: &str, enforce: bool) -> Merged {
     let mut merged = Merged::default();
     for kind in [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Tool] {
-        merged.report_bad_documents(slots.of(kind), kind);
+        merged.report_bad_documents(slots, kind);
     }
     merged.add_extensions(slots, enforce);
     merged.add_direct_prompts(slots, root);
@@ -66,8 +66,8 @@ impl Merged {
         self.faults.push(Fault { kind, key, reason });
     }
 
-    fn report_bad_documents(&mut self, slots: &BTreeMap<String, Layers>, kind: DocumentKind) {
-        for (key, layers) in slots {
+    fn report_bad_documents(&mut self, slots: &Slots, kind: DocumentKind) {
+        for (key, layers) in slots.of(kind) {
             for (_, slot) in layers.strongest_first() {
                 if let Some(reason) = &slot.reason {
                     self.fault(kind, place(key, slot), reason.clone());
@@ -78,7 +78,7 @@ impl Merged {
 
     fn add_extensions(&mut self, slots: &Slots, enforce: bool) {
         let mut claimed: BTreeMap<Id, (Layer, String, Arc<Extension>)> = BTreeMap::new();
-        for (key, layers) in slots.of(DocumentKind::Extension) {
+        for (key, layers) in slots.sorted(DocumentKind::Extension) {
             for (layer, slot) in layers.strongest_first() {
                 let Some(Document::Extension(extension)) = &slot.good else { continue };
                 let Ok(id) = Id::parse(&extension.name) else { continue };
@@ -145,21 +145,22 @@ impl Merged {
     }
 
     fn add_direct_prompts(&mut self, slots: &Slots, root: &str) {
-        for (key, layers) in slots.of(DocumentKind::Prompt) {
+        for (key, layers) in slots.sorted(DocumentKind::Prompt) {
             let Ok(id) = Id::from_key(key, root, DocumentKind::Prompt) else { continue };
             let Some((_, slot)) = layers.strongest_first().next() else { continue };
             let good = match serving(layers) {
                 Some((_, _, Document::Prompt(prompt))) => Some(prompt.clone()),
                 _ => None,
             };
-            if good.is_none() && self.candidates.contains_key(&id) {
+            let contributed = self.candidates.get(&id).map(|candidate| candidate.entry.clone());
+            if good.is_none() && contributed.is_some() {
                 continue;
             }
             let entry = PromptEntry {
                 id,
                 origin: Origin::Direct,
                 prompt: good,
-                extension: None,
+                extension: contributed.and_then(|entry| entry.extension.clone()),
                 problems: slot.reason.iter().cloned().collect(),
             };
             self.add_candidate(entry, place(key, slot));
@@ -169,7 +170,7 @@ impl Merged {
     fn add_tools(&mut self, slots: &Slots) {
         let mut claimed: HashMap<String, (Layer, String)> = HashMap::new();
         let mut strongest: Vec<(Layer, String, Arc<Tool>)> = Vec::new();
-        for (key, layers) in slots.of(DocumentKind::Tool) {
+        for (key, layers) in slots.sorted(DocumentKind::Tool) {
             if let Some((layer, slot, Document::Tool(tool))) = serving(layers) {
                 strongest.push((layer, place(key, slot), tool.clone()));
             }

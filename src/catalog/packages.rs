@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use include_dir::{Dir, include_dir};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::slots::Raw;
-use crate::model::{DocumentKind, Id, Reason};
+use crate::model::{DocumentKind, Id, Reason, filled_in};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
@@ -47,7 +47,9 @@ fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {
 /// When the folder is there and cannot be listed.
 pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
     let mut packages: Vec<PathBuf> = match std::fs::read_dir(dir) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| p.is_dir()).collect(),
+        Ok(entries) => {
+            entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| is_package(p)).collect()
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
@@ -60,17 +62,30 @@ pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
     Ok(packages.into_iter().flat_map(read).collect())
 }
 
+/// Folders are packages, but for hidden ones.
+fn is_package(path: &Path) -> bool {
+    let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'));
+    path.is_dir() && !hidden
+}
+
 fn collect_folder(dir: &Path, top: &Path, files: &mut Files) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
         if files.len() >= FILES_MAX {
             return;
         }
-        // Links are not followed: a package must not reach out of its folder.
-        let Ok(metadata) = std::fs::symlink_metadata(&path) else { continue };
-        if metadata.is_dir() {
+        // A link is followed to a file of the package folder (as Kubernetes mounts have them), not out of it.
+        let inside = || {
+            path.canonicalize().is_ok_and(|real| top.canonicalize().is_ok_and(|top| real.starts_with(top)))
+        };
+        let Ok(metadata) = std::fs::metadata(&path) else { continue };
+        let is_link = path.is_symlink();
+        if metadata.is_dir() && !is_link {
             collect_folder(&path, top, files);
         } else if metadata.is_file()
+            && (!is_link || inside())
             && let Ok(name) = path.strip_prefix(top)
         {
             files.insert(slashed(name), read_file(&path, metadata.len()));
@@ -124,6 +139,7 @@ impl Package<'_> {
     fn extension(&self, bytes: Result<&[u8], Reason>) -> PackageDocument {
         let mut json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
         let name = json.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
+        let name_is_missing = name.is_none();
         let folder = self.name.rsplit('/').next().unwrap_or_default();
         let id = name.unwrap_or(folder).replace('.', ":");
         let filled = match json.as_mut().map(|json| self.fill_in_files(json)) {
@@ -132,32 +148,33 @@ impl Package<'_> {
             None => None,
         };
         let bytes = filled.unwrap_or_else(|| bytes.map(<[u8]>::to_vec));
-        self.raw(DocumentKind::Extension, &id, "package.json", bytes)
+        let guessed = name_is_missing;
+        self.raw(DocumentKind::Extension, (&id, guessed), "package.json", bytes)
     }
 
     fn tool(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
         let json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
         let text = |member: &str| json.as_ref().and_then(|json| json.get(member)).and_then(Json::as_str);
-        let id = match (text("module"), text("name")) {
-            (Some(module), Some(name)) => format!("{module}:{name}").replace('.', ":"),
-            _ => stem(path, "tools/"),
+        let (id, guessed) = match (text("module"), text("name")) {
+            (Some(module), Some(name)) => (format!("{module}:{name}").replace('.', ":"), false),
+            _ => (stem(path, "tools/"), true),
         };
-        self.raw(DocumentKind::Tool, &id, path, bytes.map(<[u8]>::to_vec))
+        self.raw(DocumentKind::Tool, (&id, guessed), path, bytes.map(<[u8]>::to_vec))
     }
 
     fn environ(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
-        self.raw(DocumentKind::Environ, &stem(path, "environs/"), path, bytes.map(<[u8]>::to_vec))
+        self.raw(DocumentKind::Environ, (&stem(path, "environs/"), false), path, bytes.map(<[u8]>::to_vec))
     }
 
     fn raw(
         &self,
         kind: DocumentKind,
-        id: &str,
+        (id, guessed): (&str, bool),
         path: &str,
         bytes: Result<Vec<u8>, Reason>,
     ) -> PackageDocument {
         let key = format!("{}{}{id}", self.root, kind.key_prefix());
-        (kind, Raw { key, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
+        (kind, Raw { key, guessed, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
     }
 
     /// Replaces every `{"file": PATH}` in the prompts by `{"file": …, "text": …}`.
@@ -173,7 +190,7 @@ impl Package<'_> {
             Json::Array(items) => items.iter_mut().try_for_each(|item| self.fill_in(item)),
             Json::Object(members) => match members.get("file").and_then(Json::as_str) {
                 Some(path) if members.len() == 1 => {
-                    *json = json!({"file": self.file(path), "text": self.text(path)?});
+                    *json = filled_in(&self.file(path), self.text(path)?);
                     Ok(())
                 }
                 _ => members.values_mut().try_for_each(|member| self.fill_in(member)),
@@ -202,8 +219,10 @@ fn stem(path: &str, folder: &str) -> String {
 /// of each package.
 pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
     let mut found = Vec::new();
-    let mut packages: Vec<PathBuf> =
-        std::fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| p.is_dir()).collect();
+    let mut packages: Vec<PathBuf> = std::fs::read_dir(dir)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|p| is_package(p))
+        .collect();
     packages.sort();
     for package in packages {
         let manifest = std::fs::read(package.join("package.json")).unwrap_or_default();

@@ -78,7 +78,7 @@ impl Catalog {
             self.written.lock().map(|written| written.clone()).unwrap_or_default();
         for (key, (kind, bytes)) in found.changed {
             if !written.contains(&key) {
-                state.put(kind, Layer::Store, Raw { key: key.clone(), file: None, bytes });
+                state.put(kind, Layer::Store, Raw { key: key.clone(), guessed: false, file: None, bytes });
                 state.mark_seen(kind, found.number, &key);
             }
         }
@@ -91,9 +91,8 @@ impl Found {
     fn add(&mut self, kind: DocumentKind, items: Vec<Item>, state: &mut State) {
         self.keys += items.len();
         for Item { key, content } in items {
-            state.mark_seen(kind, self.number, &key);
             let content = content.map_err(|why| Reason::new(why.to_string()));
-            if !state.holds(kind, Layer::Store, &key, content.as_deref()) {
+            if !state.sees(kind, self.number, &key, content.as_deref()) {
                 self.changed.insert(key, (kind, content.map(Arc::from)));
             }
         }

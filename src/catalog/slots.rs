@@ -1,11 +1,11 @@
 //! What each source holds under each key: the latest bytes, what they mean, and the last good meaning.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool};
+use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool, is_file_reference};
 use crate::schema;
 use crate::value::{Value, from_json};
 
@@ -25,6 +25,8 @@ pub enum Layer {
 pub struct Raw {
     /// The store key, or what it would be for a package's document.
     pub key: String,
+    /// Whether the key is only a guess, since the document that should name itself cannot be read.
+    pub guessed: bool,
     /// The path of the file it was read from.
     pub file: Option<String>,
     /// The bytes, or why there are none.
@@ -62,11 +64,11 @@ pub struct Slot {
 #[derive(Debug, Default)]
 pub struct Layers([Option<Box<Slot>>; 3]);
 
-/// All slots, in the order of their keys.
+/// All slots, by key.
 #[derive(Debug)]
 pub struct Slots {
     root: String,
-    kinds: [BTreeMap<String, Layers>; 4],
+    kinds: [HashMap<String, Layers>; 4],
 }
 
 impl Slot {
@@ -110,7 +112,14 @@ impl Slots {
     }
 
     /// The keys of a kind and what the layers hold under them, in key order.
-    pub fn of(&self, kind: DocumentKind) -> &BTreeMap<String, Layers> {
+    pub fn sorted(&self, kind: DocumentKind) -> Vec<(&String, &Layers)> {
+        let mut all: Vec<_> = self.of(kind).iter().collect();
+        all.sort_by_key(|(key, _)| *key);
+        all
+    }
+
+    /// The keys of a kind and what the layers hold under them, in no order.
+    pub fn of(&self, kind: DocumentKind) -> &HashMap<String, Layers> {
         let [extensions, prompts, environs, tools] = &self.kinds;
         match kind {
             DocumentKind::Extension => extensions,
@@ -120,7 +129,7 @@ impl Slots {
         }
     }
 
-    fn of_mut(&mut self, kind: DocumentKind) -> &mut BTreeMap<String, Layers> {
+    fn of_mut(&mut self, kind: DocumentKind) -> &mut HashMap<String, Layers> {
         let [extensions, prompts, environs, tools] = &mut self.kinds;
         match kind {
             DocumentKind::Extension => extensions,
@@ -142,6 +151,16 @@ impl Slots {
         if let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) {
             slot.seen = scan;
         }
+    }
+
+    /// Marks the key as seen by the scan of this number; says whether the store's slot already holds just this.
+    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+        let layers = self.of_mut(kind).get_mut(key);
+        let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) else {
+            return false;
+        };
+        slot.seen = scan;
+        slot.raw.as_deref() == bytes
     }
 
     /// The keys of the store that the scan of this number has not seen.
@@ -185,11 +204,10 @@ fn read(kind: DocumentKind, id: Id, bytes: &[u8]) -> Result<Document, Reason> {
     if kind == DocumentKind::Environ {
         return from_json(bytes).map(Document::Environ).map_err(|e| Reason::from_json_error(&e));
     }
-    let json: Json = serde_json::from_slice(bytes).map_err(|e| Reason::from_json_error(&e))?;
-    let violations = violations(kind, &json);
+    let mut json: Json = serde_json::from_slice(bytes).map_err(|e| Reason::from_json_error(&e))?;
+    let violations = violations(kind, &mut json);
     if !violations.is_empty() {
-        let all: Vec<String> = violations.iter().map(describe).collect();
-        return Err(Reason::new(all.join("; ")));
+        return Err(Reason::new(schema::in_words(&violations)));
     }
     Ok(match kind {
         DocumentKind::Extension => Document::Extension(Arc::new(Extension::from_document(json))),
@@ -200,15 +218,49 @@ fn read(kind: DocumentKind, id: Id, bytes: &[u8]) -> Result<Document, Reason> {
     })
 }
 
-/// How a document breaks the schema of its kind; environs have none.
-pub fn violations(kind: DocumentKind, json: &Json) -> Vec<schema::Violation> {
+/// How a document breaks the schema of its kind; environs have none. Members that are `null` count as absent, as some
+/// programs write them so, and are removed.
+pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<schema::Violation> {
+    if kind != DocumentKind::Environ {
+        without_nulls(json);
+    }
     let document = schema::document(kind.noun()).and_then(|document| document.schema.as_ref());
-    document.map_or_else(Vec::new, |schema| schema.violations(json))
+    let mut violations = document.map_or_else(Vec::new, |schema| schema.violations(json));
+    match kind {
+        DocumentKind::Prompt => file_references(json, "", &mut violations),
+        DocumentKind::Extension => {
+            let prompts = json.pointer("/contributes/prompts").and_then(Json::as_array);
+            for (at, prompt) in prompts.into_iter().flatten().enumerate() {
+                file_references(prompt, &format!("/contributes/prompts/{at}"), &mut violations);
+            }
+        }
+        DocumentKind::Environ | DocumentKind::Tool => {}
+    }
+    violations
 }
 
-fn describe(violation: &schema::Violation) -> String {
-    match violation.path.as_str() {
-        "" => violation.message.clone(),
-        path => format!("{path}: {}", violation.message),
+/// Removes `null` members of a document, of what it contributes, and of its prompts.
+fn without_nulls(document: &mut Json) {
+    let Some(members) = document.as_object_mut() else { return };
+    members.retain(|key, member| !member.is_null() || key == "default");
+    if let Some(contributes) = members.get_mut("contributes") {
+        without_nulls(contributes);
+    }
+    if let Some(Json::Array(prompts)) = members.get_mut("prompts") {
+        prompts.iter_mut().for_each(without_nulls);
+    }
+}
+
+/// Reports templates that are still references to files: only the files of a package can be filled in.
+fn file_references(prompt: &Json, path: &str, violations: &mut Vec<schema::Violation>) {
+    let messages = prompt.get("messages").and_then(Json::as_array).into_iter().flatten();
+    let contents =
+        messages.enumerate().map(|(at, message)| (format!("messages/{at}/content"), message.get("content")));
+    let texts = ["userPrompt", "prompt"].map(|name| (name.to_owned(), prompt.get(name)));
+    for (place, template) in texts.into_iter().chain(contents) {
+        if template.is_some_and(is_file_reference) {
+            let message = "only in a package can a file stand for a text".to_owned();
+            violations.push(schema::Violation { path: format!("{path}/{place}"), message, missing: None });
+        }
     }
 }

@@ -79,16 +79,17 @@ impl Snapshot {
         self.documents.prompts.get(id)
     }
 
-    /// The prompt that a template of the extension `near` means by `name`: one of the same extension, else one by id.
+    /// The prompt that a template of the prompt `near` means by `name`: one of the same extension, else one by id.
+    ///
+    /// Names may have dots, so that the extension is any part of the id from its begin; the longest one wins.
     pub fn prompt_named(&self, name: &str, near: &Id) -> Option<&Arc<PromptEntry>> {
-        let sibling = extension_of(near).and_then(|extension| extension.child(name).ok());
-        let by_id = || Id::parse(name).ok().and_then(|id| self.prompt(&id));
-        sibling.and_then(|id| self.prompt(&id)).or_else(by_id)
+        let mut extension = near.parent();
+        while let Some(id) = extension {
+            if let Some(entry) = id.child(name).ok().and_then(|id| self.prompt(&id)) {
+                return Some(entry);
+            }
+            extension = id.parent();
+        }
+        self.prompt(&Id::parse(name).ok()?)
     }
-}
-
-/// The id of the extension that a prompt's id begins with.
-fn extension_of(prompt: &Id) -> Option<Id> {
-    let (extension, _) = prompt.as_str().rsplit_once('.')?;
-    Id::parse(extension).ok()
 }

@@ -62,6 +62,11 @@ impl State {
         self.slots.holds(kind, layer, key, bytes)
     }
 
+    /// Marks a key as seen by the scan of this number; says whether the store's slot already holds just this.
+    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+        self.slots.sees(kind, scan, key, bytes)
+    }
+
     /// Remembers that the scan of this number has seen a key of the store.
     pub fn mark_seen(&mut self, kind: DocumentKind, scan: u64, key: &str) {
         self.slots.mark_seen(kind, key, scan);
@@ -100,7 +105,13 @@ impl State {
     /// Takes the documents of all packages of a layer in place of those before.
     pub fn replace_packages(&mut self, layer: Layer, documents: Vec<PackageDocument>) {
         let mut kept: BTreeSet<(DocumentKind, String)> = BTreeSet::new();
-        for (kind, raw) in documents {
+        let known = self.keys_of_files(layer);
+        for (kind, mut raw) in documents {
+            // A document that no longer can be read is the one that was read from the same file before.
+            let before = raw.file.as_ref().filter(|_| raw.guessed).and_then(|file| known.get(file));
+            if let Some(key) = before {
+                raw.key = key.clone();
+            }
             if kept.insert((kind, raw.key.clone())) {
                 self.put(kind, layer, raw);
             } else {
@@ -120,6 +131,12 @@ impl State {
                 self.remove(kind, layer, &key);
             }
         }
+    }
+
+    /// The keys of a layer's documents by the files that they were read from.
+    fn keys_of_files(&self, layer: Layer) -> HashMap<String, String> {
+        let slots = DocumentKind::ALL.into_iter().flat_map(|kind| self.slots.of(kind));
+        slots.filter_map(|(key, layers)| Some((layers.get(layer)?.file.clone()?, key.clone()))).collect()
     }
 
     fn mark(&mut self, kind: DocumentKind, key: &str) {

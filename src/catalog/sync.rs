@@ -58,12 +58,17 @@ impl Catalog {
             let watcher = watch(dir, changed.clone());
             // Whatever changed before the watch began is read now.
             self.load_packages().await;
-            while watcher.is_some() && dir.is_dir() {
-                changed.notified().await;
-                tokio::time::sleep(SETTLE).await;
-                self.load_packages().await;
+            let watched = identity(dir);
+            while watcher.is_some() && watched.is_some() && identity(dir) == watched {
+                // The folder itself may be replaced by another one, which nobody tells.
+                if tokio::time::timeout(LOOK_FOR_FOLDER, changed.notified()).await.is_ok() {
+                    tokio::time::sleep(SETTLE).await;
+                    self.load_packages().await;
+                }
             }
-            tokio::time::sleep(LOOK_FOR_FOLDER).await;
+            if watched.is_none() {
+                tokio::time::sleep(LOOK_FOR_FOLDER).await;
+            }
         }
     }
 
@@ -116,6 +121,7 @@ impl Catalog {
         else {
             return;
         };
+        let _turn = self.writes.lock().await;
         match self.store.get(key).await {
             Ok(record) => self.take_one(kind, key, record.map(|record| record.bytes)).await,
             Err(error) => {
@@ -135,7 +141,7 @@ impl Catalog {
         let mut state = self.state.lock().await;
         match bytes {
             Some(bytes) => {
-                let raw = Raw { key: key.to_owned(), file: None, bytes: Ok(bytes.into()) };
+                let raw = Raw { key: key.to_owned(), guessed: false, file: None, bytes: Ok(bytes.into()) };
                 state.put(kind, Layer::Store, raw);
             }
             None => {
@@ -144,6 +150,12 @@ impl Catalog {
         }
         self.publish(&mut state);
     }
+}
+
+/// What tells one folder from another of the same name; `None` where there is none.
+fn identity(dir: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(dir).ok().filter(std::fs::Metadata::is_dir).map(|found| (found.dev(), found.ino()))
 }
 
 /// Watches a folder; `None` while it is not there, or when the system cannot watch it.

@@ -1,12 +1,15 @@
 //! Changes the store: validate first, write, and show the change at once.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
-use super::slots::{Document, Layer, Slot, violations};
-use super::{Catalog, Snapshot};
+use super::slots::{Document, Layer, Layers, Slot, violations};
+use super::state::State;
+use super::{Catalog, Documents, PromptEntry, Snapshot};
 use crate::error::{Kind, Kinded};
 use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
-use crate::schema::Violation;
+use crate::schema::{Violation, in_words};
 use crate::store::{Etag, Expect, StoreError};
 
 /// What a write did.
@@ -25,7 +28,7 @@ pub enum WriteError {
     #[error("the document is {}", .0.message)]
     NotJson(Reason),
     /// The document breaks its schema, or does not fit its id.
-    #[error("the document is not a valid {kind}: {}", list(violations))]
+    #[error("the document is not a valid {kind}: {}", in_words(violations))]
     Invalid {
         /// The kind of the document.
         kind: DocumentKind,
@@ -61,14 +64,6 @@ pub enum WriteError {
     Store(#[from] StoreError),
 }
 
-fn list(violations: &[Violation]) -> String {
-    let one = |v: &Violation| match v.path.as_str() {
-        "" => v.message.clone(),
-        path => format!("{path}: {}", v.message),
-    };
-    violations.iter().map(one).collect::<Vec<_>>().join("; ")
-}
-
 impl Kinded for WriteError {
     fn kind(&self) -> Kind {
         match self {
@@ -95,8 +90,8 @@ impl Catalog {
         expect: Expect,
     ) -> Result<Written, WriteError> {
         self.validate(kind, id, bytes, &self.snapshot())?;
-        let key = id.to_key(&self.options.root, kind);
         let _turn = self.writes.lock().await;
+        let key = self.key_of(&*self.state.lock().await, kind, id);
         let created = self.store.get(&key).await?.is_none();
         let etag = self.store.put(&key, bytes, expect, None).await?;
         self.take_one(kind, &key, Some(bytes.to_vec())).await;
@@ -108,8 +103,8 @@ impl Catalog {
     /// # Errors
     /// [`WriteError::ReadOnly`] when only a package has it, [`WriteError::NotFound`] when nobody has.
     pub async fn delete(&self, kind: DocumentKind, id: &Id, expect: Expect) -> Result<(), WriteError> {
-        let key = id.to_key(&self.options.root, kind);
         let _turn = self.writes.lock().await;
+        let key = self.key_of(&*self.state.lock().await, kind, id);
         let was_there = self.store.delete(&key, expect).await?;
         self.take_one(kind, &key, None).await;
         let (kind, id) = (kind, id.clone());
@@ -120,17 +115,49 @@ impl Catalog {
         }
     }
 
-    /// The version of the document that is stored under an id; `None` when only a package has it.
-    pub async fn etag(&self, kind: DocumentKind, id: &Id) -> Option<Etag> {
+    /// The catalog, and the version of the document that is stored under an id in just that catalog; `None` when only a
+    /// package has it.
+    pub async fn snapshot_with_etag(&self, kind: DocumentKind, id: &Id) -> (Arc<Snapshot>, Option<Etag>) {
+        // Snapshots are published under this lock.
         let state = self.state.lock().await;
-        let slot = state.slots().of(kind).get(&id.to_key(&self.options.root, kind))?.get(Layer::Store)?;
-        slot.bytes().map(Etag::of)
+        let stored = state.slots().of(kind).get(&self.key_of(&state, kind, id));
+        let bytes = stored.and_then(|layers| layers.get(Layer::Store)).and_then(Slot::bytes);
+        (self.snapshot(), bytes.map(Etag::of))
+    }
+
+    /// The ids of the documents in the store, good or bad, as their keys say; sorted.
+    pub async fn stored_ids(&self, kind: DocumentKind) -> Vec<Id> {
+        let state = self.state.lock().await;
+        let slots = state.slots().of(kind).iter().filter(|(_, layers)| layers.get(Layer::Store).is_some());
+        let mut ids: Vec<Id> =
+            slots.filter_map(|(key, _)| Id::from_key(key, &self.options.root, kind).ok()).collect();
+        ids.sort();
+        ids
+    }
+
+    /// The key of a document: that of its id, or, for an extension, the one under which its name is stored.
+    fn key_of(&self, state: &State, kind: DocumentKind, id: &Id) -> String {
+        let key = id.to_key(&self.options.root, kind);
+        let slots = state.slots().of(kind);
+        let stored = |layers: &Layers| layers.get(Layer::Store).is_some();
+        if kind != DocumentKind::Extension || slots.get(&key).is_some_and(stored) {
+            return key;
+        }
+        let named = |layers: &Layers| {
+            let document = layers.get(Layer::Store).and_then(|slot| slot.good.as_ref());
+            matches!(document, Some(Document::Extension(e)) if Id::parse(&e.name).is_ok_and(|name| name == *id))
+        };
+        slots.iter().find(|(_, layers)| named(layers)).map_or(key, |(key, _)| key.clone())
     }
 
     /// A document as it was written: what the store holds, else (unless only that is wanted) what a package brings.
     pub async fn raw(&self, kind: DocumentKind, id: &Id, stored_only: bool) -> Option<Vec<u8>> {
         let state = self.state.lock().await;
-        let layers = state.slots().of(kind).get(&id.to_key(&self.options.root, kind))?;
+        let Some(layers) = state.slots().of(kind).get(&self.key_of(&state, kind, id)) else {
+            let contributed =
+                self.snapshot().prompt(id).filter(|_| kind == DocumentKind::Prompt && !stored_only).cloned();
+            return serde_json::to_vec(&contributed?.prompt.as_ref()?.document).ok();
+        };
         if let Some(bytes) = layers.get(Layer::Store).and_then(Slot::bytes) {
             return Some(bytes.to_vec());
         }
@@ -167,9 +194,9 @@ impl Catalog {
         bytes: &[u8],
         around: &Snapshot,
     ) -> Result<(), WriteError> {
-        let json: Json =
+        let mut json: Json =
             serde_json::from_slice(bytes).map_err(|e| WriteError::NotJson(Reason::from_json_error(&e)))?;
-        let mut violations = violations(kind, &json);
+        let mut violations = violations(kind, &mut json);
         violations.extend(identity_violation(kind, id, &json));
         if !violations.is_empty() {
             return Err(WriteError::Invalid { kind, violations });
@@ -181,12 +208,29 @@ impl Catalog {
             }
             DocumentKind::Extension => {
                 let extension = Extension::from_document(json);
-                extension.prompts.iter().flat_map(|prompt| (self.check)(prompt, around).flaws).collect()
+                let around = with_contributions(around, &extension);
+                extension.prompts.iter().flat_map(|prompt| (self.check)(prompt, &around).flaws).collect()
             }
             DocumentKind::Environ | DocumentKind::Tool => Vec::new(),
         };
         if flaws.is_empty() { Ok(()) } else { Err(WriteError::Template { flaws }) }
     }
+}
+
+/// The catalog as it would be with the prompts of this extension, which may include one another.
+fn with_contributions(around: &Snapshot, extension: &Extension) -> Snapshot {
+    let mut documents = Documents::clone(&around.documents);
+    for prompt in &extension.prompts {
+        let entry = PromptEntry {
+            id: prompt.id.clone(),
+            origin: Origin::Extension,
+            prompt: Some(prompt.clone()),
+            extension: None,
+            problems: Vec::new(),
+        };
+        documents.prompts.insert(prompt.id.clone(), Arc::new(entry));
+    }
+    Snapshot { documents: Arc::new(documents), ..around.clone() }
 }
 
 /// A document that names itself must name itself as it is stored.

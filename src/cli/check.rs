@@ -3,11 +3,13 @@
 use serde_json::{Value as Json, json};
 
 use super::args::{Check, Common};
+use super::client::Client;
 use super::documents::print_json;
 use super::error::CliError;
+use super::output::say;
 use super::{package_tests, target};
 use crate::app::{App, BuildError};
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsError};
 use crate::store::{self, StoreError};
 use crate::telemetry;
 
@@ -16,7 +18,13 @@ use crate::telemetry;
 /// # Errors
 /// [`CliError::Reported`] when something is wrong.
 pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
-    let mut settings = target::settings(common)?;
+    let mut settings = match target::settings(common) {
+        Err(CliError::Settings(SettingsError::Invalid(faults))) => {
+            faults.iter().for_each(|fault| say(format_args!("settings: {fault}")));
+            return Err(CliError::Reported);
+        }
+        settings => settings?,
+    };
     telemetry::init(&crate::settings::Log { level: "off".into(), ..settings.log.clone() })?;
     if let Some(dir) = options.dir {
         if !dir.is_dir() {
@@ -34,19 +42,34 @@ pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
 }
 
 async fn problems(common: &Common, settings: &Settings) -> Result<Vec<Json>, CliError> {
-    let settings = match common.server {
-        Some(_) => settings.clone(),
-        None => without_new_store(settings),
-    };
-    let client = match (&common.server, App::build(&settings).await) {
-        (Some(_), _) | (None, Err(BuildError::Store(StoreError::Locked { .. }))) => {
-            target::open(common).await?
+    if common.server.is_some() {
+        return problems_of(&target::open(common).await?).await;
+    }
+    let mut problems = Vec::new();
+    let mut settings = without_new_store(settings);
+    let app = match App::build(&settings).await {
+        Err(BuildError::Store(StoreError::Locked { .. })) => {
+            // The running service knows the store; the packages are looked at here.
+            problems = problems_of(&target::open(common).await?).await?;
+            settings.store.url = store::MEMORY.to_owned();
+            App::build(&settings).await?
         }
-        (None, Ok(app)) => target::inside(&app, &settings)?,
-        (None, Err(error)) => return Err(error.into()),
+        built => built?,
     };
+    for problem in problems_of(&target::inside(&app, &settings)?).await? {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+    Ok(problems)
+}
+
+async fn problems_of(client: &Client) -> Result<Vec<Json>, CliError> {
     let status = client.get("/api/status").await?;
     let mut problems = status.get("problems").and_then(Json::as_array).cloned().unwrap_or_default();
+    for problem in problems.iter_mut().filter_map(Json::as_object_mut) {
+        problem.shift_remove("since");
+    }
     if let Some(error) = status.pointer("/store/error").and_then(Json::as_str) {
         problems.push(json!({"kind": "store", "key": status.pointer("/store/url"), "message": error}));
     }
@@ -73,13 +96,13 @@ fn print(problems: &[Json], failures: &[String], tested: bool) {
         };
         let place: String =
             [number("line"), number("column")].iter().flatten().map(|n| format!(":{n}")).collect();
-        println!("{file}{place}: {}", text("message"));
+        say(format_args!("{file}{place}: {}", text("message")));
     }
-    failures.iter().for_each(|failure| println!("{failure}"));
+    failures.iter().for_each(|failure| say(format_args!("{failure}")));
     match (problems.len(), failures.len(), tested) {
-        (0, 0, false) => println!("all is well"),
-        (0, 0, true) => println!("all is well, and all tests pass"),
-        (problems, _, false) => println!("{problems} problems"),
-        (problems, failures, true) => println!("{problems} problems, {failures} failed tests"),
+        (0, 0, false) => say(format_args!("all is well")),
+        (0, 0, true) => say(format_args!("all is well, and all tests pass")),
+        (problems, _, false) => say(format_args!("{problems} problems")),
+        (problems, failures, true) => say(format_args!("{problems} problems, {failures} failed tests")),
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::args::{Action, Common};
 use super::error::CliError;
+use super::output::say;
 use super::target;
 
 /// Does what was asked for with documents of a kind.
@@ -21,7 +22,11 @@ pub async fn run(common: &Common, action: Action, kind: &str) -> Result<(), CliE
         }
         Action::List { json: false } => {
             let ids = client.get(&format!("/api/{kind}s")).await?;
-            ids.as_array().into_iter().flatten().filter_map(Json::as_str).for_each(|id| println!("{id}"));
+            ids.as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Json::as_str)
+                .for_each(|id| say(format_args!("{id}")));
         }
         Action::Show { id } => print_json(&client.get(&path(kind, &id)).await?),
         Action::Set { id, file, value } => {
@@ -30,11 +35,11 @@ pub async fn run(common: &Common, action: Action, kind: &str) -> Result<(), CliE
                 None => read(&file)?,
             };
             let created = client.put(&path(kind, &id), document).await?;
-            println!("{kind} {id} {}", if created { "created" } else { "replaced" });
+            say(format_args!("{kind} {id} {}", if created { "created" } else { "replaced" }));
         }
         Action::Rm { id } => {
             client.delete(&path(kind, &id)).await?;
-            println!("{kind} {id} removed");
+            say(format_args!("{kind} {id} removed"));
         }
     }
     Ok(())
@@ -49,9 +54,14 @@ pub fn path(kind: &str, id: &str) -> String {
     format!("/api/{kind}s/{}", id.bytes().map(encode).collect::<String>())
 }
 
+/// The path at which a prompt is rendered.
+pub fn render_path(id: &str) -> String {
+    path("prompt", id).replacen("/api/", "/api/render/", 1)
+}
+
 /// Prints JSON for people and programs alike.
 pub fn print_json(json: &Json) {
-    println!("{json:#}");
+    say(format_args!("{json:#}"));
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, CliError> {

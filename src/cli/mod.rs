@@ -8,6 +8,7 @@ mod check;
 mod client;
 mod documents;
 mod error;
+mod output;
 mod package_tests;
 mod prompt;
 mod serve;
@@ -20,6 +21,7 @@ use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use error::CliError;
+use output::warn;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -28,7 +30,7 @@ pub fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("error: the asynchronous runtime cannot be started: {error}");
+            warn(format_args!("error: the asynchronous runtime cannot be started: {error}"));
             return ExitCode::from(1);
         }
     };
@@ -39,7 +41,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if let Some(message) = error.message() {
-                eprintln!("error: {message}");
+                warn(format_args!("error: {message}"));
             }
             ExitCode::from(error.exit_code())
         }

@@ -73,7 +73,7 @@ fn cases(file: &Path) -> Result<Vec<Case>, String> {
 
 /// Why the case fails, if it does.
 async fn run_case(client: &Client, id: &Id, case: &Case) -> Result<Option<String>, CliError> {
-    let path = documents::path("prompt", id.as_str()).replacen("/api/prompts/", "/api/render/prompts/", 1);
+    let path = documents::render_path(id.as_str());
     let answer = client.post_any(&path, &json!({"variables": case.variables})).await?;
     let rendered = answer.get("rendered_prompt");
     let error = answer.get("error");

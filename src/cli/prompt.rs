@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::args::{Common, PromptAction, Render};
 use super::documents::{self, print_json};
 use super::error::CliError;
+use super::output::{say, warn};
 use super::target;
 
 /// Does what was asked for with prompts.
@@ -21,17 +22,16 @@ pub async fn run(common: &Common, action: PromptAction) -> Result<(), CliError> 
 async fn render(common: &Common, options: Render) -> Result<(), CliError> {
     let variables = variables(&options)?;
     let client = target::open(common).await?;
-    let id = documents::path("prompt", &options.id);
-    let path = id.replacen("/api/prompts/", "/api/render/prompts/", 1);
+    let path = documents::render_path(&options.id);
     let reply =
         client.post(&format!("{path}?explain={}", options.explain), &json!({"variables": variables})).await?;
     for warning in reply.get("warnings").and_then(Json::as_array).into_iter().flatten() {
         let text = |member: &str| warning.get(member).and_then(Json::as_str).unwrap_or_default();
-        eprintln!("warning: tool {}: {}", text("tool"), text("reason"));
+        warn(format_args!("warning: tool {}: {}", text("tool"), text("reason")));
     }
     match reply.get("rendered_prompt") {
         _ if options.explain => print_json(&reply),
-        Some(Json::String(text)) => println!("{text}"),
+        Some(Json::String(text)) => say(format_args!("{text}")),
         other => print_json(other.unwrap_or(&Json::Null)),
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::args::Common;
 use super::error::CliError;
+use super::output::say;
 use super::target;
 use crate::app::App;
 use crate::http;
@@ -35,16 +36,16 @@ fn greet(app: &App, address: &str) {
     let snapshot = app.catalog.snapshot();
     let (prompts, problems) = (snapshot.documents.prompts.len(), snapshot.problems.len());
     let store = app.catalog.store().describe();
-    println!(
+    say(format_args!(
         "ai-prompt-shell listens on http://{address} ({prompts} prompts, {problems} problems, store {store})"
-    );
+    ));
     let (id, variables) = EXAMPLE;
     let known = Id::parse(id).is_ok_and(|id| snapshot.prompt(&id).is_some());
-    println!("Try:");
+    say(format_args!("Try:"));
     match known {
-        true => println!(
+        true => say(format_args!(
             "  curl -s http://{address}/api/render/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'"
-        ),
-        false => println!("  curl -s http://{address}/api/prompts"),
+        )),
+        false => say(format_args!("  curl -s http://{address}/api/prompts")),
     }
 }

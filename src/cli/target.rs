@@ -1,10 +1,12 @@
 //! What a command talks to: a running service, or one that it runs itself on the store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::args::Common;
 use super::client::Client;
 use super::error::CliError;
+use super::output::warn;
 use crate::app::{App, BuildError};
 use crate::http;
 use crate::settings::{self, Settings};
@@ -36,18 +38,36 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
     let settings = settings(common)?;
     // Commands speak for themselves; the log is for the service.
     telemetry::init(&crate::settings::Log { level: "error".into(), ..settings.log.clone() })?;
-    match App::build(&settings).await {
+    match build(&settings).await {
         Ok(app) => inside(&app, &settings),
         Err(BuildError::Store(StoreError::Locked { path })) => {
             let url = format!("http://{}", settings.server.listen);
-            eprintln!("note: {} is in use by a running service; talking to {url}", path.display());
+            warn(format_args!("note: {} is in use by a running service; talking to {url}", path.display()));
             Ok(Client::new(&url))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Serves `app` on a free loopback port, for this process alone.
+/// Builds the services; a store that another command holds is waited for, for a moment.
+async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
+    for _ in 0..LOCK_RETRIES {
+        let served = tokio::net::TcpStream::connect(settings.server.listen).await.is_ok();
+        match App::build(settings).await {
+            Err(BuildError::Store(StoreError::Locked { .. })) if !served => {
+                tokio::time::sleep(LOCK_PAUSE).await
+            }
+            built => return built,
+        }
+    }
+    App::build(settings).await
+}
+
+/// How often, and after which pause, a locked store is tried again when no service answers.
+const LOCK_RETRIES: usize = 50;
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves `app` on a free loopback port.
 ///
 /// # Errors
 /// When no port can be had.

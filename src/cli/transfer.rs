@@ -8,6 +8,7 @@ use super::args::Common;
 use super::client::Client;
 use super::documents::path;
 use super::error::CliError;
+use super::output::{say, warn};
 use super::target;
 use crate::model::Id;
 
@@ -22,7 +23,7 @@ pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliErr
     let client = target::open(common).await?;
     let mut count = 0;
     for kind in KINDS {
-        let ids = client.get(&format!("/api/{kind}s")).await?;
+        let ids = client.get(&format!("/api/{kind}s?stored={}", !all)).await?;
         for id in ids.as_array().into_iter().flatten().filter_map(Json::as_str) {
             let source = if all { "any" } else { "store" };
             if let Some(document) = client.get_bytes(&format!("{}?raw={source}", path(kind, id))).await? {
@@ -31,7 +32,7 @@ pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliErr
             }
         }
     }
-    println!("{count} documents written to {}", dir.display());
+    say(format_args!("{count} documents written to {}", dir.display()));
     Ok(())
 }
 
@@ -63,9 +64,9 @@ pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
         waiting = refused.into_iter().map(|(kind, file, _)| (kind, file)).collect();
     };
     for (_, file, why) in &refused {
-        eprintln!("{}: {why}", file.display());
+        warn(format_args!("{}: {why}", file.display()));
     }
-    println!("{} of {total} documents stored", total - refused.len());
+    say(format_args!("{} of {total} documents stored", total - refused.len()));
     if refused.is_empty() { Ok(()) } else { Err(CliError::Reported) }
 }
 

@@ -9,10 +9,10 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data};
 use actix_web::{FromRequest, HttpRequest};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::error::ApiError;
 use crate::model::Reason;
+use crate::value::Value;
 
 /// The longest body, in bytes.
 pub struct Limit(pub usize);
@@ -26,11 +26,15 @@ impl JsonBody {
         if self.0.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &self.0 }
     }
 
-    /// The body as `T`.
+    /// The body, an object, as `T`.
     ///
     /// # Errors
     /// `invalid_json`, with line and column.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
+        let first = self.bytes().iter().find(|b| !b.is_ascii_whitespace());
+        if first.is_some_and(|b| !b"{".contains(b)) {
+            return Err(ApiError::invalid_json(&Reason::new("not a JSON object")));
+        }
         serde_json::from_slice(self.bytes())
             .map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
     }
@@ -65,24 +69,22 @@ fn declares_json(request: &HttpRequest) -> bool {
 
 /// The variables of a request, under one of their two names.
 #[derive(Debug, Deserialize)]
-pub struct VariablesBody<'a> {
-    #[serde(borrow, default)]
-    pub(super) variables: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(super) args: Option<&'a RawValue>,
+pub struct VariablesBody {
+    variables: Option<Value>,
+    args: Option<Value>,
 }
 
-impl<'a> VariablesBody<'a> {
-    /// The JSON text of the variables.
+impl VariablesBody {
+    /// The variables.
     ///
     /// # Errors
     /// When both names are used.
-    pub fn text(&self) -> Result<Option<&'a str>, ApiError> {
+    pub fn either(self) -> Result<Option<Value>, ApiError> {
         match (self.variables, self.args) {
             (Some(_), Some(_)) => Err(ApiError::invalid_variables(
                 "`variables` and `args` mean the same; give only one of them",
             )),
-            (one, other) => Ok(one.or(other).map(RawValue::get)),
+            (one, other) => Ok(one.or(other)),
         }
     }
 }

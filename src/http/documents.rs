@@ -1,7 +1,7 @@
 //! Lists of documents, single documents, and writes.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ETAG, IF_MATCH};
+use actix_web::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
@@ -22,6 +22,9 @@ pub struct Filter {
     language: Option<String>,
     #[serde(default)]
     detail: bool,
+    /// The ids in the store, of good documents and bad ones.
+    #[serde(default)]
+    stored: bool,
 }
 
 /// `GET /api/{kind}s`
@@ -30,6 +33,9 @@ pub async fn list(
     app: Data<App>,
     filter: Query<Filter>,
 ) -> Result<HttpResponse, ApiError> {
+    if filter.stored {
+        return Ok(HttpResponse::Ok().json(app.catalog.stored_ids(kind).await));
+    }
     let snapshot = app.catalog.snapshot();
     Ok(HttpResponse::Ok().json(match kind {
         DocumentKind::Extension => extensions(&snapshot, &filter),
@@ -119,20 +125,19 @@ pub async fn show(
         let raw = raw.ok_or_else(|| ApiError::not_found(kind, id.as_str()))?;
         return Ok(HttpResponse::Ok().content_type("application/json").body(raw));
     }
-    let snapshot = app.catalog.snapshot();
+    let (snapshot, etag) = app.catalog.snapshot_with_etag(kind, &id).await;
     let documents = &snapshot.documents;
     let view = match kind {
         DocumentKind::Extension => documents.extensions.get(&id).map(|entry| views::extension(entry)),
-        DocumentKind::Prompt => match documents.prompts.contains_key(&id) {
-            true => Some(views::prompt(&app.renderer.describe(&id)?)),
-            false => None,
-        },
+        DocumentKind::Prompt => {
+            documents.prompts.get(&id).map(|entry| views::prompt(&app.renderer.describe(&snapshot, entry)))
+        }
         DocumentKind::Environ => snapshot.environ(&id).map(|value| json!(value)),
         DocumentKind::Tool => documents.tools.get(&id).map(|tool| views::tool(tool)),
     };
     let view = view.ok_or_else(|| ApiError::not_found(kind, id.as_str()))?;
     let mut response = HttpResponse::Ok();
-    if let Some(etag) = app.catalog.etag(kind, &id).await {
+    if let Some(etag) = etag {
         response.insert_header((ETAG, format!("\"{etag}\"")));
     }
     Ok(response.json(view))
@@ -165,9 +170,13 @@ pub async fn delete(
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// What `If-Match` says about the stored version.
+/// What `If-Match` and `If-None-Match: *` say about the stored version.
 fn expectation(request: &HttpRequest) -> Result<Expect, ApiError> {
-    let Some(header) = request.headers().get(IF_MATCH) else { return Ok(Expect::Any) };
+    let headers = request.headers();
+    if headers.get(IF_NONE_MATCH).is_some_and(|value| value == "*") {
+        return Ok(Expect::Absent);
+    }
+    let Some(header) = headers.get(IF_MATCH) else { return Ok(Expect::Any) };
     let text = header.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
     let etag = text.and_then(|text| text.parse::<Etag>().ok()).ok_or_else(ApiError::bad_if_match)?;
     Ok(Expect::Etag(etag))

@@ -87,12 +87,6 @@ impl ApiError {
         ApiError::new(Kind::InvalidInput, "invalid_query", format!("the query of the address: {reason}"))
     }
 
-    /// A preview needs exactly one of its two bodies.
-    pub fn one_body() -> ApiError {
-        let message = "give exactly one of `template` (a text) and `messages` (a list)";
-        ApiError::new(Kind::InvalidInput, "invalid_json", message).about("template")
-    }
-
     /// Nothing of this id exists.
     pub fn not_found(kind: DocumentKind, id: &str) -> ApiError {
         let message = format!("there is no {kind} `{id}`; GET /api/{kind}s lists those that exist");
@@ -211,6 +205,9 @@ impl From<RenderFailure> for ApiError {
         match &failure {
             RenderFailure::InvalidId(_) => error("invalid_id").about("id"),
             RenderFailure::NotFound { .. } => error("prompt_not_found").about("id"),
+            RenderFailure::InvalidDocument { violations } => {
+                error("invalid_document").with_details(json!({"violations": violations}))
+            }
             RenderFailure::FailedDependency { .. } => error("failed_dependency"),
             RenderFailure::InvalidTemplate { source, file } => {
                 error("invalid_template").with_details(compile_details(source, file.as_deref()))
@@ -219,9 +216,6 @@ impl From<RenderFailure> for ApiError {
                 error("invalid_template").with_details(json!({"problems": reasons}))
             }
             RenderFailure::InvalidParameters { .. } => error("invalid_template"),
-            RenderFailure::VariablesNotJson(reason) => {
-                error("invalid_json").about("variables").with_details(place(reason.line, reason.column))
-            }
             RenderFailure::InvalidVariables { violations } => {
                 error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
             }

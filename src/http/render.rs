@@ -4,13 +4,12 @@ use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpResponse, Responder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use serde_json::value::RawValue;
 
 use super::body::{JsonBody, VariablesBody};
 use super::error::ApiError;
 use crate::app::App;
-use crate::model::{Body, Id, Syntax, TemplateText};
-use crate::render::{Content, Rendered, Report, Unregistered, Warning};
+use crate::model::Id;
+use crate::render::{Content, Rendered, Report, Warning};
 
 /// What the query may ask for.
 #[derive(Debug, Deserialize)]
@@ -46,7 +45,7 @@ pub async fn rendered(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
-    let variables = body.parse::<VariablesBody>()?.text()?;
+    let variables = body.parse::<VariablesBody>()?.either()?;
     let rendered = app.renderer.render(&id, variables).await?;
     Ok(reply(&rendered, options.explain))
 }
@@ -54,7 +53,7 @@ pub async fn rendered(
 /// `POST /api/prompts/{id}/render`
 pub async fn prototype(app: Data<App>, id: Path<String>, body: JsonBody) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
-    let variables = body.parse::<VariablesBody>()?.text()?;
+    let variables = body.parse::<VariablesBody>()?.either()?;
     let rendered = app.renderer.render(&id, variables).await?;
     Ok(HttpResponse::Ok().json(match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
@@ -64,14 +63,12 @@ pub async fn prototype(app: Data<App>, id: Path<String>, body: JsonBody) -> Resu
 
 /// The body of a preview.
 #[derive(Debug, Deserialize)]
-struct PreviewBody<'a> {
-    template: Option<String>,
-    messages: Option<Vec<Json>>,
-    syntax: Option<Syntax>,
-    #[serde(borrow, default)]
-    variables: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    args: Option<&'a RawValue>,
+struct PreviewBody {
+    template: Option<Json>,
+    messages: Option<Json>,
+    syntax: Option<Json>,
+    #[serde(flatten)]
+    variables: VariablesBody,
 }
 
 /// `POST /api/render`
@@ -81,14 +78,11 @@ pub async fn preview(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let preview: PreviewBody = body.parse()?;
-    let content = match (preview.template, preview.messages) {
-        (Some(text), None) => Body::Text(TemplateText { text: text.into(), file: None }),
-        (None, Some(messages)) => Body::from_messages(Some(&messages)),
-        _ => return Err(ApiError::one_body()),
-    };
-    let variables = VariablesBody { variables: preview.variables, args: preview.args };
-    let template = Unregistered { body: content, syntax: preview.syntax };
-    let rendered = app.renderer.preview(template, variables.text()?).await?;
+    let members =
+        [("userPrompt", preview.template), ("messages", preview.messages), ("syntax", preview.syntax)];
+    let document =
+        members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
+    let rendered = app.renderer.preview(document, preview.variables.either()?).await?;
     Ok(reply(&rendered, options.explain))
 }
 

@@ -33,8 +33,11 @@ pub struct Engine {
     /// `ai-prompt-shell`, or some other engine's name.
     pub name: String,
     /// The versions that will do.
-    pub version: VersionReq,
+    pub version: Requirement,
 }
+
+/// Which versions will do; the text as it was written, where it cannot be read.
+pub type Requirement = Result<VersionReq, String>;
 
 /// Another extension that an extension builds on.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +45,7 @@ pub struct Dependence {
     /// The other extension's name.
     pub name: String,
     /// The versions that will do.
-    pub version: VersionReq,
+    pub version: Requirement,
     /// What an unmet dependence means.
     pub fail_strategy: FailStrategy,
 }
@@ -84,7 +87,7 @@ fn contribution(name: &str, prompt: &Json) -> Option<Prompt> {
 
 impl Engine {
     fn from_json(json: &Json) -> Option<Engine> {
-        Some(Engine { name: string_member(json, "name")?, version: requirement(json)? })
+        Some(Engine { name: string_member(json, "name")?, version: requirement(json) })
     }
 }
 
@@ -94,14 +97,14 @@ impl Dependence {
             Some("abort") => FailStrategy::Abort,
             _ => FailStrategy::Ignore,
         };
-        Some(Dependence { name: string_member(json, "name")?, version: requirement(json)?, fail_strategy })
+        Some(Dependence { name: string_member(json, "name")?, version: requirement(json), fail_strategy })
     }
 }
 
 /// The `version` member as a requirement; absent means any version.
-fn requirement(json: &Json) -> Option<VersionReq> {
-    match string_member(json, "version") {
-        Some(text) => VersionReq::parse(&text).ok(),
-        None => Some(VersionReq::STAR),
-    }
+fn requirement(json: &Json) -> Requirement {
+    let Some(text) = string_member(json, "version") else { return Ok(VersionReq::STAR) };
+    // Other package managers put spaces where semver has commas: `>=1.0.0 <2.0.0`.
+    let with_commas = || text.split_whitespace().collect::<Vec<_>>().join(", ");
+    VersionReq::parse(&text).or_else(|_| VersionReq::parse(&with_commas())).map_err(|_| text)
 }

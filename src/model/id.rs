@@ -52,7 +52,9 @@ impl fmt::Display for DocumentKind {
 
 /// A text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not an id: write segments of letters, digits, `_` and `-`, joined by `.`")]
+#[error(
+    "`{text}` is not an id: write segments of letters, digits, `_` and `-`, joined by `.` (32 segments and 512 bytes at most)"
+)]
 pub struct InvalidId {
     /// What was given.
     pub text: String,
@@ -64,11 +66,21 @@ pub struct InvalidId {
 pub struct Id(String);
 
 impl Id {
+    /// The longest id.
+    pub const BYTES_MAX: usize = 512;
+
+    /// The most segments; environs nest as deeply as their ids have segments.
+    pub const SEGMENTS_MAX: usize = 32;
+
     /// Reads an id as people write it: segments joined by `.` or `:`.
     ///
     /// # Errors
-    /// [`InvalidId`] for an empty segment or any other character.
+    /// [`InvalidId`] for an empty segment or any other character, and beyond [`Id::BYTES_MAX`] and [`Id::SEGMENTS_MAX`].
     pub fn parse(text: &str) -> Result<Id, InvalidId> {
+        if text.len() > Id::BYTES_MAX || text.split(['.', ':']).count() > Id::SEGMENTS_MAX {
+            let text = format!("{}…", text.chars().take(40).collect::<String>());
+            return Err(InvalidId { text });
+        }
         let good = |segment: &str| {
             !segment.is_empty()
                 && segment.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
@@ -106,6 +118,11 @@ impl Id {
     /// The segments in order.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('.')
+    }
+
+    /// The id without its last segment; `None` when there is only one.
+    pub fn parent(&self) -> Option<Id> {
+        self.0.rsplit_once('.').map(|(parent, _)| Id(parent.to_owned()))
     }
 
     /// The id `{self}.{name}`.
@@ -152,6 +169,8 @@ mod tests {
         for text in ["", ".", "a.", ".a", "a..b", "a b", "a/b", "a*", "ä", "a\n", "a:.b"] {
             assert!(Id::parse(text).is_err(), "{text:?}");
         }
+        assert!(Id::parse(&vec!["a"; 33].join(".")).is_err());
+        assert!(Id::parse(&"a".repeat(513)).is_err());
         assert!(Id::from_key("shenma:tools:a.b", "shenma:", DocumentKind::Tool).is_err());
         assert!(Id::from_key("other:tools:a", "shenma:", DocumentKind::Tool).is_err());
     }

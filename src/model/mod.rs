@@ -7,11 +7,11 @@ mod problem;
 mod prompt;
 mod tool;
 
-pub use extension::{Dependence, Engine, Extension, FailStrategy};
+pub use extension::{Dependence, Engine, Extension, FailStrategy, Requirement};
 pub use id::{DocumentKind, Id, InvalidId, function_name};
 pub use parameters::{object_schema, with_defaults};
 pub use problem::{Problem, Reason};
-pub use prompt::{Body, Origin, Prompt, PromptLimits, Syntax, TemplateText};
+pub use prompt::{Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, filled_in, is_file_reference};
 pub use tool::Tool;
 
 /// The version of the prompt engine that extensions name under `engines`; apart from the crate's own version.

@@ -39,6 +39,16 @@ fn property(parameter: &Json) -> Json {
     let mut schema = parameter.as_object().cloned().unwrap_or_default();
     schema.shift_remove("name");
     schema.shift_remove("required");
+    // Programs write `null` or an empty text where they have no default.
+    let has_default = match (schema.get("default"), schema.get("type").and_then(Json::as_str).map(json_type))
+    {
+        (Some(Json::Null), _) => false,
+        (Some(Json::String(text)), Some(Some(kind))) => kind == "string" || !text.is_empty(),
+        _ => true,
+    };
+    if !has_default {
+        schema.shift_remove("default");
+    }
     match schema.get("type").and_then(Json::as_str).map(json_type) {
         Some(Some(known)) => {
             schema.insert("type".into(), known.into());
@@ -75,7 +85,7 @@ pub fn with_defaults(schema: &Json, value: Value) -> Value {
     let mut filled = std::borrow::Cow::Borrowed(map.as_ref());
     for (name, property) in properties {
         let next = match (map.get(name), property.get("default")) {
-            (None, Some(default)) => Value::from(default.clone()),
+            (None, Some(default)) => with_defaults(property, Value::from(default.clone())),
             (Some(present @ Value::Map(_)), _) if property.get("properties").is_some() => {
                 with_defaults(property, present.clone())
             }
@@ -99,14 +109,16 @@ mod tests {
         let list = json!([
             {"name": "repo", "type": "string", "default": "", "description": "where"},
             {"name": "depth", "type": "int", "required": true},
-            {"name": "odd", "type": "thing"}
+            {"name": "odd", "type": "thing", "default": null},
+            {"name": "n", "type": "int", "default": ""}
         ]);
         assert_eq!(
             object_schema(&list),
             Some(json!({"type": "object", "properties": {
                 "repo": {"type": "string", "default": "", "description": "where"},
                 "depth": {"type": "integer"},
-                "odd": {}
+                "odd": {},
+                "n": {"type": "integer"}
             }, "required": ["depth"]}))
         );
         assert_eq!(object_schema(&json!([])), None);
@@ -117,11 +129,12 @@ mod tests {
         let schema = json!({"properties": {
             "a": {"default": 1},
             "b": {"properties": {"c": {"default": "x"}, "d": {}}},
-            "e": {"properties": {"f": {"default": 2}}}
+            "e": {"properties": {"f": {"default": 2}}},
+            "g": {"default": {}, "properties": {"h": {"default": 3}}}
         }});
         let filled = with_defaults(&schema, Value::from(json!({"b": {"d": null}})));
-        assert_eq!(filled.to_json(), json!({"b": {"d": null, "c": "x"}, "a": 1}));
+        assert_eq!(filled.to_json(), json!({"b": {"d": null, "c": "x"}, "a": 1, "g": {"h": 3}}));
         let kept = with_defaults(&schema, Value::from(json!({"a": null})));
-        assert_eq!(kept.to_json(), json!({"a": null}));
+        assert_eq!(kept.to_json(), json!({"a": null, "g": {"h": 3}}));
     }
 }

@@ -82,12 +82,29 @@ pub struct TemplateText {
     pub file: Option<String>,
 }
 
-/// A file reference that a package's loader has filled in: `{"file": …, "text": …}`.
+/// The member in which a package's loader puts the text of the file that `{"file": …}` names; no document that people
+/// write has it.
+const FILE_TEXT: &str = "\u{0}text";
+
+/// A file reference with the file's text filled in.
+pub fn filled_in(file: &str, text: &str) -> Json {
+    let mut members = serde_json::Map::new();
+    members.insert("file".to_owned(), file.into());
+    members.insert(FILE_TEXT.to_owned(), text.into());
+    Json::Object(members)
+}
+
+/// Whether this is a file reference without the file's text, as only packages may have it.
+pub fn is_file_reference(json: &Json) -> bool {
+    json.as_object()
+        .is_some_and(|members| members.len() == 1 && members.get("file").is_some_and(Json::is_string))
+}
+
 fn from_template_string(json: &Json) -> Option<TemplateText> {
     match json {
         Json::String(text) => Some(TemplateText { text: text.as_str().into(), file: None }),
         Json::Object(_) => Some(TemplateText {
-            text: json.get("text")?.as_str()?.into(),
+            text: json.get(FILE_TEXT)?.as_str()?.into(),
             file: Some(json.get("file")?.as_str()?.to_owned()),
         }),
         _ => None,
@@ -98,8 +115,8 @@ fn from_template_string(json: &Json) -> Option<TemplateText> {
 pub(super) fn without_files(document: Json) -> Json {
     match document {
         Json::Object(members) => match from_template_string(&Json::Object(members.clone())) {
-            Some(text) if members.len() == 2 => Json::String(text.text.to_string()),
-            _ => members.into_iter().map(|(key, member)| (key, without_files(member))).collect(),
+            Some(text) => Json::String(text.text.to_string()),
+            None => members.into_iter().map(|(key, member)| (key, without_files(member))).collect(),
         },
         Json::Array(items) => items.into_iter().map(without_files).collect(),
         other => other,
@@ -173,7 +190,7 @@ impl Body {
 
 /// Moves every string below `content` into `texts` and leaves an empty one in its place.
 fn take_texts(content: &mut Json, texts: &mut Vec<TemplateText>) {
-    if let Some(text) = from_template_string(content).filter(|t| t.file.is_some() || content.is_string()) {
+    if let Some(text) = from_template_string(content) {
         texts.push(text);
         *content = Json::String(String::new());
         return;
@@ -229,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_text_from_a_file_remembers_the_file() {
-        let prompt = prompt(json!({"userPrompt": {"file": "prompts/x.jinja", "text": "T"}}));
+        let prompt = prompt(json!({"userPrompt": filled_in("prompts/x.jinja", "T")}));
         assert_eq!(prompt.texts()[0].file.as_deref(), Some("prompts/x.jinja"));
     }
 }

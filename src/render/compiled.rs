@@ -22,7 +22,7 @@ pub struct Compiled {
     /// One template for each of the prompt's texts.
     pub templates: Vec<Template>,
     /// What the templates can touch.
-    pub requires: Requires,
+    pub requires: Arc<Requires>,
     /// The schema of the variables, as a document and compiled.
     pub parameters: Option<(Json, Schema)>,
     /// The revision of the documents that partials and functions were looked up in.
@@ -60,7 +60,14 @@ impl Compiled {
         templates.iter().for_each(|template| requires.merge(template.requires()));
         let parameters = parameters(prompt)?;
         let documents_revision = snapshot.documents.revision;
-        Ok(Compiled { prompt: prompt.clone(), syntax, templates, requires, parameters, documents_revision })
+        Ok(Compiled {
+            prompt: prompt.clone(),
+            syntax,
+            templates,
+            requires: Arc::new(requires),
+            parameters,
+            documents_revision,
+        })
     }
 
     /// Whether nothing but its own text decides what this is.

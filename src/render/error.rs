@@ -2,7 +2,7 @@
 
 use crate::error::{Kind, Kinded};
 use crate::model::{Id, InvalidId, Reason};
-use crate::schema::Violation;
+use crate::schema::{Violation, in_words};
 use crate::template::{CompileError, Missing, Position};
 
 /// Why a prompt was not rendered.
@@ -11,6 +11,15 @@ pub enum RenderFailure {
     /// The id is none.
     #[error(transparent)]
     InvalidId(#[from] InvalidId),
+    /// A template that is not registered is no prompt.
+    #[error(
+        "not a prompt: {}; give exactly one of `template` (a text) and `messages` (a list)",
+        in_words(violations)
+    )]
+    InvalidDocument {
+        /// Everything that is wrong.
+        violations: Vec<Violation>,
+    },
     /// No such prompt.
     #[error("there is no prompt `{id}`; GET /api/prompts lists the prompts that exist")]
     NotFound {
@@ -47,11 +56,8 @@ pub enum RenderFailure {
         /// What is wrong with them.
         message: String,
     },
-    /// The variables are not JSON.
-    #[error("the variables are {}", .0.message)]
-    VariablesNotJson(Reason),
     /// The variables break the prompt's schema.
-    #[error("the variables do not fit the prompt: {}", violations.iter().map(|v| format!("{}: {}", if v.path.is_empty() { "/" } else { &v.path }, v.message)).collect::<Vec<_>>().join("; "))]
+    #[error("the variables do not fit the prompt: {}", in_words(violations))]
     InvalidVariables {
         /// Every way in which they do.
         violations: Vec<Violation>,
@@ -87,10 +93,10 @@ impl Kinded for RenderFailure {
         use RenderFailure as F;
         match self {
             F::InvalidId(_)
+            | F::InvalidDocument { .. }
             | F::Unreadable { .. }
             | F::InvalidTemplate { .. }
             | F::InvalidParameters { .. }
-            | F::VariablesNotJson(_)
             | F::InvalidVariables { .. }
             | F::Missing { .. } => Kind::InvalidInput,
             F::NotFound { .. } => Kind::NotFound,

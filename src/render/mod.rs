@@ -22,9 +22,10 @@ use serde_json::Value as Json;
 pub use compiled::checker;
 pub use error::RenderFailure;
 
-use crate::catalog::{Catalog, PromptEntry, Snapshot};
-use crate::model::{Body, Id, Origin, Prompt, TemplateText};
+use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
+use crate::model::{Body, DocumentKind, Id, Origin, Prompt};
 use crate::template::{Limits, Requires, Syntax};
+use crate::value::Value;
 use compiled::{Cache, Compiled};
 use pool::Pool;
 use run::Job;
@@ -96,16 +97,7 @@ pub struct Report {
     /// The time for everything, in microseconds.
     pub duration_us: u64,
     /// What the templates can touch.
-    pub requires: Requires,
-}
-
-/// A template that is not registered, for previews.
-#[derive(Debug, Clone)]
-pub struct Unregistered {
-    /// Text or messages.
-    pub body: Body,
-    /// The dialect, if it is not to be recognized.
-    pub syntax: Option<Syntax>,
+    pub requires: Arc<Requires>,
 }
 
 /// A prompt as [`Renderer::describe`] shows it.
@@ -116,7 +108,7 @@ pub struct Description {
     /// The dialect, where the templates compile.
     pub syntax: Option<Syntax>,
     /// What the templates can touch, where they compile.
-    pub requires: Requires,
+    pub requires: Arc<Requires>,
 }
 
 impl Renderer {
@@ -130,11 +122,11 @@ impl Renderer {
         Ok(Renderer { catalog, options, cache: Cache::new(options.templates_cached), pool })
     }
 
-    /// Renders the prompt `id`; `variables` is the JSON text of an object.
+    /// Renders the prompt `id`; the variables must be an object, if there are any.
     ///
     /// # Errors
     /// [`RenderFailure`], with everything that is missing or wrong at once.
-    pub async fn render(&self, id: &Id, variables: Option<&str>) -> Result<Rendered, RenderFailure> {
+    pub async fn render(&self, id: &Id, variables: Option<Value>) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let snapshot = self.catalog.snapshot();
         let prompt = serving(&snapshot, id)?;
@@ -142,44 +134,31 @@ impl Renderer {
         self.run(compiled, cached, snapshot, variables, started).await
     }
 
-    /// Renders a template that is not registered.
+    /// Renders a prompt document that is not registered.
     ///
     /// # Errors
-    /// [`RenderFailure`], as for a registered one.
-    pub async fn preview(
-        &self,
-        template: Unregistered,
-        variables: Option<&str>,
-    ) -> Result<Rendered, RenderFailure> {
+    /// [`RenderFailure::InvalidDocument`]; else as for a registered one.
+    pub async fn preview(&self, document: Json, variables: Option<Value>) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
+        let mut document = document;
+        let violations = violations(DocumentKind::Prompt, &mut document);
+        if !violations.is_empty() {
+            return Err(RenderFailure::InvalidDocument { violations });
+        }
         let snapshot = self.catalog.snapshot();
-        let prompt = Prompt {
-            id: Id::parse("preview")?,
-            origin: Origin::Direct,
-            syntax: template.syntax,
-            body: template.body,
-            supports: Vec::new(),
-            parameters: None,
-            limits: Default::default(),
-            document: Json::Null,
-        };
-        let compiled = Arc::new(Compiled::new(&Arc::new(prompt), &snapshot, &self.options.limits)?);
+        let prompt = Arc::new(Prompt::from_document(Id::parse("preview")?, Origin::Direct, document));
+        let compiled = Arc::new(Compiled::new(&prompt, &snapshot, &self.options.limits)?);
         self.run(compiled, false, snapshot, variables, started).await
     }
 
-    /// What is known of the prompt `id`, without rendering it.
-    ///
-    /// # Errors
-    /// [`RenderFailure::NotFound`].
-    pub fn describe(&self, id: &Id) -> Result<Description, RenderFailure> {
-        let snapshot = self.catalog.snapshot();
-        let entry = snapshot.prompt(id).ok_or_else(|| RenderFailure::NotFound { id: id.clone() })?.clone();
-        let compiled = entry.prompt.as_ref().map(|p| self.cache.get(p, &snapshot, &self.options.limits));
+    /// What is known of a prompt of this catalog, without rendering it.
+    pub fn describe(&self, snapshot: &Arc<Snapshot>, entry: &Arc<PromptEntry>) -> Description {
+        let compiled = entry.prompt.as_ref().map(|p| self.cache.get(p, snapshot, &self.options.limits));
         let (syntax, requires) = match compiled {
             Some(Ok((compiled, _))) => (Some(compiled.syntax), compiled.requires.clone()),
-            _ => (None, Requires::default()),
+            _ => (None, Arc::default()),
         };
-        Ok(Description { entry, syntax, requires })
+        Description { entry: entry.clone(), syntax, requires }
     }
 
     async fn run(
@@ -187,16 +166,17 @@ impl Renderer {
         compiled: Arc<Compiled>,
         cached: bool,
         snapshot: Arc<Snapshot>,
-        variables: Option<&str>,
+        variables: Option<Value>,
         started: Instant,
     ) -> Result<Rendered, RenderFailure> {
         let timeout = match compiled.prompt.limits.timeout_ms {
             Some(ms) => self.options.timeout.min(Duration::from_millis(ms)),
             None => self.options.timeout,
         };
-        let checked = variables::check(&compiled, variables)?;
+        let deadline = started + timeout;
+        let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
         let revision = snapshot.revision;
-        let job = Job::new(compiled.clone(), &snapshot, checked.value, &self.options, started + timeout);
+        let job = Job::new(compiled.clone(), &snapshot, checked.value, &self.options, deadline);
         let ran = job.run(&self.pool).await;
         let ran = checked.faults.combine(ran)?;
         Ok(Rendered {
@@ -228,7 +208,7 @@ fn serving(snapshot: &Snapshot, id: &Id) -> Result<Arc<Prompt>, RenderFailure> {
 
 fn content(body: &Body, texts: Vec<String>) -> Content {
     match body {
-        Body::Text(TemplateText { .. }) => Content::Text(texts.into_iter().next().unwrap_or_default()),
+        Body::Text(_) => Content::Text(texts.into_iter().next().unwrap_or_default()),
         Body::Messages { skeleton, .. } => Content::Messages(Body::fill(skeleton, texts)),
     }
 }

@@ -1,7 +1,11 @@
 //! A few threads with deep stacks for renders that are too long for a serving thread.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::error::RenderFailure;
 
 /// The stack of a pool thread: room for the deepest recursion that the limits allow. Only what is touched takes memory.
 const STACK_BYTES: usize = 256 << 20;
@@ -13,9 +17,8 @@ pub struct Pool {
     queue: SyncSender<Work>,
 }
 
-/// The queue is full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Full;
+/// How long after its deadline work is waited for, so that its own report wins over ours.
+const GRACE: Duration = Duration::from_millis(10);
 
 impl Pool {
     /// Starts `threads` threads with a queue of `waiting` places.
@@ -35,22 +38,34 @@ impl Pool {
         Ok(Pool { queue })
     }
 
-    /// Runs `work` on a thread of the pool; what it returns arrives on the receiver, which errs if the work broke off.
+    /// Runs `work` on a thread of the pool and waits for what it gives, no longer than until `deadline`.
+    ///
+    /// Work whose turn comes too late is not begun; work that is under way then goes on, and nobody sees its result.
     ///
     /// # Errors
-    /// [`Full`] when too much is waiting already.
-    pub fn run<T: Send + 'static>(
+    /// [`RenderFailure::Overloaded`] when too much is waiting already, [`RenderFailure::Timeout`] when the deadline passes,
+    /// [`RenderFailure::Failed`] when the work breaks off.
+    pub async fn run_until<T: Send + 'static>(
         &self,
+        deadline: Instant,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<tokio::sync::oneshot::Receiver<T>, Full> {
+    ) -> Result<T, RenderFailure> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let job: Work = Box::new(move || {
-            // Nobody may be waiting any more: then the result is of no use to anyone.
-            let _ = sender.send(work());
+            if Instant::now() < deadline {
+                // Nobody may be waiting any more: then the result is of no use to anyone.
+                let _ = sender.send(Some(work()));
+            } else {
+                let _ = sender.send(None);
+            }
         });
-        match self.queue.try_send(job) {
-            Ok(()) => Ok(receiver),
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(Full),
+        self.queue.try_send(job).map_err(|_| RenderFailure::Overloaded)?;
+        match tokio::time::timeout_at((deadline + GRACE).into(), receiver).await {
+            Ok(Ok(Some(result))) => Ok(result),
+            Ok(Ok(None)) | Err(_) => Err(RenderFailure::Timeout),
+            Ok(Err(_)) => {
+                Err(RenderFailure::Failed { message: "the render broke off".to_owned(), position: None })
+            }
         }
     }
 }
@@ -62,7 +77,8 @@ fn serve(work: &Mutex<Receiver<Work>>) {
             Err(_) => return,
         };
         match next {
-            Ok(job) => job(),
+            // A panic costs its own render, not the thread: whoever waits sees that the sender is gone.
+            Ok(job) => drop(catch_unwind(AssertUnwindSafe(job))),
             Err(_) => return,
         }
     }
@@ -72,27 +88,38 @@ fn serve(work: &Mutex<Receiver<Work>>) {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn work_comes_back_with_its_result() {
-        let pool = Pool::start(2, 8).unwrap();
-        assert_eq!(pool.run(|| 6 * 7).unwrap().await, Ok(42));
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
     }
 
     #[tokio::test]
-    async fn a_full_queue_refuses_at_once() {
-        let pool = Pool::start(1, 1).unwrap();
+    async fn work_comes_back_with_its_result() {
+        let pool = Pool::start(2, 8).unwrap();
+        assert_eq!(pool.run_until(soon(), || 6 * 7).await.unwrap(), 42);
+    }
+
+    #[tokio::test]
+    async fn a_panic_costs_its_own_work_and_not_the_thread() {
+        let pool = Pool::start(1, 8).unwrap();
+        let broken = pool.run_until(soon(), || panic!("on purpose")).await;
+        assert!(matches!(broken, Err::<(), _>(RenderFailure::Failed { .. })));
+        assert_eq!(pool.run_until(soon(), || 1).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_at_once_and_a_passed_deadline_is_a_timeout() {
+        let pool = Arc::new(Pool::start(1, 1).unwrap());
         let (hold, held) = sync_channel::<()>(0);
-        let busy = pool.run(move || held.recv()).unwrap();
-        let mut waiting = Vec::new();
-        let refused = (0..3).any(|_| match pool.run(|| ()) {
-            Ok(receiver) => {
-                waiting.push(receiver);
-                false
-            }
-            Err(Full) => true,
+        let busy = tokio::spawn({
+            let pool = pool.clone();
+            async move { pool.run_until(soon(), move || held.recv().is_err()).await }
         });
-        assert!(refused);
+        tokio::task::yield_now().await;
+        let past = Instant::now();
+        let late: Vec<_> = futures_util::future::join_all((0..3).map(|_| pool.run_until(past, || ()))).await;
+        assert!(late.iter().any(|result| matches!(result, Err(RenderFailure::Overloaded))), "{late:?}");
+        assert!(late.iter().all(|result| result.is_err()));
         drop(hold);
-        assert!(busy.await.is_ok());
+        assert!(busy.await.unwrap().unwrap());
     }
 }

@@ -17,9 +17,6 @@ use crate::value::{Map, Value};
 const INLINE_STEPS: u64 = 50_000;
 const INLINE_TIME: Duration = Duration::from_millis(5);
 
-/// How long after its deadline a run in the pool is waited for, so that its own report wins over ours.
-const GRACE: Duration = Duration::from_millis(10);
-
 /// Everything that a render needs, owned, so that it can move to another thread.
 pub struct Job {
     compiled: Arc<Compiled>,
@@ -81,18 +78,8 @@ impl Job {
     async fn run_in_pool(self, pool: &Pool) -> Result<Ran, RenderFailure> {
         let deadline = self.deadline;
         let full = Run { steps: self.limits.steps, output_bytes: self.limits.output_bytes, deadline };
-        let result = pool.run(move || match Instant::now() < deadline {
-            true => self.attempt(&full).map(|ran| Ran { pooled: true, ..ran }),
-            false => Err(RenderError::Deadline),
-        });
-        let result = result.map_err(|_| RenderFailure::Overloaded)?;
-        match tokio::time::timeout_at((deadline + GRACE).into(), result).await {
-            Ok(Ok(ran)) => Ok(ran?),
-            Ok(Err(_)) => {
-                Err(RenderFailure::Failed { message: "the render broke off".to_owned(), position: None })
-            }
-            Err(_) => Err(RenderFailure::Timeout),
-        }
+        let ran = pool.run_until(deadline, move || self.attempt(&full)).await??;
+        Ok(Ran { pooled: true, ..ran })
     }
 
     fn attempt(&self, run: &Run) -> Result<Ran, RenderError> {
@@ -114,7 +101,11 @@ impl Job {
             }
         }
         if missing.is_empty() {
-            Ok(Ran { texts, warnings: tools.take_warnings(), pooled: false })
+            let warnings = tools.take_warnings();
+            for Warning { tool, reason } in &warnings {
+                tracing::warn!(tool, reason, "a tool call failed");
+            }
+            Ok(Ran { texts, warnings, pooled: false })
         } else {
             Err(RenderError::Missing(unique(missing)))
         }

@@ -65,7 +65,6 @@ impl ToolFunctions {
     }
 
     fn failed(&self, tool: &Tool, reason: &str) -> Called {
-        tracing::warn!(tool = tool.id.as_str(), reason, "a tool call failed");
         if let Ok(mut warnings) = self.warnings.lock() {
             warnings.push(Warning { tool: tool.id.to_string(), reason: reason.to_owned() });
         }

@@ -1,12 +1,18 @@
-//! What a request brings: JSON text to a value, defaults filled in, checked against the prompt's schema.
+//! What a request brings: defaults filled in, checked against the prompt's schema.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value as Json;
 
 use super::compiled::Compiled;
 use super::error::RenderFailure;
+use super::pool::Pool;
 use super::run::Ran;
-use crate::model::{Reason, with_defaults};
-use crate::schema::Violation;
+use crate::model::with_defaults;
+use crate::schema::{Schema, Violation};
 use crate::template::{Missing, RenderError};
-use crate::value::{Map, SmolStr, Step, Value, from_json};
+use crate::value::{Map, SmolStr, Step, Value};
 
 /// The variables of a render, and what is wrong with them.
 pub struct Checked {
@@ -23,25 +29,47 @@ pub struct Faults {
     violations: Vec<Violation>,
 }
 
-/// Reads variables, fills the prompt's defaults in, and checks them.
+/// Variables with more values than this are checked in the pool: a schema may look at each of them many times.
+const CHECKED_INLINE_MAX: usize = 2_000;
+
+/// Fills the prompt's defaults into the variables of a request, and checks them.
 ///
 /// # Errors
-/// For a text that is not JSON, or not an object. What the schema finds is returned beside the value, so that the
-/// templates can still say what else is missing.
-pub fn check(compiled: &Compiled, text: Option<&str>) -> Result<Checked, RenderFailure> {
-    let value = match text.map(|text| from_json(text.as_bytes())) {
-        None | Some(Ok(Value::Null)) => Value::from(Map::default()),
-        Some(Ok(value @ Value::Map(_))) => value,
-        Some(Ok(_)) => {
+/// When they are not an object, or checking them takes longer than the deadline allows. What the schema finds is returned
+/// beside the value, so that the templates can still say what else is missing.
+pub async fn check(
+    compiled: Arc<Compiled>,
+    variables: Option<Value>,
+    pool: &Pool,
+    deadline: Instant,
+) -> Result<Checked, RenderFailure> {
+    let value = match variables {
+        None | Some(Value::Null) => Value::from(Map::default()),
+        Some(value @ Value::Map(_)) => value,
+        Some(_) => {
             let message = "the variables must be an object".to_owned();
             let violations = vec![Violation { path: String::new(), message, missing: None }];
             return Err(RenderFailure::InvalidVariables { violations });
         }
-        Some(Err(error)) => return Err(RenderFailure::VariablesNotJson(Reason::from_json_error(&error))),
     };
     let Some((document, schema)) = &compiled.parameters else {
         return Ok(Checked { value, faults: Faults::default() });
     };
+    if value.count_up_to(CHECKED_INLINE_MAX) < CHECKED_INLINE_MAX {
+        return Ok(against(document, schema, value));
+    }
+    let compiled = compiled.clone();
+    pool.run_until(deadline, move || {
+        let nothing = || Checked { value: Value::Null, faults: Faults::default() };
+        compiled
+            .parameters
+            .as_ref()
+            .map_or_else(nothing, |(document, schema)| against(document, schema, value))
+    })
+    .await
+}
+
+fn against(document: &Json, schema: &Schema, value: Value) -> Checked {
     let value = with_defaults(document, value);
     let mut faults = Faults::default();
     for violation in schema.violations(&value.to_json()) {
@@ -50,7 +78,7 @@ pub fn check(compiled: &Compiled, text: Option<&str>) -> Result<Checked, RenderF
             None => faults.violations.push(violation),
         }
     }
-    Ok(Checked { value, faults })
+    Checked { value, faults }
 }
 
 /// An absent required member as a path of the template's data.

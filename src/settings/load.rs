@@ -37,21 +37,26 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
         .add_source(File::from(path).format(FileFormat::Toml).required(false))
         .add_source(environment());
     for (key, value) in overrides {
-        sources = sources.set_override(key, value.as_str()).map_err(unreadable)?;
+        sources = match LISTS.contains(key) {
+            true => sources.set_override(key, value.split(',').map(str::trim).collect::<Vec<_>>()),
+            false => sources.set_override(key, value.as_str()),
+        }
+        .map_err(unreadable)?;
     }
     let settings: Settings = sources.build().map_err(unreadable)?.try_deserialize().map_err(unreadable)?;
     let faults = faults(&settings);
     if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Invalid(faults)) }
 }
 
+/// The settings that are lists: in the environment and in flags, their items are separated by commas.
+const LISTS: [&str; 2] = ["server.hosts", "server.origins"];
+
 fn environment() -> Environment {
-    Environment::with_prefix("APS")
-        .prefix_separator("__")
-        .separator("__")
-        .try_parsing(true)
-        .list_separator(",")
-        .with_list_parse_key("server.hosts")
-        .with_list_parse_key("server.origins")
+    let environment =
+        Environment::with_prefix("APS").prefix_separator("__").separator("__").try_parsing(true);
+    LISTS
+        .iter()
+        .fold(environment.list_separator(","), |environment, key| environment.with_list_parse_key(key))
 }
 
 fn unreadable(error: config::ConfigError) -> SettingsError {
@@ -112,6 +117,8 @@ mod tests {
         let settings = load_text(text, &[("server.listen", "127.0.0.1:2".into())]).unwrap();
         assert_eq!(settings.server.listen.port(), 2);
         assert_eq!(settings.store.prefix, "p:");
+        let settings = load_text("", &[("server.hosts", "a.test, b.test".into())]).unwrap();
+        assert_eq!(settings.server.hosts, ["a.test", "b.test"]);
     }
 
     #[test]

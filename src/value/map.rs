@@ -51,6 +51,11 @@ impl Map {
         self.get_own(key).or_else(|| self.base.as_ref()?.get(key))
     }
 
+    /// Whether a member of the base cannot be seen through this map.
+    fn hides(&self, key: &str) -> bool {
+        self.get_own(key).is_some() || self.alias.as_ref().is_some_and(|(alias, _)| alias == key)
+    }
+
     fn get_own(&self, key: &str) -> Option<&Value> {
         if self.entries.len() <= LINEAR_SEARCH_MAX {
             return self.entries.iter().find(|(k, _)| k == key).map(|(_, v)| v);
@@ -135,7 +140,7 @@ impl Map {
     pub fn iter(&self) -> impl Iterator<Item = (&SmolStr, &Value)> + '_ {
         let base: Box<dyn Iterator<Item = (&SmolStr, &Value)> + '_> = match &self.base {
             None => Box::new(std::iter::empty()),
-            Some(base) => Box::new(base.iter().filter(|(key, _)| self.get_own(key).is_none())),
+            Some(base) => Box::new(base.iter().filter(|(key, _)| !self.hides(key))),
         };
         base.chain(self.entries.iter().map(|(key, value)| (key, value)))
     }
@@ -199,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_layer_hides_what_lies_below_and_an_alias_is_found_but_not_shown() {
-        let base = Arc::new(map(&[("variables", 0), ("vscode", 1)]));
+        let base = Arc::new(map(&[("variables", 0), ("vscode", 1), ("args", 2)]));
         let root = Map::over(base, vec![("variables".into(), Value::Int(7))]).with_alias("args", "variables");
         assert_eq!(root.get("variables"), Some(&Value::Int(7)));
         assert_eq!(root.get("args"), Some(&Value::Int(7)));

@@ -78,6 +78,24 @@ impl Value {
         self.as_map().and_then(|map| map.get(key))
     }
 
+    /// How many values the tree holds, counted no further than `limit`.
+    pub fn count_up_to(&self, limit: usize) -> usize {
+        let mut waiting = vec![self];
+        let mut count = 0;
+        while let Some(value) = waiting.pop() {
+            count += 1;
+            if count >= limit {
+                break;
+            }
+            match value {
+                Value::List(list) => waiting.extend(list.iter().take(limit)),
+                Value::Map(map) => waiting.extend(map.iter().map(|(_, member)| member).take(limit)),
+                _ => {}
+            }
+        }
+        count
+    }
+
     /// The number as Go's `encoding/json` decodes it into `any`.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {

@@ -225,3 +225,51 @@ fn commands_use_the_running_service_when_the_store_is_locked_and_say_so() {
     service.kill().unwrap();
     service.wait().unwrap();
 }
+
+#[test]
+fn a_check_looks_at_the_folder_it_is_given_also_while_a_service_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    write(
+        dir,
+        "broken/p/package.json",
+        r#"{"name":"p","contributes":{"prompts":[{"name":"q","prompt":"{% if %}"}]}}"#,
+    );
+    let listen = format!("127.0.0.1:{}", crate::redis_server::free_port());
+    let mut service =
+        command(dir, &["--listen", &listen]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(service.stdout.take().unwrap()));
+    lines.next().unwrap().unwrap();
+    let (code, out, _) = text(&run(dir, &["--listen", &listen, "check", "broken"]));
+    service.kill().unwrap();
+    service.wait().unwrap();
+    assert_eq!((code, out.contains("broken/p/package.json")), (1, true), "{out}");
+}
+
+#[test]
+fn commands_that_run_at_once_wait_for_one_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let start = |n: usize| {
+        let listen = format!("127.0.0.1:{}", crate::redis_server::free_port());
+        let id = format!("a.n{n}");
+        let mut set = command(dir, &["--listen", &listen, "environ", "set", &id, "--value", "1"]);
+        set.stdout(Stdio::null()).spawn().unwrap()
+    };
+    let started: Vec<_> = (0..3).map(start).collect();
+    for mut set in started {
+        assert!(set.wait().unwrap().success());
+    }
+    let listed = good(dir, &["environ", "list"]);
+    assert_eq!(listed.lines().filter(|id| id.starts_with("a.n")).count(), 3, "{listed}");
+}
+
+#[test]
+fn a_reader_that_goes_away_and_a_proxy_for_the_world_outside_do_no_harm() {
+    let dir = tempfile::tempdir().unwrap();
+    let binary = env!("CARGO_BIN_EXE_ai-prompt-shell");
+    let script = format!("http_proxy=http://127.0.0.1:1 {binary} prompt list --json | head -n 1");
+    let output = Command::new("sh").current_dir(dir.path()).args(["-c", &script]).output().unwrap();
+    let (_, out, err) = text(&output);
+    assert_eq!((out.trim(), err.contains("panicked")), ("[", false), "{err}");
+}

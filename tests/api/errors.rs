@@ -269,3 +269,56 @@ async fn a_sane_request_id_is_taken_over_and_another_one_replaced() {
         assert!(!id.is_empty() && id != odd);
     }
 }
+
+#[actix_web::test]
+async fn a_preview_must_be_a_prompt_and_a_body_an_object() {
+    let app = TestApp::start().await;
+    for body in [
+        json!({"messages": ["{{.variables.x}}", 5]}),
+        json!({"messages": []}),
+        json!({"messages": [{"content": "no role"}]}),
+        json!({"template": "a", "messages": [{"role": "user", "content": "b"}]}),
+        json!({"template": "a", "syntax": "text"}),
+        json!({}),
+    ] {
+        app.post("/api/render", body).await.assert_error(400, "invalid_request_error", "invalid_document");
+    }
+    app.post("/api/render", json!(["hi", null])).await.assert_error(
+        400,
+        "invalid_request_error",
+        "invalid_json",
+    );
+}
+
+#[actix_web::test]
+async fn an_id_that_is_endless_is_refused_and_takes_nothing_down() {
+    let app = TestApp::start().await;
+    let id = vec!["a"; 5_000].join(".");
+    app.put(&format!("/api/environs/{id}"), json!(1)).await.assert_error(
+        400,
+        "invalid_request_error",
+        "invalid_id",
+    );
+    assert_eq!(app.get("/healthz").await.status, 200);
+}
+
+#[actix_web::test]
+async fn checking_the_variables_counts_against_the_time_of_the_render() {
+    let app = TestApp::start_with(|settings| settings.render.timeout_ms = 50).await;
+    let list = json!({"type": "array", "uniqueItems": true});
+    let parameters = json!({"type": "object", "properties": {"list": list}});
+    app.put_prompt("x.y", json!({"prompt": "p", "parameters": parameters})).await;
+    let items: Vec<_> = (0..200_000).map(|n| json!({"n": n})).collect();
+    app.render("x.y", json!({"list": items})).await.assert_error(503, "timeout_error", "render_timeout");
+}
+
+#[actix_web::test]
+async fn a_requirement_that_cannot_be_read_is_a_problem() {
+    let app = TestApp::start().await;
+    let dependences = json!([{"name": "nope", "version": "latest", "failStrategy": "abort"}]);
+    let engines = json!({"name": "ai-prompt-shell", "version": "newest"});
+    let extension = json!({"name": "e", "engines": engines, "contributes": {"dependences": dependences}});
+    assert_eq!(app.put("/api/extensions/e", extension).await.status, 201);
+    let problems = app.get("/api/extensions/e").await.body["problems"].to_string();
+    assert!(problems.contains("`latest`") && problems.contains("`newest`"), "{problems}");
+}

@@ -113,3 +113,47 @@ async fn the_packages_that_ship_in_the_binary_render_without_any_folder() {
     let answer = app.render("commit-writer.message", json!({"diff": "+ retries on time-out"})).await;
     assert!(answer.rendered().to_string().contains("+ retries on time-out"));
 }
+
+#[actix_web::test]
+async fn a_package_s_tool_or_extension_that_becomes_unreadable_goes_on_as_it_was() {
+    let app = TestApp::start().await;
+    app.write_package_file(
+        "foo/package.json",
+        r#"{"name":"bar","contributes":{"prompts":[{"name":"q","prompt":"Q"}]}}"#,
+    );
+    app.write_package_file(
+        "foo/tools/lk.json",
+        r#"{"name":"lookup","module":"cb","type":"restful","url":"/"}"#,
+    );
+    app.eventually("/api/tools", |answer| answer.body == json!(["cb.lookup"])).await;
+    app.write_package_file("foo/tools/lk.json", "{");
+    app.write_package_file("foo/package.json", "{");
+    app.eventually("/api/status", |answer| answer.body["problems"].as_array().unwrap().len() == 2).await;
+    assert_eq!(app.get("/api/tools").await.body, json!(["cb.lookup"]));
+    assert_eq!(app.render("bar.q", json!({})).await.rendered(), "Q");
+}
+
+#[actix_web::test]
+async fn a_hidden_folder_is_no_package_and_a_folder_put_in_place_of_another_is_followed() {
+    let app = TestApp::start().await;
+    app.write_package_file(".git/config", "x");
+    app.write_package_file(
+        "a/package.json",
+        r#"{"name":"a","contributes":{"prompts":[{"name":"q","prompt":"one"}]}}"#,
+    );
+    app.eventually("/api/prompts", |answer| answer.body == json!(["a.q"])).await;
+    assert_eq!(app.get("/api/status").await.body["problems"], json!([]));
+    let old = tempfile::tempdir().unwrap();
+    std::fs::rename(app.packages.path(), old.path().join("old")).unwrap();
+    app.eventually("/api/prompts", |answer| answer.body == json!([])).await;
+    app.write_package_file(
+        "b/package.json",
+        r#"{"name":"b","contributes":{"prompts":[{"name":"q","prompt":"two"}]}}"#,
+    );
+    app.eventually("/api/prompts", |answer| answer.body == json!(["b.q"])).await;
+    app.write_package_file(
+        "c/package.json",
+        r#"{"name":"c","contributes":{"prompts":[{"name":"q","prompt":"three"}]}}"#,
+    );
+    app.eventually("/api/prompts", |answer| answer.body == json!(["b.q", "c.q"])).await;
+}

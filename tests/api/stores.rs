@@ -124,3 +124,22 @@ async fn the_prefix_of_the_keys_is_a_setting() {
     let stored: String = server.connection().get("team-a:templates:x:y").unwrap();
     assert_eq!(stored, r#"{"prompt":"p"}"#);
 }
+
+#[actix_web::test]
+async fn a_broken_partial_is_the_only_problem_while_its_last_good_version_serves_those_that_include_it() {
+    let server = RedisServer::start();
+    let mut redis = server.connection();
+    let _: () =
+        redis.set("shenma:templates:b:part", r#"{"syntax":"go","prompt":"part {{.variables.a}}"}"#).unwrap();
+    let _: () =
+        redis.set("shenma:templates:a:main", r#"{"prompt":"main {{template \"b.part\" .}}"}"#).unwrap();
+    let app = start(&server).await;
+    let _: () = redis.set("shenma:templates:b:part", r#"{"syntax":"go","prompt":"{{if}}"}"#).unwrap();
+    let _: () =
+        redis.set("shenma:templates:a:main", r#"{"prompt":"new {{template \"b.part\" .}}"}"#).unwrap();
+    let status = app.eventually("/api/status", |answer| answer.body["problems"] != json!([])).await;
+    let problems = status.body["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0]["key"], "shenma:templates:b:part");
+    assert_eq!(app.render("a.main", json!({"a": "1"})).await.rendered(), "new part 1");
+}

@@ -127,3 +127,103 @@ async fn the_parameters_of_a_prompt_are_shown_as_a_schema_whatever_form_they_hav
     let bad = app.put("/api/prompts/x.bad", json!({"prompt": "p", "parameters": {"type": "nonsense"}})).await;
     bad.assert_error(400, "invalid_request_error", "invalid_template");
 }
+
+#[actix_web::test]
+async fn an_extension_may_include_its_own_prompts_when_it_is_written() {
+    let app = TestApp::start().await;
+    let prompts = json!([{"name": "p", "userPrompt": "P{{.variables.a}}"}, {"name": "q", "userPrompt": "{{template \"p\" .}}"}]);
+    let written =
+        app.put("/api/extensions/sib", json!({"name": "sib", "contributes": {"prompts": prompts}})).await;
+    assert_eq!(written.status, 201, "{written:?}");
+    assert_eq!(app.render("sib.q", json!({"a": "1"})).await.rendered(), "P1");
+}
+
+#[actix_web::test]
+async fn names_with_dots_find_their_siblings() {
+    let app = TestApp::start().await;
+    let prompts = json!([{"name": "sub.one", "userPrompt": "{{template \"two\" .}}"}, {"name": "two", "userPrompt": "2{{.variables.a}}"}]);
+    assert_eq!(
+        app.put("/api/extensions/bar", json!({"name": "bar", "contributes": {"prompts": prompts}}))
+            .await
+            .status,
+        201
+    );
+    assert_eq!(app.render("bar.sub.one", json!({"a": "1"})).await.rendered(), "21");
+}
+
+#[actix_web::test]
+async fn an_extension_stored_under_another_key_than_its_name_is_found_by_its_name() {
+    let server = crate::redis_server::RedisServer::start();
+    let document = r#"{"name":"myeval","contributes":{"prompts":[{"name":"q","prompt":"Q"}]}}"#;
+    let _: () =
+        redis::Commands::set(&mut server.connection(), "shenma:extensions:zgsm-ai:evaluator", document)
+            .unwrap();
+    let url = server.url();
+    let app = TestApp::start_with(|settings| settings.store.url = url).await;
+    assert_eq!(app.get("/api/extensions").await.body, json!(["myeval"]));
+    assert_eq!(app.get("/api/extensions?stored=true").await.body, json!(["zgsm-ai.evaluator"]));
+    assert!(app.get("/api/extensions/myeval").await.headers.contains_key("etag"));
+    assert_eq!(app.get("/api/extensions/myeval?raw=store").await.body["name"], "myeval");
+    assert_eq!(app.delete("/api/extensions/myeval").await.status, 204);
+    assert_eq!(app.get("/api/extensions").await.body, json!([]));
+}
+
+#[actix_web::test]
+async fn a_put_for_something_new_alone_does_not_overwrite() {
+    let app = TestApp::start().await;
+    let put = |text: &str| {
+        app.request("PUT", "/api/prompts/x.y").header("if-none-match", "*").json(&json!({"prompt": text}))
+    };
+    assert_eq!(app.send(put("1")).await.status, 201);
+    app.send(put("2")).await.assert_error(412, "conflict_error", "etag_mismatch");
+    assert_eq!(app.render("x.y", json!({})).await.rendered(), "1");
+}
+
+#[actix_web::test]
+async fn what_the_wild_holds_is_accepted() {
+    let app = TestApp::start().await;
+    let prompts = json!([{
+        "name": "q", "userPrompt": "{{.variables.a}}{{.variables.n}}", "messages": null, "supports": ["completion"],
+        "parameters": [{"name": "a", "type": "string", "default": null}, {"name": "n", "type": "int", "default": ""},
+                       {"name": "u", "type": ["string", "null"], "required": "true"}],
+        "returns": null
+    }]);
+    let contributes = json!({"prompts": prompts, "languages": ["*"], "dependences": null});
+    let written = app
+        .put("/api/extensions/wild", json!({"name": "wild", "license": null, "contributes": contributes}))
+        .await;
+    assert_eq!(written.status, 201, "{written:?}");
+    assert_eq!(app.render("wild.q", json!({"a": "x", "n": 1})).await.rendered(), "x1");
+    assert_eq!(app.get("/api/prompts?language=cobol").await.body, json!(["wild.q"]));
+}
+
+#[actix_web::test]
+async fn only_in_a_package_can_a_file_stand_for_a_text_and_a_part_that_looks_like_one_is_left_alone() {
+    let app = TestApp::start().await;
+    let answer = app.put("/api/prompts/a.b", json!({"userPrompt": {"file": "x"}})).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_document");
+    let part = json!({"type": "input_file", "file": "f.pdf", "text": "x {{.variables.a}}"});
+    app.put_prompt("a.b", json!({"messages": [{"role": "user", "content": [part]}]})).await;
+    let expected =
+        json!([{"role": "user", "content": [{"type": "input_file", "file": "f.pdf", "text": "x 1"}]}]);
+    assert_eq!(app.render("a.b", json!({"a": 1})).await.rendered(), &expected);
+}
+
+#[actix_web::test]
+async fn an_environ_called_args_is_not_shown_beside_the_variables() {
+    let app = TestApp::start().await;
+    app.put_environ("args", json!("ENV")).await;
+    assert_eq!(
+        app.preview("go", "{{.}}|{{.args}}", json!({"a": 1})).await.rendered(),
+        "map[variables:map[a:1]]|map[a:1]"
+    );
+}
+
+#[actix_web::test]
+async fn a_prompt_over_one_of_an_extension_keeps_its_languages() {
+    let app = TestApp::start().await;
+    let contributes = json!({"languages": ["python"], "prompts": [{"name": "q", "prompt": "Q"}]});
+    app.put("/api/extensions/e", json!({"name": "e", "contributes": contributes})).await;
+    app.put_prompt("e.q", json!({"prompt": "mine"})).await;
+    assert_eq!(app.get("/api/prompts?language=python").await.body, json!(["e.q"]));
+}
