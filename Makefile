@@ -33,7 +33,7 @@ lint: ## formatting and clippy, as strict as the CI
 	$(CARGO) clippy --all-targets -- -D warnings
 
 doc: ## build the documentation of the code
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --lib
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --lib --document-private-items
 
 bench-check: ## that the benches work, without measuring
 	$(CARGO) bench --bench render -- --test

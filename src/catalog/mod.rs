@@ -17,6 +17,7 @@ mod state;
 mod sync;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -57,8 +58,8 @@ pub struct Catalog {
     state: Mutex<State>,
     /// One write at a time, so that snapshots follow the store's order.
     writes: Mutex<()>,
-    /// The keys written since the running scan began; what the scan read of them may be old.
-    written: std::sync::Mutex<std::collections::BTreeSet<String>>,
+    /// The keys written since the running scan began (what the scan read of them may be old); `None` between scans.
+    written: std::sync::Mutex<Option<BTreeSet<String>>>,
     store_state: RwLock<StoreState>,
 }
 

@@ -33,12 +33,29 @@ struct Found {
 impl Catalog {
     /// Reads the store and takes what has changed.
     ///
-    /// A scan is no snapshot: documents that were written together may be read from before and after that. So a store
-    /// that has changed is read again, and when two readings are equal, all of it was true at the moment between them.
+    /// # Errors
+    /// When the store cannot be read; then nothing is taken.
     pub(super) async fn scan(&self) -> Result<(), StoreError> {
-        if let Ok(mut written) = self.written.lock() {
-            written.clear();
+        self.note_writes(Some(BTreeSet::new()));
+        let found = self.read_until_still().await;
+        if found.is_err() {
+            self.note_writes(None);
         }
+        self.take(found?).await;
+        Ok(())
+    }
+
+    /// Begins or ends the list of keys that are written during a scan; returns the list so far.
+    fn note_writes(&self, list: Option<BTreeSet<String>>) -> BTreeSet<String> {
+        let before = self.written.lock().map(|mut written| std::mem::replace(&mut *written, list));
+        before.ok().flatten().unwrap_or_default()
+    }
+
+    /// Reads the store, again and again while it changes.
+    ///
+    /// A reading is no snapshot: documents that were written together may be seen from before and after that. But when two
+    /// readings are equal, all of it was true at the moment between them.
+    async fn read_until_still(&self) -> Result<Found, StoreError> {
         let mut found = self.read_all().await?;
         for _ in 1..READS_MAX {
             if found.changed.is_empty() || found.keys > KEYS_READ_AGAIN_MAX {
@@ -51,8 +68,7 @@ impl Catalog {
                 break;
             }
         }
-        self.take(found).await;
-        Ok(())
+        Ok(found)
     }
 
     async fn read_all(&self) -> Result<Found, StoreError> {
@@ -74,8 +90,7 @@ impl Catalog {
 
     async fn take(&self, found: Found) {
         let mut state = self.state.lock().await;
-        let written: BTreeSet<String> =
-            self.written.lock().map(|written| written.clone()).unwrap_or_default();
+        let written = self.note_writes(None);
         for (key, (kind, bytes)) in found.changed {
             if !written.contains(&key) {
                 state.put(kind, Layer::Store, Raw { key: key.clone(), guessed: false, file: None, bytes });

@@ -135,7 +135,7 @@ impl Catalog {
 
     /// Takes what the store now holds under one key.
     pub(super) async fn take_one(&self, kind: DocumentKind, key: &str, bytes: Option<Vec<u8>>) {
-        if let Ok(mut written) = self.written.lock() {
+        if let Some(written) = self.written.lock().ok().as_mut().and_then(|written| written.as_mut()) {
             written.insert(key.to_owned());
         }
         let mut state = self.state.lock().await;

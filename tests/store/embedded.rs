@@ -11,46 +11,49 @@ use futures_util::StreamExt;
 
 use super::{embedded_store, keys, scan_all};
 
-/// Tells the helper process below which folder to write to.
-const FOLDER: &str = "STORE_TEST_FOLDER";
-
 #[tokio::test]
-async fn no_acknowledged_write_is_lost_when_the_process_is_killed() {
+async fn no_acknowledged_write_is_lost_when_the_service_is_killed() {
     let folder = tempfile::tempdir().unwrap();
-    let url = format!("embedded:{}", folder.path().display());
-    let mut writer = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "embedded::write_until_killed", "--ignored", "--nocapture"])
-        .env(FOLDER, folder.path())
+    let url = format!("embedded:{}", folder.path().join("data").display());
+    let mut service = Command::new(env!("CARGO_BIN_EXE_ai-prompt-shell"))
+        .args(["--store", &url, "--listen", "127.0.0.1:0"])
+        .current_dir(folder.path())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
-    let mut keys = lines.filter_map(|line| Some(line.ok()?.strip_prefix("acknowledged ")?.to_owned()));
-    let mut acknowledged: Vec<_> = keys.by_ref().take(100).collect();
+    let greeting = BufReader::new(service.stdout.as_mut().unwrap()).lines().next().unwrap().unwrap();
+    let address = greeting.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
 
+    // Several writers, so that the kill comes in the midst of writes.
+    let writers = (0..4).map(|writer| tokio::spawn(write_until_refused(address.clone(), writer)));
+    let writers: Vec<_> = writers.collect();
+    tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(matches!(store::open(&url).await, Err(StoreError::Locked { .. })));
-    writer.kill().unwrap();
-    writer.wait().unwrap();
-    acknowledged.extend(keys);
+    service.kill().unwrap();
+    service.wait().unwrap();
 
-    assert!(acknowledged.len() >= 100);
     let store = store::open(&url).await.unwrap();
-    for key in acknowledged {
-        let record = store.get(&key).await.unwrap();
-        assert_eq!(record.unwrap().bytes, key.as_bytes());
+    for (writer, task) in writers.into_iter().enumerate() {
+        let acknowledged = task.await.unwrap();
+        assert!(acknowledged > 0, "the test kills the service too early");
+        for n in 0..acknowledged {
+            let record = store.get(&format!("shenma:environs:w{writer}:n{n}")).await.unwrap();
+            assert_eq!(record.unwrap().bytes, n.to_string().as_bytes());
+        }
     }
 }
 
-#[tokio::test]
-#[ignore = "the helper process of the test above: it writes until it is killed"]
-async fn write_until_killed() {
-    let folder = std::env::var(FOLDER).unwrap();
-    let store = store::open(&format!("embedded:{folder}")).await.unwrap();
+/// Writes one environ after the other, and says how many were acknowledged before the service was gone.
+async fn write_until_refused(address: String, writer: usize) -> usize {
+    let client = reqwest::Client::new();
     for n in 0..1_000_000 {
-        let key = format!("key:{n}");
-        store.put(&key, key.as_bytes(), Expect::Absent, None).await.unwrap();
-        println!("acknowledged {key}");
+        let put = client.put(format!("{address}/api/environs/w{writer}.n{n}")).json(&n);
+        match put.send().await {
+            Ok(answer) => assert_eq!(answer.status(), 201),
+            Err(_) => return n,
+        }
     }
+    unreachable!("the service is killed before that")
 }
 
 #[tokio::test]

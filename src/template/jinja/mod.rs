@@ -1,10 +1,10 @@
 //! Jinja: `minijinja` behind walls.
 //!
 //! The engine is used as it is; what it lacks is put around it. A text is looked at before it is
-//! parsed ([`source`]), its unbounded operators are rewritten ([`guard`]), its partials are read
-//! ([`library`]) and its needs found ([`requires`]). As it runs, data is shown to it without copying
-//! ([`data`], [`root`]), absent values stand in for themselves ([`missing`]), and filters, methods
-//! and operators keep within limits ([`run`]).
+//! parsed (`source`), its unbounded operators are rewritten (`guard`), its partials are read
+//! (`library`) and its needs found (`requires`). As it runs, data is shown to it without copying
+//! (`data`, `root`), absent values stand in for themselves (`missing`), and filters, methods
+//! and operators keep within limits (`run`).
 
 mod bounds;
 mod data;
