@@ -102,7 +102,13 @@ fn print(problems: &[Json], failures: &[String], tested: bool) {
     match (problems.len(), failures.len(), tested) {
         (0, 0, false) => say(format_args!("all is well")),
         (0, 0, true) => say(format_args!("all is well, and all tests pass")),
-        (problems, _, false) => say(format_args!("{problems} problems")),
-        (problems, failures, true) => say(format_args!("{problems} problems, {failures} failed tests")),
+        (problems, _, false) => say(counted(problems, "problem")),
+        (problems, failures, true) => {
+            say(format_args!("{}, {}", counted(problems, "problem"), counted(failures, "failed test")));
+        }
     }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
