@@ -5,7 +5,7 @@ CARGO ?= cargo
 .PHONY: help run build test test-all check fmt lint doc packages setup
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | sort | column -ts '	'
+	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
 
 run: ## build and run the service on http://127.0.0.1:8080, with the embedded store and the shipped packages
 	$(CARGO) run --release

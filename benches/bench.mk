@@ -5,28 +5,23 @@
 BENCH ?=
 BENCH_DRIVER = target/release/examples/driver
 
-# Compiling, reading variables and rendering, beside bare minijinja (about two minutes).
-bench:
+bench: ## measure compiling, reading variables and rendering, beside bare minijinja
 	cargo bench --bench render
 
-# Requests per second beside a bare handler (about five minutes; needs wrk).
-bench-http: bench-programs
+bench-http: bench-programs ## requests per second beside a bare handler (about five minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
 	$(BENCH_DRIVER) http $(BENCH)
 
-# 100,000 environs and 10,000 prompts in Redis (about two minutes; needs redis-server and wrk).
-bench-scan: bench-programs
+bench-scan: bench-programs ## 100,000 environs and 10,000 prompts in Redis (about two minutes; needs wrk)
 	@command -v wrk > /dev/null && command -v redis-server > /dev/null || \
 		{ echo "wrk or redis-server is missing: apt install wrk redis-server" >&2; exit 1; }
 	$(BENCH_DRIVER) scan $(BENCH)
 
-# Renders under load while documents change (a minute; needs redis-server).
-bench-live: bench-programs
+bench-live: bench-programs ## renders under load while documents change (a minute)
 	@command -v redis-server > /dev/null || { echo "redis-server is missing: apt install redis-server" >&2; exit 1; }
 	$(BENCH_DRIVER) live $(BENCH)
 
-# A normal render while hostile templates run (less than a minute).
-bench-hostile: bench-programs
+bench-hostile: bench-programs ## a normal render while hostile templates run (less than a minute)
 	$(BENCH_DRIVER) hostile $(BENCH)
 
 # Two steps: built together with examples, the service would get the features of their dependencies too.
