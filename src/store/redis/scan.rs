@@ -1,5 +1,4 @@
-//! One page of a scan: `SCAN` finds keys, `GETRANGE` reads short values; the others are measured by `STRLEN` and read by one
-//! `MGET` of bounded size.
+//! One page of a scan: `SCAN` finds keys, `STRLEN` measures them, one `MGET` of bounded size reads them.
 
 use ::redis::{Value, cmd, pipe};
 
@@ -7,9 +6,6 @@ use super::link::{Fault, Link, limit_for};
 use crate::store::{
     Cursor, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, StoreError, Unreadable, VALUE_LIMIT,
 };
-
-/// Values up to this long are read at the first asking: a page full of them is still a page.
-const SHORT_BYTES: usize = PAGE_BYTES / PAGE_KEYS;
 
 /// Where a scan stands.
 #[derive(Debug, Clone)]
@@ -63,8 +59,7 @@ pub(super) async fn page(link: &Link, prefix: &str, from: Option<Cursor>) -> Res
         let (next, names) = find(link, prefix, &cursor).await?;
         state.server = next;
         let keys = only_text(names, &mut items);
-        let others = read_short(link, keys, &mut items).await?;
-        state.waiting = measure(link, others, &mut items).await?;
+        state.waiting = measure(link, keys, &mut items).await?;
     }
     read(link, state.take_page(), &mut items).await?;
     Ok(Page { items, next: (!state.is_done()).then_some(Cursor(Position::Scan(state))) })
@@ -102,35 +97,6 @@ fn only_text(names: Vec<Value>, items: &mut Vec<Item>) -> Vec<String> {
     keys
 }
 
-/// Reads the values that are short, and returns the keys of the others: of long values, of empty ones (which may be gone), and
-/// of other types.
-async fn read_short(
-    link: &Link,
-    keys: Vec<String>,
-    items: &mut Vec<Item>,
-) -> Result<Vec<String>, StoreError> {
-    let mut pipeline = pipe();
-    for key in &keys {
-        // One byte more than is short tells a long value.
-        pipeline.cmd("GETRANGE").arg(key).arg(0).arg(SHORT_BYTES);
-    }
-    let answers = ask_all(link, &pipeline, keys.len(), PAGE_BYTES).await?;
-    items.reserve(keys.len());
-    let mut others = Vec::new();
-    for (key, answer) in keys.into_iter().zip(answers) {
-        match answer {
-            Value::BulkString(bytes) if (1..=SHORT_BYTES).contains(&bytes.len()) => {
-                items.push(Item { key, content: Ok(bytes) });
-            }
-            Value::ServerError(error) if error.code() != "WRONGTYPE" => {
-                return Err(Fault::Failed(error.into()).into());
-            }
-            _ => others.push(key),
-        }
-    }
-    Ok(others)
-}
-
 /// Asks for the sizes of values before any of them is read, and reports what cannot be read.
 async fn measure(link: &Link, keys: Vec<String>, items: &mut Vec<Item>) -> Result<Vec<Measured>, StoreError> {
     let sizes = ask_each(link, "STRLEN", &keys).await?;
@@ -165,27 +131,18 @@ fn wrong_type(key: String, found: Value) -> Option<Item> {
 
 /// Sends a command for each key, all in one go.
 async fn ask_each(link: &Link, command: &str, keys: &[String]) -> Result<Vec<Value>, StoreError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut pipeline = pipe();
     for key in keys {
         pipeline.cmd(command).arg(key);
     }
-    ask_all(link, &pipeline, keys.len(), 0).await
-}
-
-/// Sends `count` commands in one go; their answers have about `bytes` in all.
-async fn ask_all(
-    link: &Link,
-    pipeline: &::redis::Pipeline,
-    count: usize,
-    bytes: usize,
-) -> Result<Vec<Value>, StoreError> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let ask = |mut c: ::redis::aio::MultiplexedConnection| async move {
-        c.send_packed_commands(pipeline, 0, count).await
-    };
-    Ok(link.again(limit_for(bytes), ask).await?)
+    let pipeline = &pipeline;
+    let answers = link
+        .again(limit_for(0), |mut c| async move { c.send_packed_commands(pipeline, 0, keys.len()).await })
+        .await?;
+    Ok(answers)
 }
 
 /// Reads the values; keys that are gone by now are left out.
