@@ -10,7 +10,7 @@ use crate::error::{Kind, Kinded};
 use crate::model::{DocumentKind, InvalidId, Reason};
 use crate::render::RenderFailure;
 use crate::store::StoreError;
-use crate::template::{CompileError, Missing, Position};
+use crate::template::{CompileError, Missing};
 
 /// A failure in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]
@@ -241,10 +241,7 @@ fn place(line: Option<usize>, column: Option<usize>) -> Json {
 }
 
 fn compile_details(error: &CompileError, file: Option<&str>) -> Json {
-    let position = match error {
-        CompileError::Invalid { position, .. } => position.as_ref(),
-        CompileError::TooLarge { .. } => None,
-    };
+    let position = error.position();
     let mut details = place(position.map(|p| p.line), position.and_then(|p| p.column));
     if let Some(members) = details.as_object_mut() {
         members.extend(position.map(|p| ("template".to_owned(), json!(p.template))));
@@ -255,15 +252,9 @@ fn compile_details(error: &CompileError, file: Option<&str>) -> Json {
 
 fn missing_details(missing: &[Missing]) -> Json {
     let paths: Vec<&str> = missing.iter().map(|m| m.path.as_str()).collect();
-    let positions: serde_json::Map<String, Json> = missing
-        .iter()
-        .filter_map(|m| Some((m.path.clone(), json!(m.position.as_ref().map(position_json)?))))
-        .collect();
+    let positions: serde_json::Map<String, Json> =
+        missing.iter().filter_map(|m| Some((m.path.clone(), json!(m.position.as_ref()?)))).collect();
     json!({"missing": paths, "positions": positions})
-}
-
-fn position_json(position: &Position) -> Json {
-    json!(position)
 }
 
 impl From<WriteError> for ApiError {

@@ -129,10 +129,7 @@ pub fn checker(limits: Limits) -> Check {
 }
 
 fn flaw(file: Option<&str>, error: &CompileError) -> Reason {
-    let position = match error {
-        CompileError::Invalid { position, .. } => position.as_ref(),
-        CompileError::TooLarge { .. } => None,
-    };
+    let position = error.position();
     Reason {
         message: error.to_string(),
         file: file.map(str::to_owned),

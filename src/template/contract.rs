@@ -129,6 +129,16 @@ pub enum CompileError {
     },
 }
 
+impl CompileError {
+    /// Where the fault is, if it has a place.
+    pub fn position(&self) -> Option<&Position> {
+        match self {
+            CompileError::Invalid { position, .. } => position.as_ref(),
+            CompileError::TooLarge { .. } => None,
+        }
+    }
+}
+
 /// Why a compiled template gave no text.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RenderError {
