@@ -1,11 +1,33 @@
-//! One page of a scan: `SCAN` finds keys, `STRLEN` measures them, one `MGET` of bounded size reads them.
+//! One page of a scan: `SCAN` finds keys, a script measures them, one `MGET` of bounded size reads them.
 
-use ::redis::{Value, cmd, pipe};
+use std::sync::LazyLock;
 
-use super::link::{Fault, Link, limit_for};
+use ::redis::{Script, Value, cmd};
+
+use super::link::{Link, limit_for};
 use crate::store::{
     Cursor, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, StoreError, Unreadable, VALUE_LIMIT,
 };
+
+/// As many values of this size, in bytes, as a page has keys fit into a page; they need not be told apart.
+const SMALL: usize = PAGE_BYTES / PAGE_KEYS;
+
+/// Names the keys whose values are longer than `ARGV[1]` bytes, or no strings: their places, and their sizes or types.
+static MEASURE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        "
+local odd = {}
+for at, key in ipairs(KEYS) do
+  local size = redis.pcall('STRLEN', key)
+  if type(size) == 'number' then
+    if size > tonumber(ARGV[1]) then odd[#odd + 1] = {at - 1, size} end
+  elseif string.sub(size.err, 1, 9) == 'WRONGTYPE' then
+    odd[#odd + 1] = {at - 1, redis.call('TYPE', key).ok}
+  else return size end
+end
+return odd",
+    )
+});
 
 /// Where a scan stands.
 #[derive(Debug, Clone)]
@@ -99,50 +121,40 @@ fn only_text(names: Vec<Value>, items: &mut Vec<Item>) -> Vec<String> {
 
 /// Asks for the sizes of values before any of them is read, and reports what cannot be read.
 async fn measure(link: &Link, keys: Vec<String>, items: &mut Vec<Item>) -> Result<Vec<Measured>, StoreError> {
-    let sizes = ask_each(link, "STRLEN", &keys).await?;
-    let (mut measured, mut no_strings) = (Vec::with_capacity(keys.len()), Vec::new());
-    for (key, size) in keys.into_iter().zip(sizes) {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = &keys;
+    let odd = link.again(limit_for(0), |mut c| async move {
+        MEASURE.key(all).arg(SMALL).invoke_async::<Vec<(usize, Value)>>(&mut c).await
+    });
+    let mut odd = odd.await?.into_iter().peekable();
+    let mut measured = Vec::with_capacity(keys.len());
+    for (at, key) in keys.into_iter().enumerate() {
+        let size = match odd.next_if(|(place, _)| *place == at) {
+            None => Ok(SMALL),
+            Some((_, what)) => read_size(what)?,
+        };
         match size {
-            Value::Int(bytes) => match usize::try_from(bytes).unwrap_or(usize::MAX) {
-                bytes if bytes > VALUE_LIMIT => {
-                    items.push(Item { key, content: Err(Unreadable::TooLarge { bytes }) });
-                }
-                bytes => measured.push(Measured { key, bytes }),
-            },
-            Value::ServerError(error) if error.code() == "WRONGTYPE" => no_strings.push(key),
-            Value::ServerError(error) => return Err(Fault::Failed(error.into()).into()),
-            _ => return Err(unexpected("STRLEN")),
+            Ok(bytes) => measured.push(Measured { key, bytes }),
+            Err(why) => items.push(Item { key, content: Err(why) }),
         }
     }
-    let types = ask_each(link, "TYPE", &no_strings).await?;
-    items.extend(no_strings.into_iter().zip(types).filter_map(|(key, found)| wrong_type(key, found)));
     measured.reverse();
     Ok(measured)
 }
 
-fn wrong_type(key: String, found: Value) -> Option<Item> {
-    match found {
-        // It went away, or became a string: the next scan will tell.
-        Value::SimpleString(found) if found == "none" || found == "string" => None,
-        Value::SimpleString(found) => Some(Item { key, content: Err(Unreadable::WrongType { found }) }),
-        _ => None,
+fn read_size(what: Value) -> Result<Result<usize, Unreadable>, StoreError> {
+    match what {
+        Value::Int(bytes) => match usize::try_from(bytes).unwrap_or(usize::MAX) {
+            bytes if bytes > VALUE_LIMIT => Ok(Err(Unreadable::TooLarge { bytes })),
+            bytes => Ok(Ok(bytes)),
+        },
+        Value::BulkString(found) => {
+            Ok(Err(Unreadable::WrongType { found: String::from_utf8_lossy(&found).into_owned() }))
+        }
+        _ => Err(unexpected("a script")),
     }
-}
-
-/// Sends a command for each key, all in one go.
-async fn ask_each(link: &Link, command: &str, keys: &[String]) -> Result<Vec<Value>, StoreError> {
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut pipeline = pipe();
-    for key in keys {
-        pipeline.cmd(command).arg(key);
-    }
-    let pipeline = &pipeline;
-    let answers = link
-        .again(limit_for(0), |mut c| async move { c.send_packed_commands(pipeline, 0, keys.len()).await })
-        .await?;
-    Ok(answers)
 }
 
 /// Reads the values; keys that are gone by now are left out.
