@@ -4,21 +4,22 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::merge::{Candidate, Fault, Merged};
-use super::snapshot::{Documents, PromptEntry, Snapshot};
+use super::nearby::Asked;
+use super::snapshot::{Documents, PromptEntry};
 use crate::model::{DocumentKind, Id, Prompt, Reason};
 
 /// What checking a prompt's templates gave.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Checked {
     /// What is wrong.
     pub flaws: Vec<Reason>,
-    /// Whether the result depends on this prompt alone, not on other prompts or tools.
-    pub closed: bool,
+    /// What was asked of the documents around; as long as the answers stay, so does the result.
+    pub asked: Asked,
 }
 
 /// Checks a prompt's templates against the documents around it. It is handed in from outside, so that the catalog knows
 /// no template engine.
-pub type Check = Arc<dyn Fn(&Prompt, &Snapshot) -> Checked + Send + Sync>;
+pub type Check = Arc<dyn Fn(&Prompt, &Arc<Documents>) -> Checked + Send + Sync>;
 
 /// What is remembered about the prompt of an id.
 #[derive(Debug)]
@@ -34,6 +35,12 @@ pub struct Checks {
     of: HashMap<Id, Remembered>,
 }
 
+impl Remembered {
+    fn still_holds(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
+        Arc::ptr_eq(&self.prompt, prompt) && self.checked.asked.holds_in(documents, &prompt.id)
+    }
+}
+
 impl Checks {
     /// Checks what has changed, completes the documents with the prompts that serve, and adds what is wrong with them.
     ///
@@ -44,7 +51,7 @@ impl Checks {
         documents.prompts =
             candidates.iter().map(|(id, candidate)| (id.clone(), candidate.entry.clone())).collect();
         self.of.retain(|id, _| candidates.contains_key(id));
-        let mut view = Snapshot { documents: Arc::new(documents), ..Snapshot::default() };
+        let mut view = Arc::new(documents);
         for (id, candidate) in &candidates {
             self.check(id, candidate, &view, check);
         }
@@ -57,20 +64,18 @@ impl Checks {
         }
         self.serve_last_good(&failed, &candidates, &mut view);
         faults.extend(candidates.iter().flat_map(|(id, candidate)| self.faults(id, candidate)));
-        (Documents::clone(&view.documents), faults)
+        (Arc::unwrap_or_clone(view), faults)
     }
 
-    /// Checks a candidate, unless it is known and nothing around it matters.
-    fn check(&mut self, id: &Id, candidate: &Candidate, view: &Snapshot, check: &Check) {
+    /// Checks a candidate, unless the result is known.
+    fn check(&mut self, id: &Id, candidate: &Candidate, view: &Arc<Documents>, check: &Check) {
         let Some(prompt) = &candidate.entry.prompt else { return };
-        let known = self.of.remove(id);
-        let checked = match &known {
-            Some(known) if known.checked.closed && Arc::ptr_eq(&known.prompt, prompt) => {
-                known.checked.clone()
-            }
-            _ => check(prompt, view),
-        };
-        let before = known.and_then(|known| known.good);
+        let known = self.of.get(id);
+        if known.is_some_and(|known| known.still_holds(prompt, view)) {
+            return;
+        }
+        let checked = check(prompt, view);
+        let before = known.and_then(|known| known.good.clone());
         let good = if checked.flaws.is_empty() { Some(prompt.clone()) } else { before };
         self.of.insert(id.clone(), Remembered { prompt: prompt.clone(), checked, good });
     }
@@ -80,8 +85,11 @@ impl Checks {
     }
 
     /// Puts the last good version (or, after all, the candidate) of each of these prompts into the view.
-    fn serve_last_good(&self, ids: &[&Id], candidates: &BTreeMap<Id, Candidate>, view: &mut Snapshot) {
-        let documents = Arc::make_mut(&mut view.documents);
+    fn serve_last_good(&self, ids: &[&Id], candidates: &BTreeMap<Id, Candidate>, view: &mut Arc<Documents>) {
+        if ids.is_empty() {
+            return;
+        }
+        let documents = Arc::make_mut(view);
         for (id, candidate) in ids.iter().filter_map(|id| Some((*id, candidates.get(*id)?))) {
             let mut entry = PromptEntry::clone(&candidate.entry);
             if let Some(known) = self.flaws(id) {
@@ -100,5 +108,72 @@ impl Checks {
             reason: Reason { message: format!("prompt `{id}`: {}", reason.message), ..reason.clone() },
         };
         flaws.iter().map(fault).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalog::Nearby;
+    use crate::model::Origin;
+
+    fn prompt(id: &str, text: &str) -> Arc<Prompt> {
+        Arc::new(Prompt::from_document(Id::parse(id).unwrap(), Origin::Direct, json!({"userPrompt": text})))
+    }
+
+    fn merged(prompts: &[&Arc<Prompt>]) -> Merged {
+        let candidate = |prompt: &Arc<Prompt>| Candidate {
+            entry: Arc::new(PromptEntry {
+                id: prompt.id.clone(),
+                origin: Origin::Direct,
+                prompt: Some(prompt.clone()),
+                extension: None,
+                problems: Vec::new(),
+            }),
+            key: prompt.id.to_string(),
+        };
+        let candidates = prompts.iter().map(|prompt| (prompt.id.clone(), candidate(prompt))).collect();
+        Merged { candidates, ..Merged::default() }
+    }
+
+    #[test]
+    fn a_prompt_is_checked_again_only_when_it_or_something_that_its_templates_ask_for_has_changed() {
+        let checked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = checked.clone();
+        // Stands for the template engines: a text is the name of a partial.
+        let check: Check = Arc::new(move |prompt, documents| {
+            log.lock().unwrap().push(prompt.id.to_string());
+            let nearby = Nearby::new(documents.clone(), prompt.id.clone());
+            let found = nearby.prompt(&prompt.texts()[0].text).is_some();
+            let flaws = if found { Vec::new() } else { vec![Reason::new("no such partial")] };
+            Checked { flaws, asked: nearby.take_asked() }
+        });
+        let (asks_b, asks_c) = (prompt("x.a", "b"), prompt("x.d", "c"));
+        let (b, new_b, c) = (prompt("x.b", "b"), prompt("x.b", "b"), prompt("x.c", "c"));
+        let mut checks = Checks::default();
+        let mut rounds = Vec::new();
+        for prompts in [
+            &[&asks_b, &b, &asks_c][..],
+            &[&asks_b, &b, &asks_c],
+            &[&asks_b, &new_b, &asks_c],
+            &[&asks_b, &new_b, &asks_c, &c],
+            &[&new_b, &c],
+        ] {
+            let (_, faults) = checks.complete(merged(prompts), &check);
+            rounds.push((checked.lock().unwrap().split_off(0), faults.len()));
+        }
+        let round = |ids: &[&str], faults| (ids.iter().map(ToString::to_string).collect(), faults);
+        let expected = [
+            round(&["x.a", "x.b", "x.d"], 1),
+            round(&[], 1),
+            round(&["x.a", "x.b"], 1),
+            round(&["x.c", "x.d"], 0),
+            round(&[], 0),
+        ];
+        assert_eq!(rounds, expected);
     }
 }

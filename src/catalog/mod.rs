@@ -2,13 +2,14 @@
 //!
 //! - [`Snapshot`]: what requests read
 //! - `packages`, `slots`: what the sources hold, and the last good version of it
-//! - `merge`, `dependences`, `environs`, `checks`: from there to a snapshot
+//! - `merge`, `dependences`, `environs`, `checks`, `nearby`: from there to a snapshot
 //! - `sync`: follows the sources; `scan`: reads the store; `write`: changes it
 
 mod checks;
 mod dependences;
 mod environs;
 mod merge;
+mod nearby;
 mod packages;
 mod scan;
 mod slots;
@@ -26,6 +27,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 pub use checks::{Check, Checked};
+pub use nearby::{Asked, Nearby};
 pub use packages::test_files;
 pub use slots::violations;
 pub use snapshot::{Documents, ExtensionEntry, PromptEntry, Snapshot};

@@ -78,18 +78,20 @@ impl Snapshot {
     pub fn prompt(&self, id: &Id) -> Option<&Arc<PromptEntry>> {
         self.documents.prompts.get(id)
     }
+}
 
+impl Documents {
     /// The prompt that a template of the prompt `near` means by `name`: one of the same extension, else one by id.
     ///
     /// Names may have dots, so that the extension is any part of the id from its begin; the longest one wins.
     pub fn prompt_named(&self, name: &str, near: &Id) -> Option<&Arc<PromptEntry>> {
         let mut extension = near.parent();
         while let Some(id) = extension {
-            if let Some(entry) = id.child(name).ok().and_then(|id| self.prompt(&id)) {
+            if let Some(entry) = id.child(name).ok().and_then(|id| self.prompts.get(&id)) {
                 return Some(entry);
             }
             extension = id.parent();
         }
-        self.prompt(&Id::parse(name).ok()?)
+        self.prompts.get(&Id::parse(name).ok()?)
     }
 }

@@ -204,11 +204,11 @@ impl Catalog {
         let flaws = match kind {
             DocumentKind::Prompt => {
                 let prompt = Prompt::from_document(id.clone(), Origin::Direct, json);
-                (self.check)(&prompt, around).flaws
+                (self.check)(&prompt, &around.documents).flaws
             }
             DocumentKind::Extension => {
                 let extension = Extension::from_document(json);
-                let around = with_contributions(around, &extension);
+                let around = with_contributions(&around.documents, &extension);
                 extension.prompts.iter().flat_map(|prompt| (self.check)(prompt, &around).flaws).collect()
             }
             DocumentKind::Environ | DocumentKind::Tool => Vec::new(),
@@ -217,9 +217,9 @@ impl Catalog {
     }
 }
 
-/// The catalog as it would be with the prompts of this extension, which may include one another.
-fn with_contributions(around: &Snapshot, extension: &Extension) -> Snapshot {
-    let mut documents = Documents::clone(&around.documents);
+/// The documents as they would be with the prompts of this extension, which may include one another.
+fn with_contributions(around: &Documents, extension: &Extension) -> Arc<Documents> {
+    let mut documents = around.clone();
     for prompt in &extension.prompts {
         let entry = PromptEntry {
             id: prompt.id.clone(),
@@ -230,7 +230,7 @@ fn with_contributions(around: &Snapshot, extension: &Extension) -> Snapshot {
         };
         documents.prompts.insert(prompt.id.clone(), Arc::new(entry));
     }
-    Snapshot { documents: Arc::new(documents), ..around.clone() }
+    Arc::new(documents)
 }
 
 /// A document that names itself must name itself as it is stored.

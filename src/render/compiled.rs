@@ -1,14 +1,14 @@
 //! Prompts ready to run: compiled templates with their schema, and the cache of them.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 use serde_json::Value as Json;
 
 use super::error::RenderFailure;
-use super::surroundings::{FunctionNames, NearbyPrompts};
-use crate::catalog::{Check, Checked, Snapshot};
+use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
 use crate::model::{Id, Prompt, Reason};
 use crate::schema::Schema;
 use crate::template::{CompileError, Functions, Limits, Partials, Requires, Syntax, Template, detect};
@@ -25,32 +25,35 @@ pub struct Compiled {
     pub requires: Arc<Requires>,
     /// The schema of the variables, as a document and compiled.
     pub parameters: Option<(Json, Schema)>,
-    /// The revision of the documents that partials and functions were looked up in.
-    documents_revision: u64,
+    /// What was asked of the documents around; `None` if running it asks more, for partials with computed names.
+    asked: Option<Asked>,
+    /// The last revision of the documents that is known to give the same answers.
+    good_for: AtomicU64,
 }
 
 /// The dialect of a prompt: what it says, or what its texts look like.
-pub fn syntax_of(prompt: &Prompt, snapshot: &Arc<Snapshot>) -> Syntax {
+pub fn syntax_of(prompt: &Prompt, functions: &dyn Functions) -> Syntax {
     prompt.syntax.unwrap_or_else(|| {
         let texts: Vec<&str> = prompt.texts().iter().map(|text| text.text.as_ref()).collect();
-        detect(&texts, &FunctionNames(snapshot.clone()))
+        detect(&texts, functions)
     })
 }
 
 impl Compiled {
-    /// Compiles a prompt as it stands in a snapshot.
+    /// Compiles a prompt as it stands among these documents.
     ///
     /// # Errors
     /// [`RenderFailure::InvalidTemplate`] for the first text that does not compile,
     /// [`RenderFailure::InvalidParameters`] for a schema that is none.
     pub fn new(
         prompt: &Arc<Prompt>,
-        snapshot: &Arc<Snapshot>,
+        documents: &Arc<Documents>,
         limits: &Limits,
     ) -> Result<Compiled, RenderFailure> {
-        let syntax = syntax_of(prompt, snapshot);
+        let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
+        let syntax = syntax_of(prompt, nearby.as_ref());
         let mut templates = Vec::with_capacity(prompt.texts().len());
-        for result in compile_each(prompt, syntax, snapshot, limits) {
+        for result in compile_each(prompt, syntax, &nearby, limits) {
             let (file, template) = result;
             let template = template
                 .map_err(|source| RenderFailure::InvalidTemplate { source, file: file.map(str::to_owned) })?;
@@ -59,25 +62,29 @@ impl Compiled {
         let mut requires = Requires::default();
         templates.iter().for_each(|template| requires.merge(template.requires()));
         let parameters = parameters(prompt)?;
-        let documents_revision = snapshot.documents.revision;
+        let asks_no_more = !requires.partials.iter().any(|partial| partial.dynamic);
         Ok(Compiled {
             prompt: prompt.clone(),
             syntax,
             templates,
             requires: Arc::new(requires),
             parameters,
-            documents_revision,
+            asked: asks_no_more.then(|| nearby.take_asked()),
+            good_for: AtomicU64::new(documents.revision),
         })
     }
 
-    /// Whether nothing but its own text decides what this is.
-    fn closed(&self) -> bool {
-        self.requires.partials.is_empty() && self.requires.tools.is_empty()
-    }
-
-    fn is_current(&self, prompt: &Arc<Prompt>, snapshot: &Snapshot) -> bool {
-        Arc::ptr_eq(&self.prompt, prompt)
-            && (self.closed() || self.documents_revision == snapshot.documents.revision)
+    /// Whether compiling this prompt among these documents would give the same again.
+    fn is_current(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
+        if !Arc::ptr_eq(&self.prompt, prompt) {
+            return false;
+        }
+        let same = self.good_for.load(Ordering::Relaxed) == documents.revision
+            || self.asked.as_ref().is_some_and(|asked| asked.holds_in(documents, &prompt.id));
+        if same {
+            self.good_for.store(documents.revision, Ordering::Relaxed);
+        }
+        same
     }
 }
 
@@ -91,12 +98,11 @@ fn parameters(prompt: &Prompt) -> Result<Option<(Json, Schema)>, RenderFailure> 
 fn compile_each<'a>(
     prompt: &'a Prompt,
     syntax: Syntax,
-    snapshot: &Arc<Snapshot>,
+    nearby: &Arc<Nearby>,
     limits: &'a Limits,
 ) -> impl Iterator<Item = (Option<&'a str>, Result<Template, CompileError>)> + 'a {
-    let functions: Arc<dyn Functions> = Arc::new(FunctionNames(snapshot.clone()));
-    let partials: Arc<dyn Partials> =
-        Arc::new(NearbyPrompts { snapshot: snapshot.clone(), near: prompt.id.clone() });
+    let functions = nearby.clone();
+    let partials: Arc<dyn Partials> = nearby.clone();
     let name = prompt.id.as_str();
     prompt.texts().iter().map(move |text| {
         let template = Template::compile(name, &text.text, syntax, (&partials, functions.as_ref()), limits);
@@ -107,24 +113,14 @@ fn compile_each<'a>(
 /// The check that the catalog makes of every prompt: all of its templates must compile, and its `parameters` must be
 /// a schema.
 pub fn checker(limits: Limits) -> Check {
-    Arc::new(move |prompt, snapshot| {
-        let snapshot = Arc::new(snapshot.clone());
-        let syntax = syntax_of(prompt, &snapshot);
-        let mut checked = Checked { flaws: Vec::new(), closed: true };
-        for (file, template) in compile_each(prompt, syntax, &snapshot, &limits) {
-            match template {
-                Ok(template) => {
-                    let requires = template.requires();
-                    checked.closed &= requires.partials.is_empty() && requires.tools.is_empty();
-                }
-                Err(error) => checked.flaws.push(flaw(file, &error)),
-            }
-        }
-        if let Err(error) = parameters(prompt) {
-            checked.flaws.push(Reason::new(error.to_string()));
-        }
-        checked.closed &= checked.flaws.is_empty();
-        checked
+    Arc::new(move |prompt, documents| {
+        let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
+        let syntax = syntax_of(prompt, nearby.as_ref());
+        let results = compile_each(prompt, syntax, &nearby, &limits);
+        let mut flaws: Vec<Reason> =
+            results.filter_map(|(file, result)| Some(flaw(file, &result.err()?))).collect();
+        flaws.extend(parameters(prompt).err().map(|error| Reason::new(error.to_string())));
+        Checked { flaws, asked: nearby.take_asked() }
     })
 }
 
@@ -157,14 +153,14 @@ impl Cache {
     pub fn get(
         &self,
         prompt: &Arc<Prompt>,
-        snapshot: &Arc<Snapshot>,
+        documents: &Arc<Documents>,
         limits: &Limits,
     ) -> Result<(Arc<Compiled>, bool), RenderFailure> {
         let known = self.entries.lock().ok().and_then(|mut entries| entries.get(&prompt.id).cloned());
-        if let Some(known) = known.filter(|known| known.is_current(prompt, snapshot)) {
+        if let Some(known) = known.filter(|known| known.is_current(prompt, documents)) {
             return Ok((known, true));
         }
-        let compiled = Arc::new(Compiled::new(prompt, snapshot, limits)?);
+        let compiled = Arc::new(Compiled::new(prompt, documents, limits)?);
         if let Ok(mut entries) = self.entries.lock() {
             entries.put(prompt.id.clone(), compiled.clone());
         }

@@ -130,7 +130,7 @@ impl Renderer {
         let started = Instant::now();
         let snapshot = self.catalog.snapshot();
         let prompt = serving(&snapshot, id)?;
-        let (compiled, cached) = self.cache.get(&prompt, &snapshot, &self.options.limits)?;
+        let (compiled, cached) = self.cache.get(&prompt, &snapshot.documents, &self.options.limits)?;
         self.run(compiled, cached, snapshot, variables, started).await
     }
 
@@ -147,13 +147,14 @@ impl Renderer {
         }
         let snapshot = self.catalog.snapshot();
         let prompt = Arc::new(Prompt::from_document(Id::parse("preview")?, Origin::Direct, document));
-        let compiled = Arc::new(Compiled::new(&prompt, &snapshot, &self.options.limits)?);
+        let compiled = Arc::new(Compiled::new(&prompt, &snapshot.documents, &self.options.limits)?);
         self.run(compiled, false, snapshot, variables, started).await
     }
 
     /// What is known of a prompt of this catalog, without rendering it.
     pub fn describe(&self, snapshot: &Arc<Snapshot>, entry: &Arc<PromptEntry>) -> Description {
-        let compiled = entry.prompt.as_ref().map(|p| self.cache.get(p, snapshot, &self.options.limits));
+        let compiled =
+            entry.prompt.as_ref().map(|p| self.cache.get(p, &snapshot.documents, &self.options.limits));
         let (syntax, requires) = match compiled {
             Some(Ok((compiled, _))) => (Some(compiled.syntax), compiled.requires.clone()),
             _ => (None, Arc::default()),

@@ -4,37 +4,39 @@ use std::sync::{Arc, Mutex};
 
 use super::Warning;
 use super::compiled::syntax_of;
-use crate::catalog::Snapshot;
-use crate::model::{Body, Id, Tool};
+use crate::catalog::{Nearby, Snapshot};
+use crate::model::{Body, Tool};
 use crate::template::{Arguments, Called, Functions, Partial, Partials};
 use crate::value::Value;
 
-/// Finds partials for the templates of one prompt.
-pub struct NearbyPrompts {
-    /// The catalog.
-    pub snapshot: Arc<Snapshot>,
-    /// The prompt whose templates look around.
-    pub near: Id,
-}
-
-impl Partials for NearbyPrompts {
+impl Partials for Nearby {
     fn find(&self, name: &str) -> Result<Partial, String> {
         let entry = self
-            .snapshot
-            .prompt_named(name, &self.near)
+            .prompt(name)
             .ok_or_else(|| format!("there is no template, and no prompt, called `{name}`"))?;
         let prompt = entry.prompt.as_ref().ok_or_else(|| format!("the prompt `{}` is broken", entry.id))?;
         match &prompt.body {
             Body::Text(text) => Ok(Partial {
                 id: entry.id.to_string(),
                 text: text.text.clone(),
-                syntax: syntax_of(prompt, &self.snapshot),
+                syntax: syntax_of(prompt, self),
             }),
             Body::Messages { .. } => Err(format!(
                 "the prompt `{}` is a list of messages; only text prompts can be included",
                 entry.id
             )),
         }
+    }
+}
+
+/// The functions by name alone, for compiling.
+impl Functions for Nearby {
+    fn contains(&self, name: &str) -> bool {
+        self.has_function(name)
+    }
+
+    fn call(&self, name: &str, _arguments: Arguments) -> Called {
+        Called::Refused(format!("`{name}` is called while templates are only compiled"))
     }
 }
 
@@ -99,18 +101,5 @@ impl Functions for ToolFunctions {
             return self.failed(tool, "the prompt's `limits.tools` does not allow this tool");
         }
         self.failed(tool, "this version registers tools, but has no way to reach them yet")
-    }
-}
-
-/// The functions of the catalog by name alone, for checking templates.
-pub struct FunctionNames(pub Arc<Snapshot>);
-
-impl Functions for FunctionNames {
-    fn contains(&self, name: &str) -> bool {
-        self.0.documents.functions.contains_key(name)
-    }
-
-    fn call(&self, name: &str, _arguments: Arguments) -> Called {
-        Called::Refused(format!("`{name}` is called while templates are only checked"))
     }
 }

@@ -46,7 +46,8 @@ impl Text {
 ///
 /// Partials with computed names join it as they are met.
 pub(super) struct Library {
-    partials: Arc<dyn Partials>,
+    /// `None` when all partials have been read.
+    partials: Option<Arc<dyn Partials>>,
     limits: Limits,
     texts: Mutex<HashMap<String, Arc<Text>>>,
 }
@@ -63,7 +64,7 @@ pub(super) struct Found {
 impl Library {
     /// An empty library.
     pub fn new(partials: Arc<dyn Partials>, limits: Limits) -> Library {
-        Library { partials, limits, texts: Mutex::default() }
+        Library { partials: Some(partials), limits, texts: Mutex::default() }
     }
 
     /// Sees that the engine will take the texts as they have been rewritten.
@@ -97,7 +98,7 @@ impl Library {
     ///
     /// # Errors
     /// For text that is too large or not Jinja, here or in a partial.
-    pub fn read(&self, name: &str, source: &str) -> Result<Found, CompileError> {
+    pub fn read(&mut self, name: &str, source: &str) -> Result<Found, CompileError> {
         self.fits(source)?;
         let tree = parse_checked(name, source)?;
         let guarded = guard(name, source, &tree)?;
@@ -105,6 +106,9 @@ impl Library {
         let mut found = Found::default();
         self.follow(&tree, name, source, &mut sources, &mut found)?;
         found.requires = Analysis::new(&sources).of(&tree);
+        if !found.requires.partials.iter().any(|partial| partial.dynamic) {
+            self.partials = None;
+        }
         self.keep(MAIN, Text { name: name.to_owned(), original: source.into(), guarded });
         Ok(found)
     }
@@ -153,7 +157,8 @@ impl Library {
 
     /// The partial of a name, or why there is none that can be used.
     fn find(&self, name: &str) -> Result<Partial, String> {
-        let partial = self.partials.find(name)?;
+        let partials = self.partials.as_ref().ok_or("it was not there when the template was compiled")?;
+        let partial = partials.find(name)?;
         if partial.syntax == Syntax::Go {
             return Err("it is written in the Go dialect".to_owned());
         }

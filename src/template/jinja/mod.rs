@@ -71,7 +71,7 @@ pub fn check(
     partials: &Arc<dyn Partials>,
     limits: &Limits,
 ) -> Result<Checked, CompileError> {
-    let library = Library::new(partials.clone(), *limits);
+    let mut library = Library::new(partials.clone(), *limits);
     let Found { requires, partials } = library.read(name, source)?;
     library.verify()?;
     Ok(Checked { requires, partials })
@@ -89,8 +89,9 @@ impl Template {
         partials: &Arc<dyn Partials>,
         limits: &Limits,
     ) -> Result<Template, CompileError> {
-        let library = Arc::new(Library::new(partials.clone(), *limits));
+        let mut library = Library::new(partials.clone(), *limits);
         let found = library.read(name, source)?;
+        let library = Arc::new(library);
         let env = engine::environment(&library, limits).map_err(|(text, error)| text.refused(&error))?;
         Ok(Template { env, library, found })
     }

@@ -1,0 +1,83 @@
+//! What compiling a prompt asks of the documents around it, remembered, so that the result is known to be still right.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::snapshot::{Documents, PromptEntry};
+use crate::model::{Id, Prompt};
+
+/// The documents as the templates of one prompt see them. It remembers every question and its answer.
+#[derive(Debug)]
+pub struct Nearby {
+    documents: Arc<Documents>,
+    near: Id,
+    prompts: Mutex<HashMap<String, Found>>,
+    functions: Mutex<HashMap<String, bool>>,
+}
+
+/// The prompt that was found, and the version of it that serves.
+type Found = Option<(Id, Option<Arc<Prompt>>)>;
+
+/// Questions and their answers.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    prompts: Box<[(String, Found)]>,
+    functions: Box<[(String, bool)]>,
+}
+
+impl Nearby {
+    /// The documents around the prompt `near`.
+    pub fn new(documents: Arc<Documents>, near: Id) -> Nearby {
+        Nearby { documents, near, prompts: Mutex::default(), functions: Mutex::default() }
+    }
+
+    /// The prompt that a template means by a name.
+    pub fn prompt(&self, name: &str) -> Option<&Arc<PromptEntry>> {
+        let entry = self.documents.prompt_named(name, &self.near);
+        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.entry(name.to_owned()).or_insert_with(|| entry.map(|entry| found(entry)));
+        entry
+    }
+
+    /// Whether a tool has this function name.
+    pub fn has_function(&self, name: &str) -> bool {
+        let there = self.documents.functions.contains_key(name);
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        functions.entry(name.to_owned()).or_insert(there);
+        there
+    }
+
+    /// What was asked since the last call of this.
+    pub fn take_asked(&self) -> Asked {
+        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        Asked { prompts: prompts.drain().collect(), functions: functions.drain().collect() }
+    }
+}
+
+impl Asked {
+    /// Whether these documents give the same answers to the prompt `near`.
+    pub fn holds_in(&self, documents: &Documents, near: &Id) -> bool {
+        let same_prompt =
+            |(name, before): &(String, Found)| match (before, documents.prompt_named(name, near)) {
+                (None, None) => true,
+                (Some((id, prompt)), Some(entry)) => {
+                    *id == entry.id && same(prompt.as_ref(), entry.prompt.as_ref())
+                }
+                _ => false,
+            };
+        self.functions.iter().all(|(name, there)| documents.functions.contains_key(name) == *there)
+            && self.prompts.iter().all(same_prompt)
+    }
+}
+
+fn found(entry: &PromptEntry) -> (Id, Option<Arc<Prompt>>) {
+    (entry.id.clone(), entry.prompt.clone())
+}
+
+fn same(one: Option<&Arc<Prompt>>, other: Option<&Arc<Prompt>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
