@@ -1,6 +1,6 @@
 //! Environs as one tree: every key's path is created, and a change copies its own path alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::Id;
@@ -10,6 +10,7 @@ use crate::value::{Map, SmolStr, Value};
 #[derive(Debug, Default)]
 pub struct EnvironTree {
     root: Node,
+    shadowed: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -26,6 +27,24 @@ impl EnvironTree {
     pub fn set(&mut self, id: &Id, value: Option<Value>) {
         let segments: Vec<&str> = id.segments().collect();
         self.root.set(&segments, value);
+        self.note_shadowed(&segments);
+    }
+
+    /// Finds out anew for each part of a path whether its value is hidden.
+    fn note_shadowed(&mut self, segments: &[&str]) {
+        let (mut node, mut path) = (Some(&self.root), String::new());
+        for segment in segments {
+            node = node.and_then(|node| node.children.get(*segment));
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(segment);
+            if node.is_some_and(Node::is_shadowed) {
+                self.shadowed.insert(path.clone());
+            } else {
+                self.shadowed.remove(&path);
+            }
+        }
     }
 
     /// The whole tree; parts that did not change since the last call are shared with its result.
@@ -37,10 +56,8 @@ impl EnvironTree {
     }
 
     /// The ids of environs whose value is hidden: a scalar or array where a longer key needs an object.
-    pub fn shadowed(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        self.root.shadowed("", &mut found);
-        found
+    pub fn shadowed(&self) -> &BTreeSet<String> {
+        &self.shadowed
     }
 }
 
@@ -78,16 +95,8 @@ impl Node {
         Value::from(Map::from_entries(entries))
     }
 
-    fn shadowed(&self, path: &str, found: &mut Vec<String>) {
-        if !self.children.is_empty() && self.own.as_ref().is_some_and(|own| own.as_map().is_none()) {
-            found.push(path.to_owned());
-        }
-        for (key, child) in &self.children {
-            if !child.children.is_empty() {
-                let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
-                child.shadowed(&path, found);
-            }
-        }
+    fn is_shadowed(&self) -> bool {
+        !self.children.is_empty() && self.own.as_ref().is_some_and(|own| own.as_map().is_none())
     }
 }
 
@@ -132,7 +141,7 @@ mod tests {
     fn a_scalar_under_a_longer_key_is_hidden_and_reported_until_the_longer_key_goes() {
         let mut tree = tree(&[("a", json!(1)), ("a.b", json!(2))]);
         assert_eq!(json(&mut tree), json!({"a": {"b": 2}}));
-        assert_eq!(tree.shadowed(), ["a"]);
+        assert!(tree.shadowed().iter().eq(["a"]));
         tree.set(&Id::parse("a.b").unwrap(), None);
         assert_eq!(json(&mut tree), json!({"a": 1}));
         assert!(tree.shadowed().is_empty());

@@ -43,7 +43,7 @@ pub struct Merged {
 pub fn merge(slots: &Slots, root: &str, enforce: bool) -> Merged {
     let mut merged = Merged::default();
     for kind in [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Tool] {
-        merged.report_bad_documents(slots, kind);
+        merged.faults.extend(bad_documents(slots, kind));
     }
     merged.add_extensions(slots, enforce);
     merged.add_direct_prompts(slots, root);
@@ -51,8 +51,18 @@ pub fn merge(slots: &Slots, root: &str, enforce: bool) -> Merged {
     merged
 }
 
+/// What is wrong with the documents of a kind, each by itself.
+pub fn bad_documents(slots: &Slots, kind: DocumentKind) -> impl Iterator<Item = Fault> {
+    slots.bad(kind).flat_map(move |(key, layers)| {
+        layers.strongest_first().filter_map(move |(_, slot)| {
+            let reason = slot.reason.clone()?;
+            Some(Fault { kind, key: place(key, slot), reason })
+        })
+    })
+}
+
 /// Where a slot's document is, as people look for it.
-pub fn place(key: &str, slot: &Slot) -> String {
+fn place(key: &str, slot: &Slot) -> String {
     slot.file.clone().unwrap_or_else(|| key.to_owned())
 }
 
@@ -64,16 +74,6 @@ fn serving(layers: &Layers) -> Option<(Layer, &Slot, &Document)> {
 impl Merged {
     fn fault(&mut self, kind: DocumentKind, key: String, reason: Reason) {
         self.faults.push(Fault { kind, key, reason });
-    }
-
-    fn report_bad_documents(&mut self, slots: &Slots, kind: DocumentKind) {
-        for (key, layers) in slots.of(kind) {
-            for (_, slot) in layers.strongest_first() {
-                if let Some(reason) = &slot.reason {
-                    self.fault(kind, place(key, slot), reason.clone());
-                }
-            }
-        }
     }
 
     fn add_extensions(&mut self, slots: &Slots, enforce: bool) {

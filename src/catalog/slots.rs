@@ -1,6 +1,6 @@
 //! What each source holds under each key: the latest bytes, what they mean, and the last good meaning.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -68,7 +68,15 @@ pub struct Layers([Option<Box<Slot>>; 3]);
 #[derive(Debug)]
 pub struct Slots {
     root: String,
-    kinds: [HashMap<String, Layers>; 4],
+    kinds: [OfKind; 4],
+}
+
+/// The slots of one kind.
+#[derive(Debug, Default)]
+struct OfKind {
+    all: HashMap<String, Layers>,
+    /// The keys under which the latest version in some layer is bad.
+    bad: BTreeSet<String>,
 }
 
 impl Slot {
@@ -120,6 +128,16 @@ impl Slots {
 
     /// The keys of a kind and what the layers hold under them, in no order.
     pub fn of(&self, kind: DocumentKind) -> &HashMap<String, Layers> {
+        &self.kind(kind).all
+    }
+
+    /// The keys of a kind under which the latest version in some layer is bad, and what the layers hold, in key order.
+    pub fn bad(&self, kind: DocumentKind) -> impl Iterator<Item = (&String, &Layers)> {
+        let OfKind { all, bad } = self.kind(kind);
+        bad.iter().filter_map(|key| all.get_key_value(key))
+    }
+
+    fn kind(&self, kind: DocumentKind) -> &OfKind {
         let [extensions, prompts, environs, tools] = &self.kinds;
         match kind {
             DocumentKind::Extension => extensions,
@@ -129,7 +147,7 @@ impl Slots {
         }
     }
 
-    fn of_mut(&mut self, kind: DocumentKind) -> &mut HashMap<String, Layers> {
+    fn kind_mut(&mut self, kind: DocumentKind) -> &mut OfKind {
         let [extensions, prompts, environs, tools] = &mut self.kinds;
         match kind {
             DocumentKind::Extension => extensions,
@@ -147,7 +165,7 @@ impl Slots {
 
     /// Remembers that the scan of this number has seen the key.
     pub fn mark_seen(&mut self, kind: DocumentKind, key: &str, scan: u64) {
-        let layers = self.of_mut(kind).get_mut(key);
+        let layers = self.kind_mut(kind).all.get_mut(key);
         if let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) {
             slot.seen = scan;
         }
@@ -155,7 +173,7 @@ impl Slots {
 
     /// Marks the key as seen by the scan of this number; says whether the store's slot already holds just this.
     pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
-        let layers = self.of_mut(kind).get_mut(key);
+        let layers = self.kind_mut(kind).all.get_mut(key);
         let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) else {
             return false;
         };
@@ -176,7 +194,8 @@ impl Slots {
             let id = id.map_err(|error| Reason::new(error.to_string()))?;
             read(kind, id, &bytes)
         });
-        let place = self.of_mut(kind).entry(raw.key).or_default().slot_mut(layer);
+        let layers = self.kind_mut(kind).all.entry(raw.key.clone()).or_default();
+        let place = layers.slot_mut(layer);
         let before = place.take();
         let seen = before.as_ref().map_or(0, |slot| slot.seen);
         let before = before.and_then(|slot| slot.good);
@@ -185,17 +204,30 @@ impl Slots {
             Err(reason) => (before, Some(reason)),
         };
         *place = Some(Box::new(Slot { raw: raw.bytes, file: raw.file, good, reason, seen }));
+        self.kind_mut(kind).note_bad(raw.key);
     }
 
     /// Empties a slot; says whether it held anything.
     pub fn remove(&mut self, kind: DocumentKind, layer: Layer, key: &str) -> bool {
-        let slots = self.of_mut(kind);
-        let Some(layers) = slots.get_mut(key) else { return false };
+        let slots = self.kind_mut(kind);
+        let Some(layers) = slots.all.get_mut(key) else { return false };
         let was_there = layers.slot_mut(layer).take().is_some();
         if layers.is_empty() {
-            slots.remove(key);
+            slots.all.remove(key);
         }
+        slots.note_bad(key.to_owned());
         was_there
+    }
+}
+
+impl OfKind {
+    fn note_bad(&mut self, key: String) {
+        let mut slots = self.all.get(&key).into_iter().flat_map(Layers::strongest_first);
+        if slots.any(|(_, slot)| slot.reason.is_some()) {
+            self.bad.insert(key);
+        } else {
+            self.bad.remove(&key);
+        }
     }
 }
 

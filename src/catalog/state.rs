@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::checks::{Check, Checks};
 use super::environs::EnvironTree;
-use super::merge::{Fault, merge, place};
+use super::merge::{Fault, bad_documents, merge};
 use super::packages::PackageDocument;
 use super::slots::{Document, Layer, Layers, Raw, Slots};
 use super::snapshot::{Documents, Snapshot};
@@ -221,19 +221,12 @@ impl State {
     }
 
     fn environ_faults(&self) -> Vec<Fault> {
-        let slots = self.slots.of(DocumentKind::Environ);
-        let bad = slots.iter().flat_map(|(key, layers)| {
-            layers.strongest_first().filter_map(move |(_, slot)| {
-                let reason = slot.reason.clone()?;
-                Some(Fault { kind: DocumentKind::Environ, key: place(key, slot), reason })
-            })
-        });
-        let shadowed = self.environs.shadowed().into_iter().map(|path| Fault {
+        let shadowed = self.environs.shadowed().iter().map(|path| Fault {
             kind: DocumentKind::Environ,
             key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), path.replace('.', ":")),
             reason: Reason::new("hidden: its value is no object, and longer keys need one here"),
         });
-        bad.chain(shadowed).collect()
+        bad_documents(&self.slots, DocumentKind::Environ).chain(shadowed).collect()
     }
 }
 
