@@ -1,7 +1,7 @@
 //! Every path and the handler behind it.
 
 use actix_web::web::{self, ServiceConfig};
-use actix_web::{HttpRequest, Resource, Route};
+use actix_web::{HttpRequest, Resource, Route, guard};
 
 use super::error::ApiError;
 use super::{documents, render, status};
@@ -13,10 +13,10 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(post("/api/render/prompts/{id}", web::post().to(render::rendered)))
         .service(post("/api/prompts/{id}/render", web::post().to(render::prototype)))
         .service(post("/api/render", web::post().to(render::preview)))
-        .service(get("/api/status", web::get().to(status::status)))
-        .service(get("/healthz", web::get().to(status::alive)))
-        .service(get("/readyz", web::get().to(status::ready)))
-        .service(get("/schemas/{name}.json", web::get().to(status::schema)));
+        .service(get("/api/status", reading().to(status::status)))
+        .service(get("/healthz", reading().to(status::alive)))
+        .service(get("/readyz", reading().to(status::ready)))
+        .service(get("/schemas/{name}.json", reading().to(status::schema)));
     for kind in DocumentKind::ALL {
         config.service(list(kind)).service(one(kind));
     }
@@ -24,11 +24,16 @@ pub fn configure(config: &mut ServiceConfig) {
 }
 
 fn get(path: &str, route: Route) -> Resource {
-    only(path, "GET").route(route)
+    only(path, "GET, HEAD").route(route)
 }
 
 fn post(path: &str, route: Route) -> Resource {
     only(path, "POST").route(route)
+}
+
+/// A route for `GET`, and for `HEAD`, whose answers the server sends without their bodies.
+fn reading() -> Route {
+    web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
 
 /// A path that says which methods it takes when it gets another.
@@ -41,15 +46,15 @@ fn only(path: &str, allowed: &'static str) -> Resource {
 
 fn list(kind: DocumentKind) -> Resource {
     let list = move |app, query| documents::list(kind, app, query);
-    get(&format!("/api/{kind}s"), web::get().to(list))
+    get(&format!("/api/{kind}s"), reading().to(list))
 }
 
 fn one(kind: DocumentKind) -> Resource {
     let show = move |app, id, form| documents::show(kind, app, id, form);
     let put = move |app, id, request, body| documents::put(kind, app, id, request, body);
     let delete = move |app, id, request| documents::delete(kind, app, id, request);
-    only(&format!("/api/{kind}s/{{id}}"), "GET, PUT, DELETE")
-        .route(web::get().to(show))
+    only(&format!("/api/{kind}s/{{id}}"), "GET, HEAD, PUT, DELETE")
+        .route(reading().to(show))
         .route(web::put().to(put))
         .route(web::delete().to(delete))
 }

@@ -105,7 +105,19 @@ async fn the_wrong_method_is_405_and_names_the_right_ones() {
     assert_eq!(answer.headers["allow"], "POST");
     let answer = app.post("/api/prompts/x.y", json!({})).await;
     answer.assert_error(405, "invalid_request_error", "method_not_allowed");
-    assert_eq!(answer.headers["allow"], "GET, PUT, DELETE");
+    assert_eq!(answer.headers["allow"], "GET, HEAD, PUT, DELETE");
+}
+
+#[actix_web::test]
+async fn head_answers_like_get_without_a_body() {
+    let app = TestApp::start().await;
+    for (path, status) in [("/healthz", 200), ("/api/prompts", 200), ("/api/prompts/x.y", 404)] {
+        let (get, head) = (app.get(path).await, app.send(app.request("HEAD", path)).await);
+        assert_eq!((get.status, head.status), (status, status));
+        assert_eq!(get.headers["content-type"], head.headers["content-type"]);
+        assert_eq!(get.headers["content-length"], head.headers["content-length"]);
+        assert!(head.body.is_null());
+    }
 }
 
 #[actix_web::test]
