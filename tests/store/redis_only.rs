@@ -99,16 +99,24 @@ async fn a_scan_of_100_000_keys_is_complete() {
 }
 
 #[tokio::test]
-async fn a_user_with_a_password_works_in_the_database_of_the_address() {
-    let arguments = "--user default off --user writer on >p@ss ~* &* +@all";
+async fn a_user_with_the_least_rights_and_a_password_works_in_the_database_of_the_address() {
+    let rights = "+select +ping +scan +mget +get +strlen +type +set +del +evalsha +script|load";
+    let arguments = format!("--user default off --user writer on >p@ss ~my:* {rights}");
     let server = RedisServer::start_with(&arguments.split(' ').collect::<Vec<_>>());
     let address = format!("127.0.0.1:{}/3", server.port());
     let store = store::open(&format!("redis://writer:p%40ss@{address}")).await.unwrap();
-    store.put("k", b"1", Expect::Absent, None).await.unwrap();
     assert_eq!(store.describe(), format!("redis://{address}"));
+    store.ping().await.unwrap();
+    let first = store.put("my:k", b"1", Expect::Absent, None).await.unwrap();
+    let second = store.put("my:k", b"2", Expect::Etag(first), None).await.unwrap();
+    store.put("my:other", b"3", Expect::Any, None).await.unwrap();
+    assert_eq!(keys(&*store, "my:").await, ["my:k", "my:other"]);
+    store.delete("my:k", Expect::Etag(second)).await.unwrap();
+    assert!(store.delete("my:other", Expect::Any).await.unwrap());
 
+    store.put("my:k", b"1", Expect::Any, None).await.unwrap();
     let other_database = format!("redis://writer:p%40ss@127.0.0.1:{}", server.port());
-    assert_eq!(keys(&*store::open(&other_database).await.unwrap(), "").await, Vec::<String>::new());
+    assert_eq!(keys(&*store::open(&other_database).await.unwrap(), "my:").await, Vec::<String>::new());
 }
 
 #[tokio::test]
