@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build test test-all check fmt lint doc packages setup
+.PHONY: help run build setup test test-all check fmt lint doc bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort

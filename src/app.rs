@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::catalog::{self, Catalog};
 use crate::render::{self, Renderer, checker};
 use crate::settings::{Dependences, Settings};
 use crate::store::{self, StoreError};
 use crate::template::Limits;
+
+/// How long after a panic the sources are followed again.
+const START_OVER: Duration = Duration::from_secs(1);
 
 /// All services.
 pub struct App {
@@ -51,9 +54,20 @@ impl App {
         Ok(Arc::new(App { catalog, renderer }))
     }
 
-    /// Keeps the catalog up to date until the handle is aborted.
+    /// Keeps the catalog up to date until the handle is aborted, also after a panic in there.
     pub fn follow(&self) -> JoinHandle<()> {
-        tokio::spawn(self.catalog.clone().follow())
+        let catalog = self.catalog.clone();
+        tokio::spawn(async move {
+            loop {
+                // A set aborts its task when it is dropped.
+                let mut following = JoinSet::new();
+                following.spawn(catalog.clone().follow());
+                if let Some(Err(error)) = following.join_next().await {
+                    tracing::error!(%error, "following the sources broke off; starting over");
+                }
+                tokio::time::sleep(START_OVER).await;
+            }
+        })
     }
 }
 

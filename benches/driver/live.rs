@@ -70,7 +70,7 @@ pub async fn run(options: &Options) -> Outcome {
     stopped.store(true, Ordering::Relaxed);
     writer.join().map_err(|_| "the writer broke off")??;
     tally.print(duration, versions(&written).len());
-    Ok(())
+    if tally.is_good() { Ok(()) } else { Err("some renders failed or saw two versions at once".into()) }
 }
 
 fn versions(written: &Written) -> std::sync::MutexGuard<'_, Vec<Instant>> {
@@ -167,6 +167,10 @@ impl Tally {
         self.newest = self.newest.max(other.newest);
         self.ages.extend(other.ages);
         self.example = self.example.take().or(other.example);
+    }
+
+    fn is_good(&self) -> bool {
+        self.answers > 0 && self.failed + self.torn + self.mixed == 0
     }
 
     fn print(&self, duration: Duration, written: usize) {

@@ -21,6 +21,10 @@ pub struct Checked {
 /// no template engine.
 pub type Check = Arc<dyn Fn(&Prompt, &Arc<Documents>) -> Checked + Send + Sync>;
 
+/// How often prompts are checked after others gave way to their last good versions: prompts that include one another in a
+/// circle might never come to rest.
+const ROUNDS_MAX: usize = 5;
+
 /// What is remembered about the prompt of an id.
 #[derive(Debug)]
 struct Remembered {
@@ -44,25 +48,26 @@ impl Remembered {
 impl Checks {
     /// Checks what has changed, completes the documents with the prompts that serve, and adds what is wrong with them.
     ///
-    /// A candidate that fails gives way to the last version of it that passed. So it may be that another one failed only
-    /// because of it: those that failed are checked again among the prompts that serve.
+    /// A candidate that fails gives way to the last version of it that passed. What had asked for it may then pass or fail
+    /// in its turn, so that all are checked again among the prompts that serve, until nothing changes.
     pub fn complete(&mut self, merged: Merged, check: &Check) -> (Documents, Vec<Fault>) {
         let Merged { mut documents, candidates, mut faults } = merged;
         documents.prompts =
             candidates.iter().map(|(id, candidate)| (id.clone(), candidate.entry.clone())).collect();
         self.of.retain(|id, _| candidates.contains_key(id));
         let mut view = Arc::new(documents);
-        for (id, candidate) in &candidates {
-            self.check(id, candidate, &view, check);
-        }
-        let failed: Vec<&Id> = candidates.keys().filter(|id| self.flaws(id).is_some()).collect();
-        self.serve_last_good(&failed, &candidates, &mut view);
-        for id in &failed {
-            if let Some(candidate) = candidates.get(id) {
+        let mut failed: Vec<&Id> = Vec::new();
+        for _ in 0..ROUNDS_MAX {
+            for (id, candidate) in &candidates {
                 self.check(id, candidate, &view, check);
             }
+            let before = std::mem::take(&mut failed);
+            failed = candidates.keys().filter(|id| self.flaws(id).is_some()).collect();
+            if failed == before {
+                break;
+            }
+            self.serve_last_good(&[before, failed.clone()].concat(), &candidates, &mut view);
         }
-        self.serve_last_good(&failed, &candidates, &mut view);
         faults.extend(candidates.iter().flat_map(|(id, candidate)| self.faults(id, candidate)));
         (Arc::unwrap_or_clone(view), faults)
     }
@@ -86,9 +91,6 @@ impl Checks {
 
     /// Puts the last good version (or, after all, the candidate) of each of these prompts into the view.
     fn serve_last_good(&self, ids: &[&Id], candidates: &BTreeMap<Id, Candidate>, view: &mut Arc<Documents>) {
-        if ids.is_empty() {
-            return;
-        }
         let documents = Arc::make_mut(view);
         for (id, candidate) in ids.iter().filter_map(|id| Some((*id, candidates.get(*id)?))) {
             let mut entry = PromptEntry::clone(&candidate.entry);

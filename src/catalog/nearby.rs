@@ -1,18 +1,24 @@
 //! What compiling a prompt asks of the documents around it, remembered, so that the result is known to be still right.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::snapshot::{Documents, PromptEntry};
 use crate::model::{Id, Prompt};
 
-/// The documents as the templates of one prompt see them. It remembers every question and its answer.
+/// The documents as the templates of one prompt see them. It remembers questions and answers until it is asked for them.
 #[derive(Debug)]
 pub struct Nearby {
     documents: Arc<Documents>,
     near: Id,
-    prompts: Mutex<HashMap<String, Found>>,
-    functions: Mutex<HashMap<String, bool>>,
+    asking: Mutex<Option<Asking>>,
+}
+
+/// The questions so far.
+#[derive(Debug, Default)]
+struct Asking {
+    prompts: HashMap<String, Found>,
+    functions: HashMap<String, bool>,
 }
 
 /// The prompt that was found, and the version of it that serves.
@@ -28,30 +34,35 @@ pub struct Asked {
 impl Nearby {
     /// The documents around the prompt `near`.
     pub fn new(documents: Arc<Documents>, near: Id) -> Nearby {
-        Nearby { documents, near, prompts: Mutex::default(), functions: Mutex::default() }
+        Nearby { documents, near, asking: Mutex::new(Some(Asking::default())) }
     }
 
     /// The prompt that a template means by a name.
     pub fn prompt(&self, name: &str) -> Option<&Arc<PromptEntry>> {
         let entry = self.documents.prompt_named(name, &self.near);
-        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
-        prompts.entry(name.to_owned()).or_insert_with(|| entry.map(|entry| found(entry)));
+        if let Some(asking) = self.asking().as_mut() {
+            asking.prompts.entry(name.to_owned()).or_insert_with(|| entry.map(|entry| found(entry)));
+        }
         entry
     }
 
     /// Whether a tool has this function name.
     pub fn has_function(&self, name: &str) -> bool {
         let there = self.documents.functions.contains_key(name);
-        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        functions.entry(name.to_owned()).or_insert(there);
+        if let Some(asking) = self.asking().as_mut() {
+            asking.functions.entry(name.to_owned()).or_insert(there);
+        }
         there
     }
 
-    /// What was asked since the last call of this.
+    /// What was asked so far; what comes later is answered and forgotten.
     pub fn take_asked(&self) -> Asked {
-        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        Asked { prompts: prompts.drain().collect(), functions: functions.drain().collect() }
+        let Asking { prompts, functions } = self.asking().take().unwrap_or_default();
+        Asked { prompts: prompts.into_iter().collect(), functions: functions.into_iter().collect() }
+    }
+
+    fn asking(&self) -> MutexGuard<'_, Option<Asking>> {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

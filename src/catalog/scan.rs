@@ -22,12 +22,15 @@ const KEYS_READ_AGAIN_MAX: usize = 20_000;
 /// A document as the scan read it.
 type Changed = (DocumentKind, Result<Arc<[u8]>, Reason>);
 
-/// What a scan found changed, by key.
-#[derive(Debug, Default, PartialEq)]
+/// What a scan found.
+#[derive(Debug, Default)]
 struct Found {
     number: u64,
     keys: usize,
+    /// What is new or different, by key.
     changed: BTreeMap<String, Changed>,
+    /// The keys that are no longer there; only found out of stores that are small enough to be read again.
+    gone: Vec<String>,
 }
 
 impl Catalog {
@@ -58,11 +61,11 @@ impl Catalog {
     async fn read_until_still(&self) -> Result<Found, StoreError> {
         let mut found = self.read_all().await?;
         for _ in 1..READS_MAX {
-            if found.changed.is_empty() || found.keys > KEYS_READ_AGAIN_MAX {
+            if (found.changed.is_empty() && found.gone.is_empty()) || found.keys > KEYS_READ_AGAIN_MAX {
                 break;
             }
             let again = self.read_all().await?;
-            let stood_still = again.changed == found.changed;
+            let stood_still = again.changed == found.changed && again.gone == found.gone;
             found = again;
             if stood_still {
                 break;
@@ -84,6 +87,9 @@ impl Catalog {
                     break;
                 }
             }
+        }
+        if found.keys <= KEYS_READ_AGAIN_MAX {
+            found.gone = self.state.lock().await.unseen(found.number);
         }
         Ok(found)
     }
@@ -107,7 +113,10 @@ impl Found {
         self.keys += items.len();
         for Item { key, content } in items {
             let content = content.map_err(|why| Reason::new(why.to_string()));
-            if !state.sees(kind, self.number, &key, content.as_deref()) {
+            if state.sees(kind, self.number, &key, content.as_deref()) {
+                // A scan may show a key twice; what it showed first is out of date.
+                self.changed.remove(&key);
+            } else {
                 self.changed.insert(key, (kind, content.map(Arc::from)));
             }
         }

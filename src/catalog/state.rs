@@ -72,6 +72,14 @@ impl State {
         self.slots.mark_seen(kind, key, scan);
     }
 
+    /// The keys of the store's documents that the scan of this number has not seen, sorted.
+    pub fn unseen(&self, scan: u64) -> Vec<String> {
+        let mut keys: Vec<String> =
+            DocumentKind::ALL.into_iter().flat_map(|kind| self.slots.unseen(kind, scan)).collect();
+        keys.sort();
+        keys
+    }
+
     /// Removes every document of the store that neither the scan of this number has seen, nor `spare` names.
     pub fn remove_unseen(&mut self, scan: u64, spare: &BTreeSet<String>) {
         for kind in DocumentKind::ALL {
@@ -221,10 +229,17 @@ impl State {
     }
 
     fn environ_faults(&self) -> Vec<Fault> {
-        let shadowed = self.environs.shadowed().iter().map(|path| Fault {
+        let shadowed = self.environs.shadowed().iter().map(|(path, owner)| Fault {
             kind: DocumentKind::Environ,
-            key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), path.replace('.', ":")),
-            reason: Reason::new("hidden: its value is no object, and longer keys need one here"),
+            key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), owner.replace('.', ":")),
+            reason: Reason::new(match path.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) {
+                None => "hidden: its value is no object, and longer keys need one here".to_owned(),
+                Some(member) => {
+                    format!(
+                        "its member `{member}` is hidden: it is no object, and longer keys need one there"
+                    )
+                }
+            }),
         });
         bad_documents(&self.slots, DocumentKind::Environ).chain(shadowed).collect()
     }

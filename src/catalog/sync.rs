@@ -13,11 +13,11 @@ use super::{Catalog, packages};
 use crate::model::DocumentKind;
 use crate::store::Change;
 
-/// How long a folder must be quiet before it is read again.
+/// How long after a first change a folder is read again: what belongs together is often written in one go.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// How often an absent package folder is looked for.
-const LOOK_FOR_FOLDER: Duration = Duration::from_secs(2);
+/// How often a package folder that is absent, or cannot be watched, is looked at.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 impl Catalog {
     /// Reads all sources once; a store that cannot be read is noted, and read later by [`Catalog::follow`].
@@ -54,20 +54,25 @@ impl Catalog {
     async fn follow_packages(&self) {
         let dir = self.options.packages.as_path();
         let changed = Arc::new(Notify::new());
+        let mut told = false;
         loop {
             let watcher = watch(dir, changed.clone());
             // Whatever changed before the watch began is read now.
             self.load_packages().await;
             let watched = identity(dir);
-            while watcher.is_some() && watched.is_some() && identity(dir) == watched {
+            if let Err(error) = &watcher {
+                if watched.is_some() && !std::mem::replace(&mut told, true) {
+                    tracing::warn!(%error, "the package folder cannot be watched; reading it every {} s", LOOK_AGAIN.as_secs());
+                }
+                tokio::time::sleep(LOOK_AGAIN).await;
+                continue;
+            }
+            while watched.is_some() && identity(dir) == watched {
                 // The folder itself may be replaced by another one, which nobody tells.
-                if tokio::time::timeout(LOOK_FOR_FOLDER, changed.notified()).await.is_ok() {
+                if tokio::time::timeout(LOOK_AGAIN, changed.notified()).await.is_ok() {
                     tokio::time::sleep(SETTLE).await;
                     self.load_packages().await;
                 }
-            }
-            if watched.is_none() {
-                tokio::time::sleep(LOOK_FOR_FOLDER).await;
             }
         }
     }
@@ -158,14 +163,14 @@ fn identity(dir: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(dir).ok().filter(std::fs::Metadata::is_dir).map(|found| (found.dev(), found.ino()))
 }
 
-/// Watches a folder; `None` while it is not there, or when the system cannot watch it.
-fn watch(dir: &Path, changed: Arc<Notify>) -> Option<notify::RecommendedWatcher> {
+/// Watches a folder; an error while it is not there, or when the system cannot watch it.
+fn watch(dir: &Path, changed: Arc<Notify>) -> notify::Result<notify::RecommendedWatcher> {
     let tell = move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|event| !event.kind.is_access()) {
             changed.notify_one();
         }
     };
-    let mut watcher = notify::recommended_watcher(tell).ok()?;
-    watcher.watch(dir, notify::RecursiveMode::Recursive).ok()?;
-    Some(watcher)
+    let mut watcher = notify::recommended_watcher(tell)?;
+    watcher.watch(dir, notify::RecursiveMode::Recursive)?;
+    Ok(watcher)
 }

@@ -1,8 +1,10 @@
 //! Changes the store: validate first, write, and show the change at once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value as Json;
+use tokio::sync::MutexGuard;
 
 use super::slots::{Document, Layer, Layers, Slot, violations};
 use super::state::State;
@@ -11,6 +13,9 @@ use crate::error::{Kind, Kinded};
 use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
 use crate::schema::{Violation, in_words};
 use crate::store::{Etag, Expect, StoreError};
+
+/// How long a write waits for those before it.
+const TURN_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +54,9 @@ pub enum WriteError {
         /// Its id.
         id: Id,
     },
-    /// Only a package has it.
+    /// Only a package or an extension has it.
     #[error(
-        "the {kind} `{id}` belongs to a package and cannot be deleted here; change the package, or put a document over it"
+        "the {kind} `{id}` comes with a package or an extension and cannot be deleted here; change that, or put a document over it"
     )]
     ReadOnly {
         /// The kind of the document.
@@ -90,9 +95,14 @@ impl Catalog {
         expect: Expect,
     ) -> Result<Written, WriteError> {
         self.validate(kind, id, bytes, &self.snapshot())?;
-        let _turn = self.writes.lock().await;
+        let _turn = self.turn().await?;
         let key = self.key_of(&*self.state.lock().await, kind, id);
-        let created = self.store.get(&key).await?.is_none();
+        let created = match self.store.get(&key).await {
+            Ok(found) => found.is_none(),
+            // Whatever it is that others put there is replaced.
+            Err(StoreError::WrongType { .. } | StoreError::TooLarge { .. }) if expect == Expect::Any => false,
+            Err(error) => return Err(error.into()),
+        };
         let etag = self.store.put(&key, bytes, expect, None).await?;
         self.take_one(kind, &key, Some(bytes.to_vec())).await;
         Ok(Written { created, etag })
@@ -103,9 +113,15 @@ impl Catalog {
     /// # Errors
     /// [`WriteError::ReadOnly`] when only a package has it, [`WriteError::NotFound`] when nobody has.
     pub async fn delete(&self, kind: DocumentKind, id: &Id, expect: Expect) -> Result<(), WriteError> {
-        let _turn = self.writes.lock().await;
-        let key = self.key_of(&*self.state.lock().await, kind, id);
-        let was_there = self.store.delete(&key, expect).await?;
+        let _turn = self.turn().await?;
+        let (key, known) = {
+            let state = self.state.lock().await;
+            let key = self.key_of(&state, kind, id);
+            let known = state.slots().of(kind).get(&key).is_some_and(|l| l.get(Layer::Store).is_some());
+            (key, known)
+        };
+        // What we knew of and is not there may have been removed by our own request, sent again over a new connection.
+        let was_there = self.store.delete(&key, expect).await? || known;
         self.take_one(kind, &key, None).await;
         let (kind, id) = (kind, id.clone());
         match (was_there, self.exists(kind, &id).await) {
@@ -113,6 +129,13 @@ impl Catalog {
             (false, true) => Err(WriteError::ReadOnly { kind, id }),
             (false, false) => Err(WriteError::NotFound { kind, id }),
         }
+    }
+
+    /// Waits for this write's turn, but not for ever behind a store that does not answer.
+    async fn turn(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
+        tokio::time::timeout(TURN_LIMIT, self.writes.lock())
+            .await
+            .map_err(|_| StoreError::Unavailable { reason: "too many writes are waiting for it".to_owned() })
     }
 
     /// The catalog, and the version of the document that is stored under an id in just that catalog; `None` when only a

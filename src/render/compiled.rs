@@ -1,6 +1,7 @@
 //! Prompts ready to run: compiled templates with their schema, and the cache of them.
 
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -69,7 +70,7 @@ impl Compiled {
             templates,
             requires: Arc::new(requires),
             parameters,
-            asked: asks_no_more.then(|| nearby.take_asked()),
+            asked: Some(nearby.take_asked()).filter(|_| asks_no_more),
             good_for: AtomicU64::new(documents.revision),
         })
     }
@@ -104,8 +105,14 @@ fn compile_each<'a>(
     let functions = nearby.clone();
     let partials: Arc<dyn Partials> = nearby.clone();
     let name = prompt.id.as_str();
+    let mut bytes = 0;
     prompt.texts().iter().map(move |text| {
-        let template = Template::compile(name, &text.text, syntax, (&partials, functions.as_ref()), limits);
+        bytes += text.text.len();
+        let template = if bytes > limits.source_bytes {
+            Err(CompileError::TooLarge { bytes, limit: limits.source_bytes })
+        } else {
+            Template::compile(name, &text.text, syntax, (&partials, functions.as_ref()), limits)
+        };
         (text.file.as_deref(), template)
     })
 }
@@ -114,14 +121,23 @@ fn compile_each<'a>(
 /// a schema.
 pub fn checker(limits: Limits) -> Check {
     Arc::new(move |prompt, documents| {
-        let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
-        let syntax = syntax_of(prompt, nearby.as_ref());
-        let results = compile_each(prompt, syntax, &nearby, &limits);
-        let mut flaws: Vec<Reason> =
-            results.filter_map(|(file, result)| Some(flaw(file, &result.err()?))).collect();
-        flaws.extend(parameters(prompt).err().map(|error| Reason::new(error.to_string())));
-        Checked { flaws, asked: nearby.take_asked() }
+        // Whatever a template does to an engine, it must not end the catalog that asks.
+        let checked = catch_unwind(AssertUnwindSafe(|| check(prompt, documents, &limits)));
+        checked.unwrap_or_else(|_| Checked {
+            flaws: vec![Reason::new("the template engine failed")],
+            ..Checked::default()
+        })
     })
+}
+
+fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> Checked {
+    let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
+    let syntax = syntax_of(prompt, nearby.as_ref());
+    let results = compile_each(prompt, syntax, &nearby, limits);
+    let mut flaws: Vec<Reason> =
+        results.filter_map(|(file, result)| Some(flaw(file, &result.err()?))).collect();
+    flaws.extend(parameters(prompt).err().map(|error| Reason::new(error.to_string())));
+    Checked { flaws, asked: nearby.take_asked() }
 }
 
 fn flaw(file: Option<&str>, error: &CompileError) -> Reason {

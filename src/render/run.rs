@@ -87,7 +87,7 @@ impl Job {
         let tools = Arc::new(ToolFunctions::new(self.snapshot.clone(), allowed, self.tool_calls));
         let functions: Arc<dyn Functions> = tools.clone();
         let mut texts = Vec::with_capacity(self.compiled.templates.len());
-        let mut missing = Vec::new();
+        let (mut missing, mut failure) = (Vec::new(), None);
         let mut run = *run;
         for template in &self.compiled.templates {
             match template.render(&self.root, &functions, &run) {
@@ -96,18 +96,19 @@ impl Job {
                     texts.push(text);
                 }
                 Err(RenderError::Missing(more)) => missing.extend(more),
-                Err(error) if missing.is_empty() => return Err(error),
-                Err(_) => break,
+                // What is missing in the other texts counts more.
+                Err(error @ RenderError::Failed { .. }) => failure = failure.or(Some(error)),
+                Err(error) => return Err(error),
             }
         }
-        if missing.is_empty() {
-            let warnings = tools.take_warnings();
-            for Warning { tool, reason } in &warnings {
-                tracing::warn!(tool, reason, "a tool call failed");
-            }
-            Ok(Ran { texts, warnings, pooled: false })
-        } else {
-            Err(RenderError::Missing(unique(missing)))
+        if !missing.is_empty() {
+            return Err(RenderError::Missing(unique(missing)));
         }
+        failure.map_or(Ok(()), Err)?;
+        let warnings = tools.take_warnings();
+        for Warning { tool, reason } in &warnings {
+            tracing::debug!(tool, reason, "a tool call failed");
+        }
+        Ok(Ran { texts, warnings, pooled: false })
     }
 }

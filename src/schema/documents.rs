@@ -20,17 +20,19 @@ pub struct Document {
     pub name: &'static str,
     /// The schema as it stands in `jsonschema/`.
     pub text: &'static str,
+    /// The text as JSON.
+    json: Json,
     /// The schema, ready to validate; `None` only if a shipped schema were broken, which a test excludes.
     pub schema: Option<Schema>,
 }
 
 /// All document schemas.
 pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
-    let compile = |text: &str| {
-        let json: Json = serde_json::from_str(text).ok()?;
-        Schema::compile(&json).ok()
+    let read = |(name, text)| {
+        let json: Json = serde_json::from_str(text).unwrap_or_default();
+        Document { name, text, schema: Schema::compile(&json).ok(), json }
     };
-    TEXTS.map(|(name, text)| Document { name, text, schema: compile(text) }).into_iter().collect()
+    TEXTS.into_iter().map(read).collect()
 });
 
 /// What one of our schemas itself says about a broken keyword (`"x-message": {KEYWORD: …}` beside it), where the
@@ -38,8 +40,8 @@ pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
 pub(super) fn message(location: &str) -> Option<String> {
     let (id, pointer) = location.split_once('#')?;
     let (parent, keyword) = pointer.rsplit_once('/')?;
-    let schemas = DOCUMENTS.iter().filter_map(|d| serde_json::from_str::<Json>(d.text).ok());
-    let schema = schemas.into_iter().find(|s| s.get("$id").and_then(Json::as_str) == Some(id))?;
+    let mut schemas = DOCUMENTS.iter().map(|document| &document.json);
+    let schema = schemas.find(|schema| schema.get("$id").and_then(Json::as_str) == Some(id))?;
     Some(schema.pointer(parent)?.get("x-message")?.get(keyword)?.as_str()?.to_owned())
 }
 

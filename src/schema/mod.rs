@@ -30,9 +30,20 @@ impl std::fmt::Display for Violation {
     }
 }
 
-/// All violations in one sentence.
+/// The most violations that are listed.
+pub const VIOLATIONS_MAX: usize = 1_000;
+
+/// The most violations that one sentence names.
+const IN_WORDS_MAX: usize = 20;
+
+/// The violations in one sentence; of very many, the first ones and how many more there are.
 pub fn in_words(violations: &[Violation]) -> String {
-    violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
+    let mut words: Vec<String> = violations.iter().take(IN_WORDS_MAX).map(Violation::to_string).collect();
+    let more = violations.len() - words.len();
+    if more > 0 {
+        words.push(format!("and {more} more"));
+    }
+    words.join("; ")
 }
 
 /// A text that claims to be a JSON Schema and is none.
@@ -68,16 +79,23 @@ impl Schema {
         if let Some(registry) = OWN_SCHEMAS.as_ref() {
             options = options.with_registry(registry);
         }
-        let validator =
-            options.build(schema).map_err(|error| InvalidSchema { message: error.to_string() })?;
+        let validator = options
+            .build(schema)
+            .map_err(|error| InvalidSchema { message: Violation::from(error).to_string() })?;
         Ok(Schema { validator })
     }
 
-    /// All violations of `value`, sorted by place; none when it is valid.
+    /// All violations of `value` (or [`VIOLATIONS_MAX`] of them, and one that says so), sorted by place; none when it is
+    /// valid.
     pub fn violations(&self, value: &Json) -> Vec<Violation> {
-        let mut found: Vec<Violation> = self.validator.iter_errors(value).map(Violation::from).collect();
+        let mut errors = self.validator.iter_errors(value);
+        let mut found: Vec<Violation> = errors.by_ref().take(VIOLATIONS_MAX).map(Violation::from).collect();
         found.sort();
         found.dedup();
+        if errors.next().is_some() {
+            let message = format!("there is more that is wrong; only {VIOLATIONS_MAX} faults are listed");
+            found.push(Violation { path: String::new(), message, missing: None });
+        }
         found
     }
 }

@@ -82,7 +82,7 @@ impl Kinded for StoreError {
             StoreError::Locked { .. } | StoreError::WrongType { .. } => Kind::Conflict,
             StoreError::Expectation { .. } => Kind::PreconditionFailed,
             StoreError::TooLarge { .. } | StoreError::BadUrl { .. } => Kind::InvalidInput,
-            StoreError::Corrupt { .. } => Kind::Failed,
+            StoreError::Corrupt { .. } => Kind::Unavailable,
         }
     }
 }

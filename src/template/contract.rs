@@ -66,7 +66,7 @@ pub struct Limits {
     pub recursion: usize,
     /// Bytes of output, captured text included.
     pub output_bytes: usize,
-    /// Bytes of one template's source.
+    /// Bytes of a template's source; a prompt's texts count together.
     pub source_bytes: usize,
 }
 
@@ -120,11 +120,11 @@ pub enum CompileError {
         position: Option<Position>,
     },
     /// The text is longer than the limit.
-    #[error("the template is {bytes} bytes long; the limit is {limit}")]
+    #[error("the template has {bytes} bytes; the limit is {limit}")]
     TooLarge {
-        /// The length of the text.
+        /// The length of the text, and of those before it in the same prompt.
         bytes: usize,
-        /// The longest text allowed.
+        /// The most that is allowed.
         limit: usize,
     },
 }

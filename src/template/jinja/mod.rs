@@ -156,6 +156,8 @@ impl Template {
             }
         };
         match failure {
+            // There may be more that is missing in the part that was not reached.
+            Some(unfinished @ (RenderError::Steps { .. } | RenderError::Deadline)) => return Err(unfinished),
             Some(RenderError::Missing(more)) => missing.extend(more),
             Some(failure) if missing.is_empty() => return Err(failure),
             _ => {}
