@@ -40,6 +40,13 @@ pub struct Checks {
 }
 
 impl Remembered {
+    /// What passes among the prompts that serve is good; what passed on the way there may not be.
+    fn settle(&mut self) {
+        if self.checked.flaws.is_empty() {
+            self.good = Some(self.prompt.clone());
+        }
+    }
+
     fn still_holds(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
         Arc::ptr_eq(&self.prompt, prompt) && self.checked.asked.holds_in(documents, &prompt.id)
     }
@@ -68,6 +75,7 @@ impl Checks {
             }
             self.serve_last_good(&[before, failed.clone()].concat(), &candidates, &mut view);
         }
+        self.of.values_mut().for_each(Remembered::settle);
         faults.extend(candidates.iter().flat_map(|(id, candidate)| self.faults(id, candidate)));
         (Arc::unwrap_or_clone(view), faults)
     }
@@ -80,8 +88,7 @@ impl Checks {
             return;
         }
         let checked = check(prompt, view);
-        let before = known.and_then(|known| known.good.clone());
-        let good = if checked.flaws.is_empty() { Some(prompt.clone()) } else { before };
+        let good = known.and_then(|known| known.good.clone());
         self.of.insert(id.clone(), Remembered { prompt: prompt.clone(), checked, good });
     }
 

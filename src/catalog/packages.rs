@@ -12,7 +12,8 @@ use crate::model::{DocumentKind, Id, Reason, filled_in};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
-/// The files of one package: path below the package's folder -> contents.
+/// The files of one package: path below the package's folder -> contents. A folder that cannot be listed stands as
+/// `PATH/`, with the reason.
 type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 
 /// The most files that are read from one package, and the largest of them.
@@ -64,16 +65,29 @@ pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
 
 /// Folders are packages, but for hidden ones.
 fn is_package(path: &Path) -> bool {
-    let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'));
-    path.is_dir() && !hidden
+    path.is_dir() && !is_hidden(path)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'))
 }
 
 fn collect_folder(dir: &Path, top: &Path, files: &mut Files) {
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let name = dir.strip_prefix(top).map(slashed).unwrap_or_default();
+            files.insert(format!("{name}/"), Err(format!("cannot be listed: {error}")));
+            return;
+        }
+    };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| !is_hidden(path));
     paths.sort();
     for path in paths {
         if files.len() >= FILES_MAX {
+            let why = format!("the package has more than {FILES_MAX} files");
+            files.insert("package.json".to_owned(), Err(why));
             return;
         }
         // A link is followed to a file of the package folder (as Kubernetes mounts have them), not out of it.
@@ -117,7 +131,7 @@ impl Package<'_> {
             let bytes = contents.as_deref().map_err(|why| Reason::new(why.clone()));
             let document = match path.as_str() {
                 "package.json" => self.extension(bytes),
-                _ if !path.ends_with(".json") => continue,
+                _ if !path.ends_with(".json") && contents.is_ok() => continue,
                 _ if path.starts_with("tools/") => self.tool(path, bytes),
                 _ if path.starts_with("environs/") => self.environ(path, bytes),
                 _ => continue,

@@ -157,3 +157,21 @@ async fn a_hidden_folder_is_no_package_and_a_folder_put_in_place_of_another_is_f
     );
     app.eventually("/api/prompts", |answer| answer.body == json!(["b.q", "c.q"])).await;
 }
+
+#[actix_web::test]
+async fn hidden_files_of_a_package_are_no_part_of_it_and_too_many_others_are_a_problem() {
+    let app = TestApp::start().await;
+    for number in 0..2100 {
+        app.write_package_file(&format!("a/.git/objects/{number}"), "x");
+    }
+    let package = json!({"name": "a", "contributes": {"prompts": [{"name": "p", "userPrompt": "text"}]}});
+    app.write_package_file("a/package.json", package.to_string());
+    app.eventually("/api/prompts/a.p", |answer| answer.status == 200).await;
+    for number in 0..2100 {
+        app.write_package_file(&format!("a/many/{number}"), "x");
+    }
+    let status = app.eventually("/api/status", |answer| answer.body["problems"][0].is_object()).await;
+    let message = status.body["problems"][0]["message"].as_str().unwrap();
+    assert!(message.contains("more than 2000 files"), "{message}");
+    assert_eq!(app.render("a.p", json!({})).await.rendered(), "text");
+}

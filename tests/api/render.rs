@@ -272,3 +272,26 @@ async fn a_failed_tool_call_is_a_gap_and_a_warning() {
         assert_eq!(tools, ["m.plain", "m.filled"], "{syntax}");
     }
 }
+
+#[actix_web::test]
+async fn what_is_missing_after_long_work_is_named_too() {
+    let app = TestApp::start().await;
+    let long = "{% for i in range(60000) %}{% if i %}{% endif %}{% endfor %}";
+    let answer = app.preview("jinja", &format!("{{{{ first }}}}{long}{{{{ second }}}}"), json!({})).await;
+    assert_eq!(answer.body["error"]["details"]["missing"], json!(["first", "second"]), "{answer:?}");
+
+    let rounds = "{{range .variables.l}}{{range $.variables.l}}{{end}}{{end}}";
+    let content = [json!("{{.first}}"), json!(rounds), json!("{{.second}}")];
+    let messages = content.map(|content| json!({"role": "user", "content": content}));
+    let body = json!({"syntax": "go", "messages": messages, "variables": {"l": vec![0; 300]}});
+    let answer = app.post("/api/render", body).await;
+    assert_eq!(answer.body["error"]["details"]["missing"], json!(["first", "second"]), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn what_is_missing_in_a_later_message_is_named_although_an_earlier_one_fails() {
+    let app = TestApp::start().await;
+    let messages = ["{{ 1 / 0 }}", "{{ lost }}"].map(|content| json!({"role": "user", "content": content}));
+    let answer = app.post("/api/render", json!({"syntax": "jinja", "messages": messages})).await;
+    assert_eq!(answer.body["error"]["details"]["missing"], json!(["lost"]), "{answer:?}");
+}

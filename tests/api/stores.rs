@@ -1,7 +1,7 @@
 //! The service over a real Redis: foreign writes, bad documents, and Redis going away.
 
 use redis::Commands;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::app::TestApp;
 use crate::redis_server::RedisServer;
@@ -142,4 +142,42 @@ async fn a_broken_partial_is_the_only_problem_while_its_last_good_version_serves
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0]["key"], "shenma:templates:b:part");
     assert_eq!(app.render("a.main", json!({"a": "1"})).await.rendered(), "new part 1");
+}
+
+#[actix_web::test]
+async fn a_write_replaces_what_others_put_there_of_another_type() {
+    let server = RedisServer::start();
+    let app = start(&server).await;
+    redis::cmd("RPUSH").arg("shenma:environs:a").arg("x").exec(&mut server.connection()).unwrap();
+    app.eventually("/api/status", |answer| answer.body["problems"][0].is_object()).await;
+    assert_eq!(app.put("/api/environs/a", json!(1)).await.status, 200);
+    assert_eq!(app.get("/api/environs/a").await.body, json!(1));
+    assert_eq!(app.get("/api/status").await.body["problems"], json!([]));
+}
+
+#[actix_web::test]
+async fn a_prompt_that_compiles_only_beside_a_failing_one_stays_at_its_last_good_version() {
+    let server = RedisServer::start();
+    let app = start(&server).await;
+    let mut redis = server.connection();
+    let mut write = |x: Json, p: Json| {
+        redis::cmd("MSET")
+            .arg("shenma:templates:a:x")
+            .arg(x.to_string())
+            .arg("shenma:templates:a:p")
+            .arg(p.to_string())
+            .exec(&mut redis)
+            .unwrap();
+    };
+    write(json!({"messages": [{"role": "user", "content": "m"}]}), json!({"userPrompt": "one"}));
+    app.eventually("/api/prompts/a.p", |answer| answer.status == 200).await;
+    let broken = json!({"userPrompt": "x", "parameters": {"type": "nonsense"}});
+    write(broken, json!({"userPrompt": "{% include 'x' %}"}));
+    let status = app.eventually("/api/status", |answer| answer.body["problems"][1].is_object()).await;
+    let keys: Vec<&Json> = status.body["problems"].as_array().unwrap().iter().map(|p| &p["key"]).collect();
+    assert_eq!(keys, ["shenma:templates:a:p", "shenma:templates:a:x"]);
+    assert_eq!(app.render("a.p", json!({})).await.rendered(), "one");
+    write(json!({"userPrompt": "X"}), json!({"userPrompt": "{% include 'x' %}!"}));
+    app.eventually("/api/status", |answer| answer.body["problems"] == json!([])).await;
+    assert_eq!(app.render("a.p", json!({})).await.rendered(), "X!");
 }
