@@ -31,7 +31,7 @@ pub fn is_service_function(name: &str) -> bool {
     signature(name).is_some()
 }
 
-/// Whether a function of the service accepts values that are not there.
+/// Whether a function of the service accepts a last argument that is not there.
 pub fn takes_missing(name: &str) -> bool {
     signature(name).is_some_and(|signature| signature.takes_missing)
 }

@@ -65,7 +65,7 @@ pub struct Signature {
     pub variadic: Option<Type>,
     /// The declared type of the result.
     pub result: Type,
-    /// In strict mode: values that are not there may be passed, as nil.
+    /// In strict mode: the last argument may be a value that is not there; it is passed as nil.
     pub takes_missing: bool,
 }
 

@@ -85,10 +85,11 @@ impl<'a> Machine<'a, '_> {
     /// Strict mode: whether an argument is not there, which is noted unless the function takes such.
     fn any_missing(&mut self, start: usize, signature: &Signature) -> bool {
         let mut found = false;
-        for at in start..self.arguments.len() {
+        let end = self.arguments.len();
+        for at in start..end {
             let Some(slot) = self.arguments.get_mut(at) else { break };
             match slot.v {
-                V::Absent(_) | V::Gap if signature.takes_missing => *slot = Val::NIL,
+                V::Absent(_) | V::Gap if signature.takes_missing && at + 1 == end => *slot = Val::NIL,
                 V::Absent(absent) => {
                     self.miss(absent);
                     found = true;

@@ -93,7 +93,7 @@ fn listed(needs: BTreeMap<String, (bool, bool)>) -> Vec<Need> {
 impl Set {
     /// What running the template `name` can touch.
     ///
-    /// `takes_missing` says which functions accept values that are not there (see
+    /// `takes_missing` says which functions accept a last argument that is not there (see
     /// [`Signature`](super::Signature)): what is only passed to them is optional.
     pub fn requires(&self, name: &str, takes_missing: &dyn Fn(&str) -> bool) -> Requires {
         let mut analysis = Analysis {
@@ -350,8 +350,8 @@ impl<'a> Analysis<'a, '_> {
         let test = builtin == Some(Builtin::Not) || (builtin.is_none() && (self.takes_missing)(name));
         let mut values: Vec<Paths> = args.iter().map(|arg| self.operand(arg, view)).collect();
         values.extend(piped);
-        for value in &values {
-            self.touch(value, view.optional || test);
+        for (at, value) in values.iter().enumerate() {
+            self.touch(value, view.optional || (test && at + 1 == values.len()));
         }
         let Some((first, indexes)) = values.split_first() else { return Paths::default() };
         match builtin {

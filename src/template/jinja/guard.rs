@@ -9,7 +9,7 @@
 use minijinja::machinery::ast::{BinOpKind, Call, CallArg, CompareOpKind, Expr, Macro, Stmt, UnaryOpKind};
 
 use super::operators::{
-    ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, SPREAD, STORE, USE, WRITTEN,
+    ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, NUMBER, SPREAD, STORE, USE, WRITTEN,
 };
 use super::source::{check_guarded, position};
 use super::tree::{argument, bodies, end, is_literal, is_number, is_scalar, parts, plain_text, start};
@@ -194,8 +194,13 @@ impl Guard<'_> {
                     self.operand(&op.left)?;
                     return self.operand(&op.right);
                 }
-                _ => {}
+                BinOpKind::ScAnd | BinOpKind::ScOr => {}
+                _ => {
+                    self.number(&op.left)?;
+                    return self.number(&op.right);
+                }
             },
+            Expr::UnaryOp(minus) if matches!(minus.op, UnaryOpKind::Neg) => return self.number(&minus.expr),
             Expr::UnaryOp(not) if matches!(not.op, UnaryOpKind::Not) => {
                 if let Expr::BinOp(op) = &not.expr
                     && matches!(op.op, BinOpKind::In)
@@ -231,9 +236,14 @@ impl Guard<'_> {
 
     fn call(&mut self, call: &Call<'_>) -> Result<(), CompileError> {
         self.expr(&call.expr)?;
-        let recursion = matches!(&call.expr, Expr::Var(var) if var.id == "loop");
+        let calls = |name: &str| matches!(&call.expr, Expr::Var(var) if var.id == name);
+        let (recursion, range) = (calls("loop"), calls("range"));
         for arg in &call.args {
             let value = argument(arg);
+            if let (true, CallArg::Pos(_)) = (range, arg) {
+                self.number(value)?;
+                continue;
+            }
             self.expr(value)?;
             if let (true, CallArg::Pos(_), Some(plain)) = (recursion, arg, self.recursive.last().copied()) {
                 self.wrap(value, &format!("{EACH}({plain})"));
@@ -262,6 +272,17 @@ impl Guard<'_> {
         self.expr(operand)?;
         if is_used(operand) {
             self.wrap(operand, USE);
+        }
+        Ok(())
+    }
+
+    /// An operand of arithmetic that the engine does by itself.
+    fn number(&mut self, operand: &Expr<'_>) -> Result<(), CompileError> {
+        self.expr(operand)?;
+        if is_used(operand) {
+            // A sign before it binds tighter than a filter after it.
+            self.insert(start(self.text, operand), "((");
+            self.insert(end(operand), format!(")|{NUMBER})"));
         }
         Ok(())
     }

@@ -26,6 +26,8 @@ pub(super) const IN: &str = "__i";
 pub(super) const NOT_IN: &str = "__n";
 /// An operand whose use costs time, or that must be there.
 pub(super) const USE: &str = "__u";
+/// An operand of arithmetic that the engine does by itself: a missing one is recorded, and a number stands for it.
+pub(super) const NUMBER: &str = "__z";
 /// What is looked into at a computed place, which costs time.
 pub(super) const LOOK: &str = "__l";
 /// A sequence or map that is spread over the arguments of a call.
@@ -52,6 +54,7 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(IN, contains);
     env.add_filter(NOT_IN, |value: &Engine, container: &Engine| Ok::<_, Error>(!contains(value, container)?));
     env.add_filter(USE, |value: &Engine| touch(value).map(|()| value.clone()));
+    env.add_filter(NUMBER, number);
     env.add_filter(LOOK, |value: &Engine| spend(value).map(|()| value.clone()));
     env.add_filter(KEEP, |value: &Engine| check(value).and_then(|()| settled(value)));
     env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| settled(value)));
@@ -69,6 +72,27 @@ pub(super) fn touch(value: &Engine) -> Result<(), Error> {
         run::record(&missing);
     }
     spend(value)
+}
+
+/// The number 1 for a missing value, which is recorded, so that the run can go on and find more.
+fn number(value: &Engine) -> Engine {
+    match as_missing(value) {
+        Some(missing) => {
+            run::record(&missing);
+            Engine::from(1)
+        }
+        None => value.clone(),
+    }
+}
+
+/// What stands for the result of an operator when an operand is missing: the other one, so that the run can go on.
+fn beside_missing(a: &Engine, b: &Engine) -> Option<Engine> {
+    match (as_missing(a), as_missing(b)) {
+        (Some(_), Some(_)) => Some(Engine::from(1)),
+        (Some(_), None) => Some(b.clone()),
+        (None, Some(_)) => Some(a.clone()),
+        (None, None) => None,
+    }
 }
 
 /// Accounts for the time that using a value takes.
@@ -133,8 +157,8 @@ fn add_two(a: &Engine, b: &Engine) -> Result<Engine, Error> {
     }
     touch(a)?;
     touch(b)?;
-    if as_missing(a).or_else(|| as_missing(b)).is_some() {
-        return Ok(Engine::from(""));
+    if let Some(stand_in) = beside_missing(a, b) {
+        return Ok(stand_in);
     }
     bounded(calculate(ast::BinOpKind::Add, "+", a, b)?)
 }
@@ -153,8 +177,8 @@ fn mul(a: &Engine, b: &Engine) -> Result<Engine, Error> {
     }
     touch(a)?;
     touch(b)?;
-    if as_missing(a).or_else(|| as_missing(b)).is_some() {
-        return Ok(Engine::from(""));
+    if let Some(stand_in) = beside_missing(a, b) {
+        return Ok(stand_in);
     }
     for (value, times) in [(a, b), (b, a)] {
         room_to_repeat(value, times.as_usize().unwrap_or(0))?;

@@ -31,7 +31,7 @@ fn paths_are_followed_through_everything_that_hands_values_on() {
         ("{{(index .a 0).b}}{{index .m \"k\" \"l\"}}", vec!["a", "a[]", "a[].b", "m", "m.k.l"]),
         ("{{(index .m .k).b}}", vec!["k", "m*"]),
         ("{{or .a .b}}{{and .c .d}}", vec!["a?", "b?", "c", "d?"]),
-        ("{{default 1 .a}}{{not .b}}{{.c | default 2}}", vec!["a?", "b?", "c?"]),
+        ("{{default 1 .a}}{{not .b}}{{.c | default 2}}{{default .d .e}}", vec!["a?", "b?", "c?", "d", "e?"]),
         ("{{.}}", vec![""]),
         ("{{say .}}{{range .a}}{{.}}{{end}}", vec!["", "a", "a[]?"]),
         ("{{define \"p\"}}{{.t}}{{$.u}}{{end}}{{template \"p\" .a}}", vec!["a.t", "a.u", "a?"]),

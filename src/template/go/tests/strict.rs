@@ -71,6 +71,7 @@ fn printing_iterating_passing_indexing_and_comparing_are_uses() {
         "{{.nope}}",
         "{{range .nope}}x{{end}}",
         "{{say .nope}}",
+        "{{default .nope 1}}",
         "{{.nope | say}}",
         r#"{{printf "%v" .nope}}"#,
         "{{len .nope}}",

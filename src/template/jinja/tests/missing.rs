@@ -53,12 +53,24 @@ fn every_use_of_a_missing_value_is_found() {
         "{{ variables.x[0:2] }}",
         "{{ (variables.x or variables.x) ~ '' }}",
         "{% filter replace('a', variables.x) %}a{% endfilter %}",
+        "{{ variables.x + 1 }}",
+        "{{ 1 + variables.x }}",
+        "{{ 1 + variables.x + 2 }}",
+        "{{ 3 - variables.x }}",
+        "{{ variables.x / 2 // 2 % 2 ** variables.x }}",
+        "{{ -variables.x }}",
+        "{{ (variables.x + variables.x) * 2 }}",
+        "{{ range(variables.x)|list }}",
     ] {
         world().misses(source, &["variables.x"]);
     }
     world().misses(
         "{{ variables.docs|map(attribute='title')|join }}",
         &["variables.docs[1].title", "variables.docs[2].title"],
+    );
+    world().misses(
+        "{{ variables.a - 1 }}{{ 'a' + variables.b + 'c' }}{{ 2 * variables.c + 1 }}{{ variables.d }}",
+        &["variables.a", "variables.b", "variables.c", "variables.d"],
     );
     assert!(world().tools.0.lock().unwrap().is_empty(), "no call is made with a value that is missing");
 }
