@@ -116,9 +116,9 @@ impl Merged {
         }
         let fatal: Vec<&str> = unmet.iter().filter(|u| u.fatal).map(|u| u.message.as_str()).collect();
         Arc::new(ExtensionEntry {
+            key: place.to_owned(),
             extension: extension.clone(),
             unavailable: (enforce && !fatal.is_empty()).then(|| fatal.join("; ")),
-            problems: unmet.iter().map(|u| Reason::new(&u.message)).collect(),
         })
     }
 

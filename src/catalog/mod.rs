@@ -74,6 +74,13 @@ pub struct StoreState {
     pub error: Option<String>,
 }
 
+impl StoreState {
+    /// Why there was no complete scan yet.
+    pub fn why_not_loaded(&self) -> &str {
+        self.error.as_deref().unwrap_or("the store is still being read")
+    }
+}
+
 impl Catalog {
     /// An empty catalog over a store; [`Catalog::load`] fills it.
     pub fn new(options: Options, store: Arc<dyn Store>, check: Check) -> Catalog {

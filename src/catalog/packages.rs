@@ -47,6 +47,16 @@ fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {
 /// # Errors
 /// When the folder is there and cannot be listed.
 pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
+    let read = |package: PathBuf| {
+        let mut files = Files::new();
+        collect_folder(&package, &package, &mut files);
+        Package { name: package.display().to_string(), files, root }.documents()
+    };
+    Ok(packages_in(dir)?.into_iter().flat_map(read).collect())
+}
+
+/// The folders of packages, sorted; an absent folder holds none.
+fn packages_in(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut packages: Vec<PathBuf> = match std::fs::read_dir(dir) {
         Ok(entries) => {
             entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| is_package(p)).collect()
@@ -55,12 +65,7 @@ pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
         Err(error) => return Err(error),
     };
     packages.sort();
-    let read = |package: PathBuf| {
-        let mut files = Files::new();
-        collect_folder(&package, &package, &mut files);
-        Package { name: package.display().to_string(), files, root }.documents()
-    };
-    Ok(packages.into_iter().flat_map(read).collect())
+    Ok(packages)
 }
 
 /// Folders are packages, but for hidden ones.
@@ -233,12 +238,7 @@ fn stem(path: &str, folder: &str) -> String {
 /// of each package.
 pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
     let mut found = Vec::new();
-    let mut packages: Vec<PathBuf> = std::fs::read_dir(dir)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|p| is_package(p))
-        .collect();
-    packages.sort();
-    for package in packages {
+    for package in packages_in(dir)? {
         let manifest = std::fs::read(package.join("package.json")).unwrap_or_default();
         let name = serde_json::from_slice::<Json>(&manifest).ok();
         let name = name.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);

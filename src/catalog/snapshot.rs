@@ -41,12 +41,12 @@ pub struct Documents {
 /// An extension and its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtensionEntry {
+    /// Where its document is, as problems name it: its key in the store, or its file.
+    pub key: String,
     /// The extension.
     pub extension: Arc<Extension>,
     /// Why its prompts cannot be used, if they cannot.
     pub unavailable: Option<String>,
-    /// What is wrong with it.
-    pub problems: Vec<Reason>,
 }
 
 /// A prompt and its state.

@@ -21,7 +21,7 @@ use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use error::CliError;
-use output::warn;
+use output::{say, warn};
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -60,7 +60,9 @@ async fn run(cli: Cli) -> Result<(), CliError> {
         Command::Environ { action } => documents::run(&common, action, "environ").await,
         Command::Prompt { action } => prompt::run(&common, action).await,
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "ai-prompt-shell", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "ai-prompt-shell", &mut script);
+            say(String::from_utf8_lossy(&script).trim_end());
             Ok(())
         }
     }

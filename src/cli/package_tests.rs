@@ -83,8 +83,19 @@ async fn run_case(client: &Client, id: &Id, case: &Case) -> Result<Option<String
             Some(format!("expected {expected}, got {}", rendered.or(error).unwrap_or(&Json::Null)))
         }
         (None, Some(expected)) if expected.matches(error) => None,
-        (None, expected) => Some(format!("expected {expected:?}, got {answer}")),
+        (None, Some(expected)) => Some(format!("expected the error {expected}, got {answer}")),
+        (None, None) => None,
     })
+}
+
+impl std::fmt::Display for ExpectedError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.code)?;
+        match &self.missing {
+            Some(missing) => write!(f, " of {}", missing.join(", ")),
+            None => Ok(()),
+        }
+    }
 }
 
 impl ExpectedError {

@@ -39,7 +39,10 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
     // Commands speak for themselves; the log is for the service.
     telemetry::init(&crate::settings::Log { level: "error".into(), ..settings.log.clone() })?;
     match build(&settings).await {
-        Ok(app) => inside(&app, &settings),
+        Ok(app) => match app.catalog.store_state().error {
+            None => inside(&app, &settings),
+            Some(reason) => Err(BuildError::Store(StoreError::Unavailable { reason }).into()),
+        },
         Err(BuildError::Store(StoreError::Locked { path })) => {
             let url = format!("http://{}", settings.server.listen);
             warn(format_args!("note: {} is in use by a running service; talking to {url}", path.display()));

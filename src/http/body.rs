@@ -26,6 +26,11 @@ impl JsonBody {
         if self.0.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &self.0 }
     }
 
+    /// The bytes as they came, be they none.
+    pub fn as_sent(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The body, an object, as `T`.
     ///
     /// # Errors

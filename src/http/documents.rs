@@ -73,7 +73,7 @@ fn extensions(snapshot: &Snapshot, filter: &Filter) -> Json {
         let supported = extension.prompts.iter().any(|prompt| filter.supports(&prompt.supports));
         (supported || filter.supports.is_none()) && filter.language(&extension.languages)
     });
-    all.map(|(id, entry)| filter.item(id, || views::extension(entry))).collect()
+    all.map(|(id, entry)| filter.item(id, || views::extension(entry, snapshot))).collect()
 }
 
 fn prompts(snapshot: &Snapshot, filter: &Filter) -> Json {
@@ -122,25 +122,37 @@ pub async fn show(
     if let Some(source) = form.raw {
         let stored_only = matches!(source, RawSource::Store);
         let raw = app.catalog.raw(kind, &id, stored_only).await;
-        let raw = raw.ok_or_else(|| ApiError::not_found(kind, id.as_str()))?;
+        let raw = raw.ok_or_else(|| not_found(&app, kind, &id))?;
         return Ok(HttpResponse::Ok().content_type("application/json").body(raw));
     }
     let (snapshot, etag) = app.catalog.snapshot_with_etag(kind, &id).await;
     let documents = &snapshot.documents;
     let view = match kind {
-        DocumentKind::Extension => documents.extensions.get(&id).map(|entry| views::extension(entry)),
+        DocumentKind::Extension => {
+            documents.extensions.get(&id).map(|entry| views::extension(entry, &snapshot))
+        }
         DocumentKind::Prompt => {
             documents.prompts.get(&id).map(|entry| views::prompt(&app.renderer.describe(&snapshot, entry)))
         }
         DocumentKind::Environ => snapshot.environ(&id).map(|value| json!(value)),
         DocumentKind::Tool => documents.tools.get(&id).map(|tool| views::tool(tool)),
     };
-    let view = view.ok_or_else(|| ApiError::not_found(kind, id.as_str()))?;
+    let view = view.ok_or_else(|| not_found(&app, kind, &id))?;
     let mut response = HttpResponse::Ok();
     if let Some(etag) = etag {
         response.insert_header((ETAG, format!("\"{etag}\"")));
     }
     Ok(response.json(view))
+}
+
+/// Nothing of this id, unless it may be in a store that could not be read yet.
+fn not_found(app: &App, kind: DocumentKind, id: &Id) -> ApiError {
+    let store = app.catalog.store_state();
+    if store.loaded {
+        ApiError::not_found(kind, id.as_str())
+    } else {
+        ApiError::not_ready(store.why_not_loaded())
+    }
 }
 
 /// `PUT /api/{kind}s/{id}`
@@ -152,7 +164,7 @@ pub async fn put(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let id = Id::parse(&id)?;
-    let written = app.catalog.put(kind, &id, body.bytes(), expectation(&request)?).await?;
+    let written = app.catalog.put(kind, &id, body.as_sent(), expectation(&request)?).await?;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
     let reply = json!({"id": id, "created": written.created});
     Ok(HttpResponse::build(status).insert_header((ETAG, format!("\"{}\"", written.etag))).json(reply))
@@ -173,11 +185,15 @@ pub async fn delete(
 /// What `If-Match` and `If-None-Match: *` say about the stored version.
 fn expectation(request: &HttpRequest) -> Result<Expect, ApiError> {
     let headers = request.headers();
-    if headers.get(IF_NONE_MATCH).is_some_and(|value| value == "*") {
-        return Ok(Expect::Absent);
+    match headers.get(IF_NONE_MATCH) {
+        Some(any) if any == "*" => return Ok(Expect::Absent),
+        Some(_) => return Err(ApiError::bad_condition("`if-none-match` can only be `*` here")),
+        None => {}
     }
     let Some(header) = headers.get(IF_MATCH) else { return Ok(Expect::Any) };
     let text = header.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
-    let etag = text.and_then(|text| text.parse::<Etag>().ok()).ok_or_else(ApiError::bad_if_match)?;
+    let etag = text
+        .and_then(|text| text.parse::<Etag>().ok())
+        .ok_or_else(|| ApiError::bad_condition("`if-match` must be one ETag, just as GET returns it"))?;
     Ok(Expect::Etag(etag))
 }

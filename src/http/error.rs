@@ -74,6 +74,13 @@ impl ApiError {
             .with_details(place(reason.line, reason.column))
     }
 
+    /// A preview without a template, or with two.
+    pub fn not_one_template() -> ApiError {
+        let message = "give exactly one of `template` (a text) and `messages` (a list)";
+        ApiError::new(Kind::InvalidInput, "invalid_document", message)
+            .with_details(json!({"violations": [{"path": "", "message": message}]}))
+    }
+
     /// Something about the variables other than what a schema finds.
     pub fn invalid_variables(message: &str) -> ApiError {
         let violations = json!([{"path": "", "message": message}]);
@@ -140,9 +147,8 @@ impl ApiError {
         ApiError::new(Kind::Unavailable, "not_ready", format!("no catalog is loaded yet: {why}"))
     }
 
-    /// The `If-Match` header is not one ETag of ours.
-    pub fn bad_if_match() -> ApiError {
-        let message = "`if-match` must be one ETag as GET returns it, in double quotes";
+    /// A condition on the stored version that cannot be met as it stands.
+    pub fn bad_condition(message: &str) -> ApiError {
         ApiError::new(Kind::PreconditionFailed, "etag_mismatch", message)
     }
 
@@ -232,6 +238,7 @@ impl From<RenderFailure> for ApiError {
             },
             RenderFailure::Timeout => error("render_timeout"),
             RenderFailure::Overloaded => error("overloaded"),
+            RenderFailure::NotLoaded { .. } => error("not_ready"),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::body::{JsonBody, VariablesBody};
 use super::error::ApiError;
 use crate::app::App;
 use crate::model::Id;
-use crate::render::{Content, Rendered, Report, Warning};
+use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
 
 /// What the query may ask for.
 #[derive(Debug, Deserialize)]
@@ -78,12 +78,26 @@ pub async fn preview(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let preview: PreviewBody = body.parse()?;
+    if preview.template.is_some() == preview.messages.is_some() {
+        return Err(ApiError::not_one_template());
+    }
     let members =
         [("userPrompt", preview.template), ("messages", preview.messages), ("syntax", preview.syntax)];
     let document =
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
-    let rendered = app.renderer.preview(document, preview.variables.either()?).await?;
+    let rendered = app.renderer.preview(document, preview.variables.either()?).await.map_err(as_sent)?;
     Ok(reply(&rendered, options.explain))
+}
+
+/// A document's violations as those of the request that it was made from.
+fn as_sent(failure: RenderFailure) -> RenderFailure {
+    let RenderFailure::InvalidDocument { mut violations } = failure else { return failure };
+    for violation in &mut violations {
+        if let Some(rest) = violation.path.strip_prefix("/userPrompt") {
+            violation.path = format!("/template{rest}");
+        }
+    }
+    RenderFailure::InvalidDocument { violations }
 }
 
 fn reply(rendered: &Rendered, explain: bool) -> HttpResponse {

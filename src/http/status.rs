@@ -17,7 +17,7 @@ pub async fn alive() -> HttpResponse {
 pub async fn ready(app: Data<App>) -> Result<HttpResponse, ApiError> {
     let store = app.catalog.store_state();
     if !app.catalog.ready() {
-        return Err(ApiError::not_ready(store.error.as_deref().unwrap_or("the store is still being read")));
+        return Err(ApiError::not_ready(store.why_not_loaded()));
     }
     let status = if store.error.is_none() { "ready" } else { "degraded" };
     Ok(HttpResponse::Ok().json(json!({"status": status})))

@@ -80,6 +80,8 @@ pub struct TemplateText {
     pub text: Arc<str>,
     /// The file, for messages to authors.
     pub file: Option<String>,
+    /// Where it stands in the document (`messages[1].content`); empty for a prompt's only text.
+    pub place: String,
 }
 
 /// The member in which a package's loader puts the text of the file that `{"file": …}` names; no document that people
@@ -102,10 +104,13 @@ pub fn is_file_reference(json: &Json) -> bool {
 
 fn from_template_string(json: &Json) -> Option<TemplateText> {
     match json {
-        Json::String(text) => Some(TemplateText { text: text.as_str().into(), file: None }),
+        Json::String(text) => {
+            Some(TemplateText { text: text.as_str().into(), file: None, place: String::new() })
+        }
         Json::Object(_) => Some(TemplateText {
             text: json.get(FILE_TEXT)?.as_str()?.into(),
             file: Some(json.get("file")?.as_str()?.to_owned()),
+            place: String::new(),
         }),
         _ => None,
     }
@@ -163,8 +168,10 @@ impl Body {
     pub fn from_messages(messages: Option<&Vec<Json>>) -> Body {
         let mut skeleton = messages.cloned().unwrap_or_default();
         let mut texts = Vec::new();
-        for content in skeleton.iter_mut().filter_map(|message| message.get_mut("content")) {
-            take_texts(content, &mut texts);
+        for (at, message) in skeleton.iter_mut().enumerate() {
+            if let Some(content) = message.get_mut("content") {
+                take_texts(content, format!("messages[{at}].content"), &mut texts);
+            }
         }
         Body::Messages { skeleton, texts }
     }
@@ -189,15 +196,21 @@ impl Body {
 }
 
 /// Moves every string below `content` into `texts` and leaves an empty one in its place.
-fn take_texts(content: &mut Json, texts: &mut Vec<TemplateText>) {
+fn take_texts(content: &mut Json, place: String, texts: &mut Vec<TemplateText>) {
     if let Some(text) = from_template_string(content) {
-        texts.push(text);
+        texts.push(TemplateText { place, ..text });
         *content = Json::String(String::new());
         return;
     }
     match content {
-        Json::Array(items) => items.iter_mut().for_each(|item| take_texts(item, texts)),
-        Json::Object(members) => members.values_mut().for_each(|member| take_texts(member, texts)),
+        Json::Array(items) => {
+            let items = items.iter_mut().enumerate();
+            items.for_each(|(at, item)| take_texts(item, format!("{place}[{at}]"), texts));
+        }
+        Json::Object(members) => {
+            let members = members.iter_mut();
+            members.for_each(|(name, member)| take_texts(member, format!("{place}.{name}"), texts));
+        }
         _ => {}
     }
 }
@@ -233,6 +246,8 @@ mod tests {
         ]);
         let prompt = prompt(json!({"messages": messages}));
         let Body::Messages { skeleton, texts } = &prompt.body else { panic!("messages") };
+        assert_eq!(texts[0].place, "messages[0].content");
+        assert_eq!(texts[4].place, "messages[1].content[1].image_url.url");
         let texts: Vec<String> = texts.iter().map(|t| t.text.to_string()).collect();
         assert_eq!(texts, ["S", "text", "T", "image_url", "U"]);
         assert_eq!(Json::Array(Body::fill(skeleton, texts)), messages);

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::error::RenderFailure;
 use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
-use crate::model::{Id, Prompt, Reason};
+use crate::model::{Id, Prompt, Reason, TemplateText};
 use crate::schema::Schema;
 use crate::template::{CompileError, Functions, Limits, Partials, Requires, Syntax, Template, detect};
 
@@ -54,10 +54,9 @@ impl Compiled {
         let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
         let syntax = syntax_of(prompt, nearby.as_ref());
         let mut templates = Vec::with_capacity(prompt.texts().len());
-        for result in compile_each(prompt, syntax, &nearby, limits) {
-            let (file, template) = result;
+        for (text, template) in compile_each(prompt, syntax, &nearby, limits) {
             let template = template
-                .map_err(|source| RenderFailure::InvalidTemplate { source, file: file.map(str::to_owned) })?;
+                .map_err(|source| RenderFailure::InvalidTemplate { source, file: text.file.clone() })?;
             templates.push(template);
         }
         let mut requires = Requires::default();
@@ -101,19 +100,22 @@ fn compile_each<'a>(
     syntax: Syntax,
     nearby: &Arc<Nearby>,
     limits: &'a Limits,
-) -> impl Iterator<Item = (Option<&'a str>, Result<Template, CompileError>)> + 'a {
+) -> impl Iterator<Item = (&'a TemplateText, Result<Template, CompileError>)> + 'a {
     let functions = nearby.clone();
     let partials: Arc<dyn Partials> = nearby.clone();
-    let name = prompt.id.as_str();
     let mut bytes = 0;
     prompt.texts().iter().map(move |text| {
         bytes += text.text.len();
         let template = if bytes > limits.source_bytes {
             Err(CompileError::TooLarge { bytes, limit: limits.source_bytes })
         } else {
-            Template::compile(name, &text.text, syntax, (&partials, functions.as_ref()), limits)
+            let name = match text.place.as_str() {
+                "" => prompt.id.to_string(),
+                place => format!("{}#{place}", prompt.id),
+            };
+            Template::compile(&name, &text.text, syntax, (&partials, functions.as_ref()), limits)
         };
-        (text.file.as_deref(), template)
+        (text, template)
     })
 }
 
@@ -135,16 +137,19 @@ fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> Checke
     let syntax = syntax_of(prompt, nearby.as_ref());
     let results = compile_each(prompt, syntax, &nearby, limits);
     let mut flaws: Vec<Reason> =
-        results.filter_map(|(file, result)| Some(flaw(file, &result.err()?))).collect();
+        results.filter_map(|(text, result)| Some(flaw(text, &result.err()?))).collect();
     flaws.extend(parameters(prompt).err().map(|error| Reason::new(error.to_string())));
     Checked { flaws, asked: nearby.take_asked() }
 }
 
-fn flaw(file: Option<&str>, error: &CompileError) -> Reason {
+fn flaw(text: &TemplateText, error: &CompileError) -> Reason {
     let position = error.position();
     Reason {
-        message: error.to_string(),
-        file: file.map(str::to_owned),
+        message: match text.place.as_str() {
+            "" => error.to_string(),
+            place => format!("{place}: {error}"),
+        },
+        file: text.file.clone(),
         line: position.map(|p| p.line),
         column: position.and_then(|p| p.column),
     }

@@ -12,10 +12,7 @@ pub enum RenderFailure {
     #[error(transparent)]
     InvalidId(#[from] InvalidId),
     /// A template that is not registered is no prompt.
-    #[error(
-        "not a prompt: {}; give exactly one of `template` (a text) and `messages` (a list)",
-        in_words(violations)
-    )]
+    #[error("not a prompt: {}", in_words(violations))]
     InvalidDocument {
         /// Everything that is wrong.
         violations: Vec<Violation>,
@@ -83,6 +80,12 @@ pub enum RenderFailure {
         "the render did not end within its time limit; simplify the template, or raise render.timeout_ms"
     )]
     Timeout,
+    /// There is no such prompt in the packages, and the store was never read.
+    #[error("no catalog is loaded yet: {reason}")]
+    NotLoaded {
+        /// Why the store was not read.
+        reason: String,
+    },
     /// Too many long renders wait for their turn.
     #[error("too many long renders are waiting; try again in a moment")]
     Overloaded,
@@ -103,6 +106,7 @@ impl Kinded for RenderFailure {
             F::FailedDependency { .. } => Kind::FailedDependency,
             F::Failed { .. } => Kind::Failed,
             F::Timeout => Kind::Timeout,
+            F::NotLoaded { .. } => Kind::Unavailable,
             F::Overloaded => Kind::Overloaded,
         }
     }

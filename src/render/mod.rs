@@ -129,9 +129,20 @@ impl Renderer {
     pub async fn render(&self, id: &Id, variables: Option<Value>) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let snapshot = self.catalog.snapshot();
-        let prompt = serving(&snapshot, id)?;
+        let prompt = serving(&snapshot, id).map_err(|failure| self.or_not_loaded(failure))?;
         let (compiled, cached) = self.cache.get(&prompt, &snapshot.documents, &self.options.limits)?;
         self.run(compiled, cached, snapshot, variables, started).await
+    }
+
+    /// A prompt that is not known may be in a store that could not be read yet.
+    fn or_not_loaded(&self, failure: RenderFailure) -> RenderFailure {
+        let store = self.catalog.store_state();
+        match failure {
+            RenderFailure::NotFound { .. } if !store.loaded => {
+                RenderFailure::NotLoaded { reason: store.why_not_loaded().to_owned() }
+            }
+            failure => failure,
+        }
     }
 
     /// Renders a prompt document that is not registered.
