@@ -273,3 +273,32 @@ fn a_reader_that_goes_away_and_a_proxy_for_the_world_outside_do_no_harm() {
     let (_, out, err) = text(&output);
     assert_eq!((out.trim(), err.contains("panicked")), ("[", false), "{err}");
 }
+
+#[test]
+fn a_store_that_cannot_be_reached_is_a_failure_of_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    for command in
+        [&["export", "out"][..], &["prompt", "list"], &["prompt", "show", "x.y"], &["environ", "list"]]
+    {
+        let arguments = [&["--store", "redis://127.0.0.1:1/0"], command].concat();
+        let (code, out, err) = text(&run(dir.path(), &arguments));
+        assert_eq!((code, out.as_str()), (1, ""), "{command:?}: {err}");
+        assert!(err.contains("unavailable"), "{command:?}: {err}");
+    }
+    assert!(!dir.path().join("out").exists());
+}
+
+#[test]
+fn completions_end_quietly_when_their_reader_goes_away_and_a_check_needs_no_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = command(dir.path(), &["completions", "bash"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let (code, _, err) = text(&child.wait_with_output().unwrap());
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(good(dir.path(), &["completions", "bash"]).contains("ai-prompt-shell"));
+    good(dir.path(), &["check", "--test", "--store", "memory:"]);
+}

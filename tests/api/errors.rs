@@ -272,6 +272,9 @@ async fn a_service_without_any_catalog_is_alive_but_not_ready() {
     app.get("/readyz").await.assert_error(503, "unavailable_error", "not_ready");
     let put = app.put("/api/prompts/x.y", json!({"prompt": "p"})).await;
     put.assert_error(503, "unavailable_error", "store_unavailable");
+    // They may well be in the store.
+    app.render("x.y", json!({})).await.assert_error(503, "unavailable_error", "not_ready");
+    app.get("/api/environs/x").await.assert_error(503, "unavailable_error", "not_ready");
 }
 
 #[actix_web::test]
@@ -299,6 +302,8 @@ async fn a_preview_must_be_a_prompt_and_a_body_an_object() {
     ] {
         app.post("/api/render", body).await.assert_error(400, "invalid_request_error", "invalid_document");
     }
+    let answer = app.post("/api/render", json!({"template": 5})).await;
+    assert_eq!(answer.body["error"]["details"]["violations"][0]["path"], "/template");
     app.post("/api/render", json!(["hi", null])).await.assert_error(
         400,
         "invalid_request_error",
@@ -361,4 +366,23 @@ async fn the_texts_of_a_prompt_together_must_not_be_longer_than_the_limit() {
         "invalid_request_error",
         "invalid_template",
     );
+}
+
+#[actix_web::test]
+async fn a_fault_in_a_message_names_the_message() {
+    let app = TestApp::start().await;
+    let messages = json!([
+        {"role": "system", "content": "{{.a}}"},
+        {"role": "user", "content": [{"type": "text", "text": "{{.b}}"}]}
+    ]);
+    app.put_prompt("x.y", json!({"messages": messages})).await;
+    let answer = app.render("x.y", json!({})).await;
+    let positions = &answer.body["error"]["details"]["positions"];
+    assert_eq!(positions["a"]["template"], "x.y#messages[0].content");
+    assert_eq!(positions["b"]["template"], "x.y#messages[1].content[0].text");
+    let broken =
+        json!({"messages": [{"role": "system", "content": "a"}, {"role": "user", "content": "{{.b"}]});
+    let answer = app.put("/api/prompts/x.y", broken).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_template");
+    assert!(answer.error().2.starts_with("messages[1].content: "), "{answer:?}");
 }

@@ -227,3 +227,39 @@ async fn a_prompt_over_one_of_an_extension_keeps_its_languages() {
     app.put_prompt("e.q", json!({"prompt": "mine"})).await;
     assert_eq!(app.get("/api/prompts?language=python").await.body, json!(["e.q"]));
 }
+
+#[actix_web::test]
+async fn an_empty_body_is_no_document_and_a_condition_that_is_not_understood_stops_the_write() {
+    let app = TestApp::start().await;
+    app.put_environ("a.b", json!("x")).await;
+    let empty = app.request("PUT", "/api/environs/a.b").header("content-type", "application/json");
+    app.send(empty).await.assert_error(400, "invalid_request_error", "invalid_json");
+    for (name, value) in [("if-none-match", "\"abc\""), ("if-match", "\"abc\""), ("if-match", "*")] {
+        let request = app.request("PUT", "/api/environs/a.b").header(name, value).json(&json!("y"));
+        app.send(request).await.assert_error(412, "conflict_error", "etag_mismatch");
+    }
+    assert_eq!(app.get("/api/environs/a.b").await.body, json!("x"));
+}
+
+#[actix_web::test]
+async fn an_extension_shows_what_is_wrong_with_it_and_its_prompts() {
+    let app = TestApp::start().await;
+    let missing = json!([{"name": "other", "version": "1.0.0", "failStrategy": "ignore"}]);
+    let document = json!({"name": "x", "contributes": {"dependences": missing, "prompts": [{"name": "p", "prompt": "ok"}]}});
+    assert_eq!(app.put("/api/extensions/x", document.clone()).await.status, 201);
+    let mut broken = document;
+    broken["contributes"]["prompts"][0]["prompt"] = json!("{{");
+    app.put("/api/extensions/x", broken.clone()).await.assert_error(
+        400,
+        "invalid_request_error",
+        "invalid_template",
+    );
+    let shown = app.get("/api/extensions/x").await.body;
+    assert_eq!(shown["problems"].as_array().unwrap().len(), 1, "{shown}");
+    app.write_package_file("y/package.json", broken.to_string().replace("\"x\"", "\"y\""));
+    let shown = app.eventually("/api/extensions/y", |answer| answer.body["problems"][1].is_object()).await;
+    let messages: Vec<&str> =
+        shown.body["problems"].as_array().unwrap().iter().map(|p| p["message"].as_str().unwrap()).collect();
+    assert!(messages.iter().any(|message| message.contains("`other`")), "{messages:?}");
+    assert!(messages.iter().any(|message| message.contains("`y.p`")), "{messages:?}");
+}
