@@ -236,7 +236,7 @@ impl From<RenderFailure> for ApiError {
                 Some(position) => error("render_failed").with_details(json!(position)),
                 None => error("render_failed"),
             },
-            RenderFailure::Timeout => error("render_timeout"),
+            RenderFailure::Timeout | RenderFailure::NoTurn => error("render_timeout"),
             RenderFailure::Overloaded => error("overloaded"),
             RenderFailure::NotLoaded { .. } => error("not_ready"),
         }

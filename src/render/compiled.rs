@@ -10,9 +10,10 @@ use serde_json::Value as Json;
 
 use super::error::RenderFailure;
 use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
-use crate::model::{Id, Prompt, Reason, TemplateText};
-use crate::schema::Schema;
+use crate::model::{Id, Prompt, Reason, TemplateText, with_defaults};
+use crate::schema::{Schema, in_words};
 use crate::template::{CompileError, Functions, Limits, Partials, Requires, Syntax, Template, detect};
+use crate::value::{Map, Value};
 
 /// A prompt whose templates are compiled.
 pub struct Compiled {
@@ -138,8 +139,22 @@ fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> Checke
     let results = compile_each(prompt, syntax, &nearby, limits);
     let mut flaws: Vec<Reason> =
         results.filter_map(|(text, result)| Some(flaw(text, &result.err()?))).collect();
-    flaws.extend(parameters(prompt).err().map(|error| Reason::new(error.to_string())));
+    match parameters(prompt) {
+        Ok(parameters) => {
+            flaws.extend(parameters.and_then(|(document, schema)| bad_defaults(&document, &schema)))
+        }
+        Err(error) => flaws.push(Reason::new(error.to_string())),
+    }
     Checked { flaws, asked: nearby.take_asked() }
+}
+
+/// Whether defaults break the schema that they stand in: then nobody could render the prompt who relies on them.
+fn bad_defaults(document: &Json, schema: &Schema) -> Option<Reason> {
+    let defaults = with_defaults(document, Value::from(Map::default())).to_json();
+    let mut violations = schema.violations(&defaults);
+    violations.retain(|violation| violation.missing.is_none() && !violation.path.is_empty());
+    let message = format!("defaults in `parameters` do not fit their own schema: {}", in_words(&violations));
+    (!violations.is_empty()).then(|| Reason::new(message))
 }
 
 fn flaw(text: &TemplateText, error: &CompileError) -> Reason {

@@ -80,6 +80,9 @@ pub enum RenderFailure {
         "the render did not end within its time limit; simplify the template, or raise render.timeout_ms"
     )]
     Timeout,
+    /// The time for one render passed while it waited for others.
+    #[error("the render's turn did not come within its time limit: too many long renders are running")]
+    NoTurn,
     /// There is no such prompt in the packages, and the store was never read.
     #[error("no catalog is loaded yet: {reason}")]
     NotLoaded {
@@ -105,7 +108,7 @@ impl Kinded for RenderFailure {
             F::NotFound { .. } => Kind::NotFound,
             F::FailedDependency { .. } => Kind::FailedDependency,
             F::Failed { .. } => Kind::Failed,
-            F::Timeout => Kind::Timeout,
+            F::Timeout | F::NoTurn => Kind::Timeout,
             F::NotLoaded { .. } => Kind::Unavailable,
             F::Overloaded => Kind::Overloaded,
         }

@@ -91,19 +91,32 @@ fn is_plain(text: &str) -> bool {
     !(["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
 }
 
-/// The dialect of a prompt whose texts are these: Jinja if a `{%` or `{#` occurs, else Go if all parse as Go, else
-/// Jinja; plain text without any action.
+/// The dialect of a prompt whose texts are these: Jinja if a `{%` or `{#` occurs, else Go if all parse as Go (or one cannot
+/// be meant otherwise, so that its fault is told in Go's terms), else Jinja; plain text without any action.
 pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
     let any = |mark: &str| texts.iter().any(|text| text.contains(mark));
     if any("{%") || any("{#") {
         Syntax::Jinja
     } else if !any("{{") {
         Syntax::Text
-    } else if texts.iter().all(|text| go_prompt::parses(text, functions)) {
+    } else if texts.iter().all(|text| go_prompt::parses(text, functions))
+        || texts.iter().any(|text| is_meant_as_go(text))
+    {
         Syntax::Go
     } else {
         Syntax::Jinja
     }
+}
+
+/// Whether an action begins with a field or a variable of Go, after one of its keywords or without.
+///
+/// `{{if .x}}` would be legal Jinja, by accident: a look-up in a variable called `if`.
+fn is_meant_as_go(text: &str) -> bool {
+    text.split("{{").skip(1).any(|action| {
+        let mut words = action.strip_prefix('-').unwrap_or(action).split_ascii_whitespace();
+        let first = words.find(|word| !["if", "else", "range", "with"].contains(word));
+        first.is_some_and(|word| word.starts_with(['.', '$']))
+    })
 }
 
 /// Why a text is no Jinja, and, where it might have been meant as Go, why it is no Go either.

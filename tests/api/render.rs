@@ -197,6 +197,7 @@ async fn the_dialect_is_recognized_per_prompt() {
         ("{{ toJson .variables }}", "go"),
         ("{{ unknown_tool .variables }}", "go"),
         ("{{ unknown_tool }}", "jinja"),
+        ("{{ start }} to {{ end }}", "jinja"),
         ("no action } at { all", "text"),
     ];
     for (at, (template, syntax)) in cases.into_iter().enumerate() {
@@ -294,4 +295,20 @@ async fn what_is_missing_in_a_later_message_is_named_although_an_earlier_one_fai
     let messages = ["{{ 1 / 0 }}", "{{ lost }}"].map(|content| json!({"role": "user", "content": content}));
     let answer = app.post("/api/render", json!({"syntax": "jinja", "messages": messages})).await;
     assert_eq!(answer.body["error"]["details"]["missing"], json!(["lost"]), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn a_faulty_go_text_is_no_jinja_by_accident_and_its_fault_is_told_in_go_s_terms() {
+    let app = TestApp::start().await;
+    for (template, fault) in [
+        ("{{if .variables.x}}yes{{else}}no", "unexpected EOF"),
+        ("{{- range $x := .l}}a", "unexpected EOF"),
+        ("{{.a | uper}}", "function \"uper\" not defined"),
+        ("{{ else if .x }}", "unexpected {{else}}"),
+    ] {
+        let answer = app.put("/api/prompts/x.y", json!({"prompt": template})).await;
+        answer.assert_error(400, "invalid_request_error", "invalid_template");
+        let message = answer.error().2;
+        assert!(message.starts_with("template: x.y:1: ") && message.contains(fault), "{message}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Writing documents over HTTP, and what reads show afterwards.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::app::TestApp;
 
@@ -262,4 +262,15 @@ async fn an_extension_shows_what_is_wrong_with_it_and_its_prompts() {
         shown.body["problems"].as_array().unwrap().iter().map(|p| p["message"].as_str().unwrap()).collect();
     assert!(messages.iter().any(|message| message.contains("`other`")), "{messages:?}");
     assert!(messages.iter().any(|message| message.contains("`y.p`")), "{messages:?}");
+}
+
+#[actix_web::test]
+async fn a_default_must_fit_its_own_schema() {
+    let app = TestApp::start().await;
+    let prompt = |default: Json| json!({"prompt": "{{.variables.a}}", "parameters": [{"name": "a", "type": "integer", "default": default}]});
+    let answer = app.put("/api/prompts/x.y", prompt(json!("zz"))).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_template");
+    assert!(answer.error().2.contains("/a: "), "{answer:?}");
+    app.put_prompt("x.y", prompt(json!(7))).await;
+    assert_eq!(app.render("x.y", json!({})).await.rendered(), "7");
 }

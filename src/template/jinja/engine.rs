@@ -1,8 +1,9 @@
 //! The engine as every template gets it: no escaping, our filters and tests, our limits.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock, RwLock};
 
-use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::library::{Library, Text};
 use super::{filters, json, methods, operators, print};
@@ -29,6 +30,36 @@ fn shared() -> &'static Environment<'static> {
         operators::register(&mut env);
         env
     })
+}
+
+/// Whether there is a filter of this name.
+pub(super) fn has_filter(name: &str) -> bool {
+    static KNOWN: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
+    has(&KNOWN, name, &format!("''|{name}"), ErrorKind::UnknownFilter)
+}
+
+/// Whether there is a test of this name.
+pub(super) fn has_test(name: &str) -> bool {
+    static KNOWN: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
+    has(&KNOWN, name, &format!("'' is {name}"), ErrorKind::UnknownTest)
+}
+
+/// Finds out by trying, as the engine has no way to ask; remembers the names that exist.
+fn has(known: &RwLock<BTreeSet<String>>, name: &str, trial: &str, unknown: ErrorKind) -> bool {
+    if known.read().is_ok_and(|known| known.contains(name)) {
+        return true;
+    }
+    let tried = shared().compile_expression(trial).and_then(|trial| trial.eval(()));
+    let there = tried.err().is_none_or(|error| error.kind() != unknown);
+    if let (true, Ok(mut known)) = (there, known.write()) {
+        known.insert(name.to_owned());
+    }
+    there
+}
+
+/// The limit on recursion that the engine was given, in calls.
+pub(super) fn recursion_limit(env: &Environment<'_>) -> usize {
+    env.recursion_limit() / UNITS_A_CALL
 }
 
 /// The engine with the texts of one template.

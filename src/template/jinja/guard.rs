@@ -8,6 +8,7 @@
 
 use minijinja::machinery::ast::{BinOpKind, Call, CallArg, CompareOpKind, Expr, Macro, Stmt, UnaryOpKind};
 
+use super::engine;
 use super::operators::{
     ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, NUMBER, SPREAD, STORE, USE, WRITTEN,
 };
@@ -223,8 +224,14 @@ impl Guard<'_> {
         }
         parts(expr).into_iter().try_for_each(|part| self.expr(part))?;
         match expr {
-            Expr::Filter(filter) => self.spread(&filter.args),
-            Expr::Test(test) => self.spread(&test.args),
+            Expr::Filter(filter) => {
+                self.exists(filter.name, engine::has_filter, "filter", expr)?;
+                self.spread(&filter.args);
+            }
+            Expr::Test(test) => {
+                self.exists(test.name, engine::has_test, "test", expr)?;
+                self.spread(&test.args);
+            }
             Expr::Slice(slice) => self.base(&slice.expr),
             Expr::GetItem(item) if !is_literal(&item.subscript_expr) || is_number(&item.subscript_expr) => {
                 self.base(&item.expr);
@@ -232,6 +239,22 @@ impl Guard<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Sees that the engine knows a filter or test, which it does not until it runs.
+    fn exists(
+        &self,
+        name: &str,
+        known: fn(&str) -> bool,
+        what: &str,
+        expr: &Expr<'_>,
+    ) -> Result<(), CompileError> {
+        if known(name) {
+            return Ok(());
+        }
+        let message = format!("there is no {what} `{name}`");
+        let position = Some(position(self.name, self.text, expr.span().start_offset as usize));
+        Err(CompileError::Invalid { message, position })
     }
 
     fn call(&mut self, call: &Call<'_>) -> Result<(), CompileError> {

@@ -152,7 +152,7 @@ impl Template {
             (None, Some(Ok(_))) => None,
             (None, Some(Err(error))) => {
                 let place = |error: &Error| self.place(error);
-                Some(failure::of_engine(&error, run.steps, self.env.recursion_limit(), place))
+                Some(failure::of_engine(&error, run.steps, engine::recursion_limit(&self.env), place))
             }
         };
         match failure {

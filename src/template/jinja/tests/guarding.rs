@@ -70,10 +70,10 @@ fn guarded_templates_print_what_the_engine_alone_prints() {
 
 #[test]
 fn places_are_mapped_back() {
-    let source = "{{ a ~ b ~ c|x }}";
+    let source = "{{ a ~ b ~ c|d }}";
     let tree = parse_checked("t", source).unwrap();
     let guarded = guard("t", source, &tree).unwrap();
-    for name in ["a", "b", "c", "x"] {
+    for name in ["a", "b", "c", "d"] {
         let new = guarded.text.rfind(&format!("{name} ")).or(guarded.text.rfind(name)).unwrap();
         assert_eq!(&source[guarded.original(new)..][..1], name, "{}", guarded.text);
     }

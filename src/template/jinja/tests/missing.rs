@@ -137,10 +137,24 @@ fn what_is_missing_counts_more_than_how_the_run_ended() {
 
 #[test]
 fn a_failure_names_its_place_in_the_text_of_the_author() {
-    let error = world().render("line one\n{{ 'ä' ~ 'b' ~ 1 }} {{ 'x'|nofilter }}").unwrap_err();
+    let error = world().render("line one\n{{ 'ä' ~ 'b' ~ 1 }} {{ 'x'|round }}").unwrap_err();
     let RenderError::Failed { message, position: Some(position) } = error else { panic!("{error:?}") };
-    assert_eq!(message, "unknown filter: filter nofilter is unknown");
+    assert_eq!(message, "invalid operation: cannot round value (string)");
     assert_eq!((position.template.as_str(), position.line, position.column), ("main", 2, Some(28)));
+}
+
+#[test]
+fn filters_and_tests_that_do_not_exist_are_faults_of_the_text() {
+    for (source, fault, column) in [
+        ("{{ a | nofilter }}", "there is no filter `nofilter`", 8),
+        ("{% if a is not notest %}{% endif %}", "there is no test `notest`", 16),
+        ("{% filter nofilter(1) %}{% endfilter %}", "there is no filter `nofilter`", 11),
+    ] {
+        let Err(CompileError::Invalid { message, position }) = world().compile(source) else {
+            panic!("{source}")
+        };
+        assert_eq!((message.as_str(), position.unwrap().column), (fault, Some(column)), "{source}");
+    }
 }
 
 #[test]
