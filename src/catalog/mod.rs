@@ -1,7 +1,7 @@
 //! The catalog: packages and store merged into one view of extensions, prompts, environs and tools.
 //!
 //! - [`Snapshot`]: what requests read
-//! - `packages`, `slots`: what the sources hold, and the last good version of it
+//! - `packages`, `slots`: what the sources hold, and the last good version of it; `state`: all of it while it changes
 //! - `merge`, `dependences`, `environs`, `checks`, `nearby`: from there to a snapshot
 //! - `sync`: follows the sources; `scan`: reads the store; `write`: changes it
 

@@ -1,7 +1,7 @@
 //! The HTTP front door: parse, one service call, reply.
 //!
 //! - `routes`: every path and the handler behind it
-//! - `documents`: lists, single documents, writes; `render`: prompts; `status`: the service itself
+//! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `status`: the service itself
 //! - `body`: request bodies; `error`: failures as answers; `guard`: what holds for every request
 
 mod body;

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Id, function_name, string_member, strings};
+use super::{Id, function_name, strings};
 
 /// A tool's definition, read from a document that its schema has accepted.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,8 +11,6 @@ pub struct Tool {
     pub id: Id,
     /// The name under which templates call it.
     pub function: String,
-    /// What it does.
-    pub description: Option<String>,
     /// The scenes that it is made for.
     pub supports: Vec<String>,
     /// The value that stands for a failed call.
@@ -26,7 +24,6 @@ impl Tool {
     pub fn from_document(id: Id, document: Json) -> Tool {
         Tool {
             function: function_name(&id),
-            description: string_member(&document, "description"),
             supports: strings(document.get("supports")),
             default: document.get("default").cloned(),
             id,

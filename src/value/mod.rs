@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use json::from_json;
 pub use map::Map;
-pub use path::{Path, Step, path_of};
+pub use path::{Path, Step};
 pub use smol_str::SmolStr;
 
 /// One JSON value.
@@ -65,14 +65,6 @@ impl Value {
         }
     }
 
-    /// The array, if this is one.
-    pub fn as_list(&self) -> Option<&Arc<List>> {
-        match self {
-            Value::List(list) => Some(list),
-            _ => None,
-        }
-    }
-
     /// The member `key` of an object; `None` for anything else or when it is not there.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_map().and_then(|map| map.get(key))
@@ -94,16 +86,6 @@ impl Value {
             }
         }
         count
-    }
-
-    /// The number as Go's `encoding/json` decodes it into `any`.
-    pub fn as_f64(&self) -> Option<f64> {
-        match *self {
-            Value::Int(n) => Some(n as f64),
-            Value::UInt(n) => Some(n as f64),
-            Value::Float(n) => Some(n),
-            _ => None,
-        }
     }
 }
 

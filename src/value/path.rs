@@ -1,9 +1,8 @@
-//! Where in a tree a value stands, worked out only when somebody asks.
+//! Where in a tree a value stands, as templates write it.
 
 use std::fmt;
-use std::sync::Arc;
 
-use super::{Map, SmolStr, Value};
+use super::SmolStr;
 
 /// One step from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,52 +39,13 @@ impl fmt::Display for Path {
     }
 }
 
-/// The path from `root` to the very object `target` (the same allocation, not an equal one).
-///
-/// This searches the tree, last member first (a request's variables lie over the environs), and is
-/// meant for the moment when a render has already failed: a good render never pays for paths.
-pub fn path_of(root: &Arc<Map>, target: &Arc<Map>) -> Option<Path> {
-    let mut steps = Vec::new();
-    find_in_map(root, target, &mut steps).then_some(Path(steps))
-}
-
-fn find_in_map(map: &Arc<Map>, target: &Arc<Map>, steps: &mut Vec<Step>) -> bool {
-    if Arc::ptr_eq(map, target) {
-        return true;
-    }
-    let members: Vec<_> = map.iter().collect();
-    members.into_iter().rev().any(|(key, value)| find_below(value, target, steps, Step::Key(key.clone())))
-}
-
-fn find_below(value: &Value, target: &Arc<Map>, steps: &mut Vec<Step>, step: Step) -> bool {
-    let (Value::Map(_) | Value::List(_)) = value else { return false };
-    steps.push(step);
-    let found = match value {
-        Value::Map(map) => find_in_map(map, target, steps),
-        Value::List(list) => {
-            list.iter().enumerate().any(|(at, item)| find_below(item, target, steps, Step::Index(at)))
-        }
-        _ => false,
-    };
-    if !found {
-        steps.pop();
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::from_json;
 
     #[test]
-    fn the_path_of_an_object_inside_an_array_names_its_index() {
-        let root = from_json(br#"{"a":{"b":1},"variables":{"docs":[{"t":1},{"u":2}]}}"#).unwrap();
-        let root = root.as_map().unwrap();
-        let docs = root.get("variables").unwrap().get("docs").unwrap().as_list().unwrap();
-        let path = path_of(root, docs[1].as_map().unwrap()).unwrap();
-        assert_eq!(path.member("title").to_string(), "variables.docs[1].title");
-        assert_eq!(path_of(root, root).unwrap().to_string(), "");
-        assert_eq!(path_of(root, &Arc::new(Map::default())), None);
+    fn a_path_is_written_as_templates_write_it() {
+        let steps = vec![Step::Key("variables".into()), Step::Key("docs".into()), Step::Index(1)];
+        assert_eq!(Path(steps).member("title").to_string(), "variables.docs[1].title");
     }
 }

@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::machinery::ast::{Expr, Stmt};
-use minijinja::machinery::parse;
-use minijinja::syntax::SyntaxConfig;
 use minijinja::{Error, ErrorKind};
 
 use super::guard::{Guarded, guard};
@@ -65,18 +63,6 @@ impl Library {
     /// An empty library.
     pub fn new(partials: Arc<dyn Partials>, limits: Limits) -> Library {
         Library { partials: Some(partials), limits, texts: Mutex::default() }
-    }
-
-    /// Sees that the engine will take the texts as they have been rewritten.
-    ///
-    /// # Errors
-    /// Where it will not.
-    pub fn verify(&self) -> Result<(), CompileError> {
-        for (_, text) in self.texts() {
-            parse(&text.guarded.text, &text.name, SyntaxConfig::default())
-                .map_err(|error| text.refused(&error))?;
-        }
-        Ok(())
     }
 
     /// The text behind a name of the engine.

@@ -47,36 +47,6 @@ pub struct Template {
     found: Found,
 }
 
-/// What looking at a template without compiling it tells.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// What the template can touch.
-    pub requires: Requires,
-    /// The partials that it names: the name in the text, and the prompt's id.
-    pub partials: Vec<(String, String)>,
-}
-
-/// Whether a text is Jinja.
-pub fn parses(source: &str) -> bool {
-    source::parse_checked("", source).is_ok()
-}
-
-/// Reads and analyses a template, at about half the price of compiling it.
-///
-/// # Errors
-/// As [`Template::compile`].
-pub fn check(
-    name: &str,
-    source: &str,
-    partials: &Arc<dyn Partials>,
-    limits: &Limits,
-) -> Result<Checked, CompileError> {
-    let mut library = Library::new(partials.clone(), *limits);
-    let Found { requires, partials } = library.read(name, source)?;
-    library.verify()?;
-    Ok(Checked { requires, partials })
-}
-
 impl Template {
     /// Compiles a text, and the partials that it names in writing.
     ///

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Checked, Template, check};
+use super::Template;
 use crate::template::{
     Arguments, Called, CompileError, Functions, Limits, Partial, Partials, RenderError, Run, Syntax,
 };
@@ -103,10 +103,6 @@ impl World {
 
     fn compile(&self, source: &str) -> Result<Template, CompileError> {
         Template::compile("main", source, &self.partials(), &self.limits)
-    }
-
-    fn check(&self, source: &str) -> Result<Checked, CompileError> {
-        check("main", source, &self.partials(), &self.limits)
     }
 
     fn render(&self, source: &str) -> Result<String, RenderError> {

@@ -19,8 +19,8 @@ fn list(needs: &[Need]) -> String {
 
 #[track_caller]
 fn needs(world: &World, source: &str, expected: [&str; 4]) {
-    let requires = world.check(source).unwrap().requires;
-    assert_eq!(&requires, world.compile(source).unwrap().requires());
+    let template = world.compile(source).unwrap();
+    let requires = template.requires();
     let found = [&requires.variables, &requires.environs, &requires.tools, &requires.partials]
         .map(|needs| list(needs));
     assert_eq!(found.each_ref().map(String::as_str), expected, "{source}");
@@ -143,7 +143,8 @@ proptest! {
     #[test]
     fn whatever_a_render_finds_missing_is_listed(source in any_template()) {
         let world = World::of("{}").with("p", "{{ variables.in_p }}{{ x.in_x }}{{ y.in_y }}");
-        let requires = world.check(&source).unwrap().requires;
+        let template = world.compile(&source).unwrap();
+        let requires = template.requires();
         let Err(RenderError::Missing(missing)) = world.render(&source) else { return Ok(()) };
         for miss in missing {
             let path = as_need(&miss.path);
