@@ -30,7 +30,7 @@ mod turns;
 mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use minijinja::{Environment, Error, Value as Engine};
 
@@ -43,6 +43,8 @@ use crate::value::Map;
 /// A compiled template and the partials that it names.
 pub struct Template {
     env: Environment<'static>,
+    /// The engine with the steps of the first run, which are those of nearly all: setting others takes a copy of it.
+    usual: OnceLock<Environment<'static>>,
     library: Arc<Library>,
     found: Found,
 }
@@ -63,7 +65,7 @@ impl Template {
         let found = library.read(name, source)?;
         let library = Arc::new(library);
         let env = engine::environment(&library, limits).map_err(|(text, error)| text.refused(&error))?;
-        Ok(Template { env, library, found })
+        Ok(Template { env, usual: OnceLock::new(), library, found })
     }
 
     /// What the template can touch, partials included.
@@ -97,12 +99,16 @@ impl Template {
 
     fn run(&self, root: &Arc<Map>, functions: &Arc<dyn Functions>, steps: u64) -> Result<String, Error> {
         let root = Engine::from_object(Root::new(root.clone(), functions.clone()));
-        if self.env.fuel() == Some(steps) {
-            return self.env.get_template(MAIN)?.render(root);
+        let with_steps = || {
+            let mut env = self.env.clone();
+            env.set_fuel(Some(steps));
+            env
+        };
+        let usual = self.usual.get_or_init(with_steps);
+        if usual.fuel() == Some(steps) {
+            return usual.get_template(MAIN)?.render(root);
         }
-        let mut env = self.env.clone();
-        env.set_fuel(Some(steps));
-        env.get_template(MAIN)?.render(root)
+        with_steps().get_template(MAIN)?.render(root)
     }
 
     fn outcome(
