@@ -74,6 +74,11 @@ impl ApiError {
             .with_details(place(reason.line, reason.column))
     }
 
+    /// An answer that cannot be written as JSON.
+    pub fn unwritable(reason: &str) -> ApiError {
+        ApiError::new(Kind::Failed, "render_failed", format!("the answer cannot be written: {reason}"))
+    }
+
     /// A preview without a template, or with two.
     pub fn not_one_template() -> ApiError {
         let message = "give exactly one of `template` (a text) and `messages` (a list)";

@@ -2,6 +2,7 @@
 
 mod extension;
 mod id;
+mod messages;
 mod parameters;
 mod problem;
 mod prompt;
@@ -9,6 +10,7 @@ mod tool;
 
 pub use extension::{Dependence, Engine, Extension, FailStrategy, Requirement};
 pub use id::{DocumentKind, Id, InvalidId, function_name};
+pub use messages::Messages;
 pub use parameters::{object_schema, with_defaults};
 pub use problem::{Problem, Reason};
 pub use prompt::{Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, filled_in, is_file_reference};

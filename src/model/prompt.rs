@@ -183,16 +183,6 @@ impl Body {
             Body::Messages { texts, .. } => texts,
         }
     }
-
-    /// The messages with their texts replaced by rendered ones, in the order of [`Body::texts`].
-    pub fn fill(skeleton: &[Json], rendered: impl IntoIterator<Item = String>) -> Vec<Json> {
-        let mut rendered = rendered.into_iter();
-        let mut messages = skeleton.to_vec();
-        for content in messages.iter_mut().filter_map(|message| message.get_mut("content")) {
-            put_texts(content, &mut rendered);
-        }
-        messages
-    }
 }
 
 /// Moves every string below `content` into `texts` and leaves an empty one in its place.
@@ -215,18 +205,9 @@ fn take_texts(content: &mut Json, place: String, texts: &mut Vec<TemplateText>) 
     }
 }
 
-/// Puts the next rendered text into every string below `content`.
-fn put_texts(content: &mut Json, rendered: &mut impl Iterator<Item = String>) {
-    match content {
-        Json::String(text) => *text = rendered.next().unwrap_or_default(),
-        Json::Array(items) => items.iter_mut().for_each(|item| put_texts(item, rendered)),
-        Json::Object(members) => members.values_mut().for_each(|member| put_texts(member, rendered)),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Messages;
     use super::*;
     use serde_json::json;
 
@@ -250,7 +231,8 @@ mod tests {
         assert_eq!(texts[4].place, "messages[1].content[1].image_url.url");
         let texts: Vec<String> = texts.iter().map(|t| t.text.to_string()).collect();
         assert_eq!(texts, ["S", "text", "T", "image_url", "U"]);
-        assert_eq!(Json::Array(Body::fill(skeleton, texts)), messages);
+        assert_eq!(skeleton[0]["content"], "");
+        assert_eq!(json!(Messages::new(&Arc::new(prompt.clone()), texts)), messages);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use compiled::checker;
 pub use error::RenderFailure;
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
-use crate::model::{Body, DocumentKind, Id, Origin, Prompt};
+use crate::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
 use crate::template::{Limits, Requires, Syntax};
 use crate::value::Value;
 use compiled::{Cache, Compiled};
@@ -71,7 +71,17 @@ pub enum Content {
     /// One text.
     Text(String),
     /// A list of messages.
-    Messages(Vec<Json>),
+    Messages(Messages),
+}
+
+impl Content {
+    /// The length of the rendered texts, in bytes.
+    pub fn text_bytes(&self) -> usize {
+        match self {
+            Content::Text(text) => text.len(),
+            Content::Messages(messages) => messages.text_bytes(),
+        }
+    }
 }
 
 /// A call of a tool that failed.
@@ -192,7 +202,7 @@ impl Renderer {
         let ran = job.run(&self.pool).await;
         let ran = checked.faults.combine(ran)?;
         Ok(Rendered {
-            content: content(&compiled.prompt.body, ran.texts),
+            content: content(&compiled.prompt, ran.texts),
             warnings: ran.warnings,
             report: Report {
                 syntax: compiled.syntax,
@@ -218,9 +228,9 @@ fn serving(snapshot: &Snapshot, id: &Id) -> Result<Arc<Prompt>, RenderFailure> {
         .ok_or_else(|| RenderFailure::Unreadable { id: id.clone(), reasons: entry.problems.clone() })
 }
 
-fn content(body: &Body, texts: Vec<String>) -> Content {
-    match body {
+fn content(prompt: &Arc<Prompt>, texts: Vec<String>) -> Content {
+    match prompt.body {
         Body::Text(_) => Content::Text(texts.into_iter().next().unwrap_or_default()),
-        Body::Messages { skeleton, .. } => Content::Messages(Body::fill(skeleton, texts)),
+        Body::Messages { .. } => Content::Messages(Messages::new(prompt, texts)),
     }
 }

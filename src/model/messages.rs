@@ -1,0 +1,81 @@
+//! A prompt's messages with finished texts in their places, written out without being copied first.
+
+use std::cell::RefCell;
+use std::slice::Iter;
+use std::sync::Arc;
+
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+use serde_json::Value as Json;
+
+use super::{Body, Prompt};
+
+/// The messages of a prompt, rendered; they serialize to the list of messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Messages {
+    prompt: Arc<Prompt>,
+    texts: Vec<String>,
+}
+
+impl Messages {
+    /// The messages of this prompt with these texts, in the order of [`Body::texts`].
+    pub fn new(prompt: &Arc<Prompt>, texts: Vec<String>) -> Messages {
+        Messages { prompt: prompt.clone(), texts }
+    }
+
+    /// The length of all texts, in bytes.
+    pub fn text_bytes(&self) -> usize {
+        self.texts.iter().map(String::len).sum()
+    }
+}
+
+/// The texts that have not been written yet.
+type Rest<'t> = RefCell<Iter<'t, String>>;
+
+/// One message: what is below `content` holds places for texts.
+struct Message<'m, 't>(&'m Json, &'m Rest<'t>);
+
+/// Content, in which every string is the place of the next text.
+struct Content<'m, 't>(&'m Json, &'m Rest<'t>);
+
+impl Serialize for Messages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let messages: &[Json] = match &self.prompt.body {
+            Body::Messages { skeleton, .. } => skeleton,
+            Body::Text(_) => &[],
+        };
+        let texts = RefCell::new(self.texts.iter());
+        let mut list = serializer.serialize_seq(Some(messages.len()))?;
+        messages.iter().try_for_each(|message| list.serialize_element(&Message(message, &texts)))?;
+        list.end()
+    }
+}
+
+impl Serialize for Message<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Json::Object(members) = self.0 else { return self.0.serialize(serializer) };
+        let mut map = serializer.serialize_map(Some(members.len()))?;
+        for (name, member) in members {
+            match name.as_str() {
+                "content" => map.serialize_entry(name, &Content(member, self.1))?,
+                _ => map.serialize_entry(name, member)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Content<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Json::String(_) => {
+                serializer.serialize_str(self.1.borrow_mut().next().map_or("", String::as_str))
+            }
+            Json::Array(items) => serializer.collect_seq(items.iter().map(|item| Content(item, self.1))),
+            Json::Object(members) => {
+                serializer.collect_map(members.iter().map(|(name, member)| (name, Content(member, self.1))))
+            }
+            other => other.serialize(serializer),
+        }
+    }
+}
