@@ -19,6 +19,12 @@ pub enum CliError {
     /// The services cannot be put together.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The store cannot be read.
+    #[error("{reason}")]
+    Store {
+        /// The store's own words.
+        reason: String,
+    },
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     File {
