@@ -69,11 +69,11 @@ impl Checks {
                 self.check(id, candidate, &view, check);
             }
             let before = std::mem::take(&mut failed);
-            failed = candidates.keys().filter(|id| self.flaws(id).is_some()).collect();
+            failed = candidates.keys().filter(|id| self.failing(id).is_some()).collect();
             if failed == before {
                 break;
             }
-            self.serve_last_good(&[before, failed.clone()].concat(), &candidates, &mut view);
+            self.serve_last_good(before.iter().chain(&failed), &candidates, &mut view);
         }
         self.of.values_mut().for_each(Remembered::settle);
         faults.extend(candidates.iter().flat_map(|(id, candidate)| self.faults(id, candidate)));
@@ -92,16 +92,21 @@ impl Checks {
         self.of.insert(id.clone(), Remembered { prompt: prompt.clone(), checked, good });
     }
 
-    fn flaws(&self, id: &Id) -> Option<&Remembered> {
+    fn failing(&self, id: &Id) -> Option<&Remembered> {
         self.of.get(id).filter(|known| !known.checked.flaws.is_empty())
     }
 
     /// Puts the last good version (or, after all, the candidate) of each of these prompts into the view.
-    fn serve_last_good(&self, ids: &[&Id], candidates: &BTreeMap<Id, Candidate>, view: &mut Arc<Documents>) {
+    fn serve_last_good<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a &'a Id>,
+        candidates: &BTreeMap<Id, Candidate>,
+        view: &mut Arc<Documents>,
+    ) {
         let documents = Arc::make_mut(view);
-        for (id, candidate) in ids.iter().filter_map(|id| Some((*id, candidates.get(*id)?))) {
+        for (id, candidate) in ids.filter_map(|id| Some((*id, candidates.get(*id)?))) {
             let mut entry = PromptEntry::clone(&candidate.entry);
-            if let Some(known) = self.flaws(id) {
+            if let Some(known) = self.failing(id) {
                 entry.problems.extend(known.checked.flaws.iter().cloned());
                 entry.prompt = known.good.clone().or(entry.prompt);
             }
@@ -110,7 +115,7 @@ impl Checks {
     }
 
     fn faults(&self, id: &Id, candidate: &Candidate) -> Vec<Fault> {
-        let flaws = self.flaws(id).map_or(&[][..], |known| &known.checked.flaws);
+        let flaws = self.failing(id).map_or(&[][..], |known| &known.checked.flaws);
         let fault = |reason: &Reason| Fault {
             kind: DocumentKind::Prompt,
             key: reason.file.clone().unwrap_or_else(|| candidate.key.clone()),

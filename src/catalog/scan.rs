@@ -29,8 +29,8 @@ struct Found {
     keys: usize,
     /// What is new or different, by key.
     changed: BTreeMap<String, Changed>,
-    /// The keys that are no longer there; only found out of stores that are small enough to be read again.
-    gone: Vec<String>,
+    /// What is no longer there; only found out of stores that are small enough to be read again.
+    gone: Vec<(DocumentKind, String)>,
 }
 
 impl Catalog {

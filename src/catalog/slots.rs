@@ -92,6 +92,11 @@ impl Layers {
         self.0.get(layer as usize).and_then(Option::as_deref)
     }
 
+    /// The slot of the store.
+    pub fn stored(&self) -> Option<&Slot> {
+        self.get(Layer::Store)
+    }
+
     /// The slots that are there, the strongest layer first.
     pub fn strongest_first(&self) -> impl Iterator<Item = (Layer, &Slot)> {
         [Layer::Store, Layer::Package, Layer::Builtin]
@@ -183,7 +188,7 @@ impl Slots {
 
     /// The keys of the store that the scan of this number has not seen.
     pub fn unseen(&self, kind: DocumentKind, scan: u64) -> Vec<String> {
-        let unseen = |layers: &Layers| layers.get(Layer::Store).is_some_and(|slot| slot.seen != scan);
+        let unseen = |layers: &Layers| layers.stored().is_some_and(|slot| slot.seen != scan);
         self.of(kind).iter().filter(|(_, layers)| unseen(layers)).map(|(key, _)| key.clone()).collect()
     }
 

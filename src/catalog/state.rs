@@ -72,21 +72,19 @@ impl State {
         self.slots.mark_seen(kind, key, scan);
     }
 
-    /// The keys of the store's documents that the scan of this number has not seen, sorted.
-    pub fn unseen(&self, scan: u64) -> Vec<String> {
-        let mut keys: Vec<String> =
-            DocumentKind::ALL.into_iter().flat_map(|kind| self.slots.unseen(kind, scan)).collect();
-        keys.sort();
-        keys
+    /// The documents of the store that the scan of this number has not seen, sorted.
+    pub fn unseen(&self, scan: u64) -> Vec<(DocumentKind, String)> {
+        let of = |kind| self.slots.unseen(kind, scan).into_iter().map(move |key| (kind, key));
+        let mut unseen: Vec<_> = DocumentKind::ALL.into_iter().flat_map(of).collect();
+        unseen.sort();
+        unseen
     }
 
     /// Removes every document of the store that neither the scan of this number has seen, nor `spare` names.
     pub fn remove_unseen(&mut self, scan: u64, spare: &BTreeSet<String>) {
-        for kind in DocumentKind::ALL {
-            for key in self.slots.unseen(kind, scan) {
-                if !spare.contains(&key) {
-                    self.remove(kind, Layer::Store, &key);
-                }
+        for (kind, key) in self.unseen(scan) {
+            if !spare.contains(&key) {
+                self.remove(kind, Layer::Store, &key);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use tokio::sync::MutexGuard;
 
-use super::slots::{Document, Layer, Layers, Slot, violations};
+use super::slots::{Document, Layers, Slot, violations};
 use super::state::State;
 use super::{Catalog, Documents, PromptEntry, Snapshot};
 use crate::error::{Kind, Kinded};
@@ -117,7 +117,7 @@ impl Catalog {
         let (key, known) = {
             let state = self.state.lock().await;
             let key = self.key_of(&state, kind, id);
-            let known = state.slots().of(kind).get(&key).is_some_and(|l| l.get(Layer::Store).is_some());
+            let known = state.slots().of(kind).get(&key).is_some_and(|layers| layers.stored().is_some());
             (key, known)
         };
         // What we knew of and is not there may have been removed by our own request, sent again over a new connection.
@@ -144,14 +144,14 @@ impl Catalog {
         // Snapshots are published under this lock.
         let state = self.state.lock().await;
         let stored = state.slots().of(kind).get(&self.key_of(&state, kind, id));
-        let bytes = stored.and_then(|layers| layers.get(Layer::Store)).and_then(Slot::bytes);
+        let bytes = stored.and_then(Layers::stored).and_then(Slot::bytes);
         (self.snapshot(), bytes.map(Etag::of))
     }
 
     /// The ids of the documents in the store, good or bad, as their keys say; sorted.
     pub async fn stored_ids(&self, kind: DocumentKind) -> Vec<Id> {
         let state = self.state.lock().await;
-        let slots = state.slots().of(kind).iter().filter(|(_, layers)| layers.get(Layer::Store).is_some());
+        let slots = state.slots().of(kind).iter().filter(|(_, layers)| layers.stored().is_some());
         let mut ids: Vec<Id> =
             slots.filter_map(|(key, _)| Id::from_key(key, &self.options.root, kind).ok()).collect();
         ids.sort();
@@ -162,12 +162,11 @@ impl Catalog {
     fn key_of(&self, state: &State, kind: DocumentKind, id: &Id) -> String {
         let key = id.to_key(&self.options.root, kind);
         let slots = state.slots().of(kind);
-        let stored = |layers: &Layers| layers.get(Layer::Store).is_some();
-        if kind != DocumentKind::Extension || slots.get(&key).is_some_and(stored) {
+        if kind != DocumentKind::Extension || slots.get(&key).and_then(Layers::stored).is_some() {
             return key;
         }
         let named = |layers: &Layers| {
-            let document = layers.get(Layer::Store).and_then(|slot| slot.good.as_ref());
+            let document = layers.stored().and_then(|slot| slot.good.as_ref());
             matches!(document, Some(Document::Extension(e)) if Id::parse(&e.name).is_ok_and(|name| name == *id))
         };
         slots.iter().find(|(_, layers)| named(layers)).map_or(key, |(key, _)| key.clone())
@@ -181,7 +180,7 @@ impl Catalog {
                 self.snapshot().prompt(id).filter(|_| kind == DocumentKind::Prompt && !stored_only).cloned();
             return serde_json::to_vec(&contributed?.prompt.as_ref()?.document).ok();
         };
-        if let Some(bytes) = layers.get(Layer::Store).and_then(Slot::bytes) {
+        if let Some(bytes) = layers.stored().and_then(Slot::bytes) {
             return Some(bytes.to_vec());
         }
         let (_, slot) = layers.strongest_first().find(|_| !stored_only)?;
@@ -201,7 +200,9 @@ impl Catalog {
             DocumentKind::Environ => {
                 let state = self.state.lock().await;
                 let slots = state.slots().of(kind);
-                slots.get(&id.to_key(&self.options.root, kind)).is_some_and(|l| l.get(Layer::Store).is_none())
+                slots
+                    .get(&id.to_key(&self.options.root, kind))
+                    .is_some_and(|layers| layers.stored().is_none())
             }
         }
     }

@@ -149,7 +149,7 @@ impl ApiError {
 
     /// No catalog has been loaded yet.
     pub fn not_ready(why: &str) -> ApiError {
-        ApiError::new(Kind::Unavailable, "not_ready", format!("no catalog is loaded yet: {why}"))
+        RenderFailure::NotLoaded { reason: why.to_owned() }.into()
     }
 
     /// A condition on the stored version that cannot be met as it stands.

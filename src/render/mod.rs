@@ -159,9 +159,12 @@ impl Renderer {
     ///
     /// # Errors
     /// [`RenderFailure::InvalidDocument`]; else as for a registered one.
-    pub async fn preview(&self, document: Json, variables: Option<Value>) -> Result<Rendered, RenderFailure> {
+    pub async fn preview(
+        &self,
+        mut document: Json,
+        variables: Option<Value>,
+    ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
-        let mut document = document;
         let violations = violations(DocumentKind::Prompt, &mut document);
         if !violations.is_empty() {
             return Err(RenderFailure::InvalidDocument { violations });

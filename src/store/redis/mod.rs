@@ -4,6 +4,7 @@ mod address;
 mod link;
 mod scan;
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use ::redis::aio::MultiplexedConnection;
@@ -23,31 +24,36 @@ const LONGEST_TTL: u64 = 100_000_000_000_000;
 /// Writes (`ARGV[2]`, for `ARGV[3]` ms if not 0) if the key still holds exactly the bytes that we read (`ARGV[1]`).
 ///
 /// The version is a SHA-256, which Lua in Redis cannot compute; so we check it here and let the script compare bytes.
-const REPLACE: &str = "
+static REPLACE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        "
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[2])
 else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
-return 1";
+return 1",
+    )
+});
 
 /// Removes the key if it still holds exactly the bytes that we read (`ARGV[1]`).
-const REMOVE: &str = "
+static REMOVE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        "
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])";
+return redis.call('DEL', KEYS[1])",
+    )
+});
 
 /// A store on a Redis server.
 pub(super) struct Redis {
     description: String,
     link: Link,
-    replace: Script,
-    remove: Script,
 }
 
 impl Redis {
     /// Checks the address; connects when the first call needs it.
     pub(super) async fn open(url: &str) -> Result<Redis, StoreError> {
         let (client, description) = address::client(url).await?;
-        let (replace, remove) = (Script::new(REPLACE), Script::new(REMOVE));
-        Ok(Redis { description, link: Link::new(client), replace, remove })
+        Ok(Redis { description, link: Link::new(client) })
     }
 
     /// Reads a value, after a look at its size.
@@ -124,7 +130,7 @@ impl Redis {
     async fn put_if(&self, key: &str, bytes: &[u8], expect: Expect, ttl: u64) -> Result<(), StoreError> {
         let done = self.compare_and(key, expect, bytes.len(), |mut c, old| async move {
             if let Some(old) = old {
-                return self.replace.key(key).arg(old).arg(bytes).arg(ttl).invoke_async(&mut c).await;
+                return REPLACE.key(key).arg(old).arg(bytes).arg(ttl).invoke_async(&mut c).await;
             }
             let mut set = cmd("SET");
             set.arg(key).arg(bytes).arg("NX");
@@ -181,7 +187,7 @@ impl Store for Redis {
         }
         self.compare_and(key, expect, 0, |mut c, old| async move {
             match old {
-                Some(old) => self.remove.key(key).arg(old).invoke_async(&mut c).await,
+                Some(old) => REMOVE.key(key).arg(old).invoke_async(&mut c).await,
                 None => Ok(true),
             }
         })

@@ -50,15 +50,6 @@ pub(super) struct Library {
     texts: Mutex<HashMap<String, Arc<Text>>>,
 }
 
-/// What reading a template and its partials found.
-#[derive(Default)]
-pub(super) struct Found {
-    /// What it can touch.
-    pub requires: Requires,
-    /// The partials: the name in the text, and the prompt's id.
-    pub partials: Vec<(String, String)>,
-}
-
 impl Library {
     /// An empty library.
     pub fn new(partials: Arc<dyn Partials>, limits: Limits) -> Library {
@@ -84,19 +75,17 @@ impl Library {
     ///
     /// # Errors
     /// For text that is too large or not Jinja, here or in a partial.
-    pub fn read(&mut self, name: &str, source: &str) -> Result<Found, CompileError> {
+    pub fn read(&mut self, name: &str, source: &str) -> Result<Requires, CompileError> {
         self.fits(source)?;
         let tree = parse_checked(name, source)?;
         let guarded = guard(name, source, &tree)?;
-        let mut sources = BTreeMap::new();
-        let mut found = Found::default();
-        self.follow(&tree, name, source, &mut sources, &mut found)?;
-        found.requires = Analysis::new(&sources).of(&tree);
-        if !found.requires.partials.iter().any(|partial| partial.dynamic) {
+        let sources = self.follow(&tree, name, source)?;
+        let requires = Analysis::new(&sources).of(&tree);
+        if !requires.partials.iter().any(|partial| partial.dynamic) {
             self.partials = None;
         }
         self.keep(MAIN, Text { name: name.to_owned(), original: source.into(), guarded });
-        Ok(found)
+        Ok(requires)
     }
 
     fn fits(&self, source: &str) -> Result<(), CompileError> {
@@ -107,15 +96,14 @@ impl Library {
         Ok(())
     }
 
-    /// Reads the partials that a tree names, each once, so that circles end.
+    /// Reads the partials that a tree names, each once, so that circles end; their texts by those names.
     fn follow(
         &self,
         tree: &Stmt<'_>,
         name: &str,
         source: &str,
-        sources: &mut BTreeMap<String, Arc<str>>,
-        found: &mut Found,
-    ) -> Result<(), CompileError> {
+    ) -> Result<BTreeMap<String, Arc<str>>, CompileError> {
+        let mut sources = BTreeMap::new();
         // A work list instead of recursion: partials may be strung together without end.
         let mut waiting = Vec::new();
         collect(tree, name, source, &mut waiting);
@@ -130,15 +118,13 @@ impl Library {
                     let (text, more) = prepared.map_err(|error| wanted.inside(&id, error))?;
                     waiting.extend(more);
                     sources.insert(wanted.name.clone(), text.original.clone());
-                    found.partials.push((wanted.name.clone(), id));
                     self.keep(&wanted.name, text);
                 }
                 Err(_) if wanted.lenient => {}
                 Err(reason) => return Err(wanted.fault(format!("partial `{}`: {reason}", wanted.name))),
             }
         }
-        found.partials.sort();
-        Ok(())
+        Ok(sources)
     }
 
     /// The partial of a name, or why there is none that can be used.

@@ -34,7 +34,7 @@ use std::sync::{Arc, OnceLock};
 
 use minijinja::{Environment, Error, Value as Engine};
 
-use self::library::{Found, Library, MAIN};
+use self::library::{Library, MAIN};
 use self::root::Root;
 use self::run::RunState;
 use super::{CompileError, Functions, Limits, Missing, Partials, Position, RenderError, Requires, Run};
@@ -46,7 +46,7 @@ pub struct Template {
     /// The engine with the steps of the first run, which are those of nearly all: setting others takes a copy of it.
     usual: OnceLock<Environment<'static>>,
     library: Arc<Library>,
-    found: Found,
+    requires: Requires,
 }
 
 impl Template {
@@ -62,21 +62,15 @@ impl Template {
         limits: &Limits,
     ) -> Result<Template, CompileError> {
         let mut library = Library::new(partials.clone(), *limits);
-        let found = library.read(name, source)?;
+        let requires = library.read(name, source)?;
         let library = Arc::new(library);
         let env = engine::environment(&library, limits).map_err(|(text, error)| text.refused(&error))?;
-        Ok(Template { env, usual: OnceLock::new(), library, found })
+        Ok(Template { env, usual: OnceLock::new(), library, requires })
     }
 
     /// What the template can touch, partials included.
     pub fn requires(&self) -> &Requires {
-        &self.found.requires
-    }
-
-    /// The partials that the template names in writing, also through other partials: the name in the
-    /// text, and the prompt's id.
-    pub fn partials(&self) -> &[(String, String)] {
-        &self.found.partials
+        &self.requires
     }
 
     /// Runs the template over `root`.
