@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use notify::Watcher;
@@ -18,6 +18,10 @@ const SETTLE: Duration = Duration::from_millis(100);
 
 /// How often a package folder that is absent, or cannot be watched, is looked at.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
+/// After a scan, the store is left alone for at least this many times as long as the scan took: reading a large store over a
+/// busy machine must not become the machine's main work.
+const REST_AFTER_SCAN: u32 = 10;
 
 impl Catalog {
     /// Reads all sources once; a store that cannot be read is noted, and read later by [`Catalog::follow`].
@@ -80,12 +84,15 @@ impl Catalog {
     async fn follow_store(&self) {
         let prefixes = DocumentKind::ALL.map(|kind| self.prefix(kind)).to_vec();
         let mut news = self.store.watch(prefixes);
+        let mut pause = self.options.scan_every;
         loop {
-            let retry = tokio::time::sleep(self.options.scan_every);
+            let retry = tokio::time::sleep(pause);
             match news.as_mut() {
                 None => {
                     retry.await;
+                    let started = Instant::now();
                     self.scan_and_note().await;
+                    pause = self.options.scan_every.max(started.elapsed() * REST_AFTER_SCAN);
                 }
                 Some(stream) => tokio::select! {
                     change = stream.next() => match change {
