@@ -93,7 +93,7 @@ pub(super) struct Invoke {
 #[derive(Debug, Default)]
 pub(super) struct Pipe {
     pub(super) pos: Pos,
-    pub(super) decl: Vec<Box<str>>,
+    pub(super) decl: Vec<Variable>,
     pub(super) assign: bool,
     pub(super) cmds: Vec<Command>,
     /// Parentheses around this pipeline beyond the one pair that every inner pipeline has.
@@ -101,6 +101,20 @@ pub(super) struct Pipe {
     /// How deep pipelines are nested in this one.
     pub(super) depth: u32,
 }
+
+/// A variable, as it is declared or used.
+#[derive(Debug)]
+pub(super) struct Variable {
+    /// With its `$`.
+    pub(super) name: Box<str>,
+    /// A number that all variables of this name in one source have.
+    pub(super) id: VariableId,
+}
+
+pub(super) type VariableId = u32;
+
+/// The variable `$`, which every template has.
+pub(super) const ROOT: VariableId = 0;
 
 #[derive(Debug)]
 pub(super) struct Command {
@@ -118,10 +132,23 @@ pub(super) enum Expr {
     Number(Pos, Box<Number>),
     Str { pos: Pos, quoted: Box<str>, text: Box<[u8]> },
     Field { pos: Pos, path: Vec<Box<str>> },
-    Variable { pos: Pos, name: Box<str>, path: Vec<Box<str>> },
+    Variable { pos: Pos, variable: Variable, path: Vec<Box<str>> },
     Ident { pos: Pos, name: Box<str>, builtin: Option<Builtin> },
     Chain { pos: Pos, base: Box<Expr>, path: Vec<Box<str>> },
     Pipe(Box<Pipe>),
+}
+
+impl Pipe {
+    /// The operand that is the whole pipeline, if it is no more than one.
+    pub(super) fn lone_operand(&self) -> Option<&Expr> {
+        match self.cmds.as_slice() {
+            [Command { args, .. }] if self.decl.is_empty() => match args.as_slice() {
+                [operand] => Some(operand),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 impl Expr {
@@ -180,9 +207,9 @@ impl Display for Invoke {
 
 impl Display for Pipe {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (at, name) in self.decl.iter().enumerate() {
+        for (at, variable) in self.decl.iter().enumerate() {
             f.write_str(if at > 0 { ", " } else { "" })?;
-            f.write_str(name)?;
+            f.write_str(&variable.name)?;
         }
         if !self.decl.is_empty() {
             f.write_str(if self.assign { " = " } else { " := " })?;
@@ -229,7 +256,9 @@ impl Display for Expr {
             Expr::Number(_, number) => f.write_str(&number.text),
             Expr::Str { quoted, .. } => f.write_str(quoted),
             Expr::Field { path, .. } => write_path(f, path),
-            Expr::Variable { name, path, .. } => f.write_str(name).and_then(|()| write_path(f, path)),
+            Expr::Variable { variable, path, .. } => {
+                f.write_str(&variable.name).and_then(|()| write_path(f, path))
+            }
             Expr::Ident { name, .. } => f.write_str(name),
             Expr::Chain { base, path, .. } => base.write_operand(f).and_then(|()| write_path(f, path)),
             Expr::Pipe(pipe) => pipe.fmt(f),

@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 
+use typed_arena::Arena;
+
 use crate::value::{Map, Value};
 
-use super::arena::Arena;
 use super::call::Type;
 use super::fmt::{Printer, sprint};
 use super::missing::Absent;
@@ -26,12 +27,12 @@ pub(super) struct Store<'a> {
 impl<'a> Store<'a> {
     pub(super) fn new() -> Store<'a> {
         Store {
-            bytes: Arena::new(),
-            values: Arena::new(),
-            items: Arena::new(),
-            slices: Arena::new(),
-            dicts: Arena::new(),
-            absents: Arena::new(),
+            bytes: Arena::with_capacity(0),
+            values: Arena::with_capacity(0),
+            items: Arena::with_capacity(0),
+            slices: Arena::with_capacity(0),
+            dicts: Arena::with_capacity(0),
+            absents: Arena::with_capacity(0),
         }
     }
 }
@@ -78,22 +79,11 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The value in its place in the arena, or nothing if there is no room.
-    fn kept(&self, made: Option<V<'a>>) -> Val<'a> {
-        match made {
-            Some(v) => Val::of(v),
-            None => {
-                self.exhaust();
-                Val::NONE
-            }
-        }
-    }
-
     /// A string of any bytes.
     pub fn bytes(&self, bytes: impl Into<Box<[u8]>>) -> Val<'a> {
         let bytes = bytes.into();
         self.charge(bytes.len() + 32);
-        self.kept(self.store.bytes.keep(bytes).map(|bytes| V::Str(bytes)))
+        Val::of(V::Str(self.store.bytes.alloc(bytes)))
     }
 
     /// A text.
@@ -104,10 +94,7 @@ impl<'a> Context<'a> {
     /// Plain data, such as a tool's answer. Its numbers are floats, as all data numbers are.
     pub fn value(&self, value: Value) -> Val<'a> {
         self.charge(weight(&value));
-        match self.store.values.keep(value) {
-            Some(value) => Val::data(value),
-            None => self.kept(None),
-        }
+        Val::data(self.store.values.alloc(value))
     }
 
     /// The value as plain data, counted as made by the run: its parts may be shared, and be many when written out.
@@ -163,10 +150,9 @@ impl<'a> Context<'a> {
         self.charge(items.len() * size_of::<Val<'a>>() + 96);
         let (len, depth) = (items.len(), deepest(items.iter()));
         let items = items.into_iter().map(Val::boxed).collect();
-        let slice = self.store.items.keep(items).and_then(|items| {
-            self.store.slices.keep(Slice { base: Base::Made(items), start: 0, len, cap: len })
-        });
-        self.nested(self.kept(slice.map(V::Slice)), depth)
+        let base = Base::Made(self.store.items.alloc(items));
+        let slice = self.store.slices.alloc(Slice { base, start: 0, len, cap: len });
+        self.nested(Val::of(V::Slice(slice)), depth)
     }
 
     /// A map of anything; of equal keys, the last one holds.
@@ -186,8 +172,8 @@ impl<'a> Context<'a> {
         kept.reverse();
         kept.sort_by(|a, b| a.0.cmp(b.0));
         kept.dedup_by(|later, first| later.0 == first.0);
-        let dict = self.store.dicts.keep(Dict { entries: kept, of });
-        self.nested(self.kept(dict.map(V::Dict)), depth)
+        let dict = self.store.dicts.alloc(Dict { entries: kept, of });
+        self.nested(Val::of(V::Dict(dict)), depth)
     }
 
     /// `value` as a list or map around things of this depth.
@@ -202,12 +188,12 @@ impl<'a> Context<'a> {
 
     pub(super) fn slice(&self, slice: Slice<'a>) -> Val<'a> {
         self.charge(size_of::<Slice<'a>>());
-        self.kept(self.store.slices.keep(slice).map(V::Slice))
+        Val::of(V::Slice(self.store.slices.alloc(slice)))
     }
 
     pub(super) fn absent(&self, absent: Absent<'a>) -> Val<'a> {
         self.charge(size_of::<Absent<'a>>());
-        self.kept(self.store.absents.keep(absent).map(V::Absent))
+        Val::of(V::Absent(self.store.absents.alloc(absent)))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Evaluates pipelines, commands and operands.
 
-use super::ast::{At, Command, Expr, Pipe};
+use crate::value::Value;
+
+use super::ast::{At, Command, Expr, Pipe, Variable};
 use super::call::Type;
 use super::error::ExecError;
 use super::exec::{Machine, MissingKey, Stop};
@@ -26,7 +28,36 @@ impl Args<'_> {
 
 impl<'a> Machine<'a, '_> {
     /// The value of a pipeline, which its variables get, too.
-    pub(super) fn pipe(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
+    #[inline]
+    pub(super) fn pipe(&mut self, dot: &Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
+        match self.glance(dot, pipe) {
+            Some((value, depth)) => {
+                self.at = pipe.lone_operand().map(At::Expr);
+                Ok(Val { depth, ..Val::data(value).unboxed() })
+            }
+            None => self.commands(*dot, pipe),
+        }
+    }
+
+    /// The quick way to what most pipelines are: a path through the data, all of which is there. The second part
+    /// is the depth of what it starts from. Nothing means that the long way has to be taken.
+    #[inline]
+    pub(super) fn glance(&self, dot: &Val<'a>, pipe: &'a Pipe) -> Option<(&'a Value, u16)> {
+        let (start, path) = match pipe.lone_operand()? {
+            Expr::Field { path, .. } => (dot, path),
+            Expr::Variable { variable, path, .. } => (self.variable(variable)?, path),
+            _ => return None,
+        };
+        let V::Map(map) = start.v else { return None };
+        let (first, rest) = path.split_first()?;
+        let mut value = map.get(first)?;
+        for name in rest {
+            value = value.get(name)?;
+        }
+        Some((value, start.depth))
+    }
+
+    fn commands(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
         self.at = Some(At::Pipe(pipe));
         if let [command] = pipe.cmds.as_slice()
             && pipe.decl.is_empty()
@@ -41,10 +72,10 @@ impl<'a> Machine<'a, '_> {
             piped = Some(self.command(dot, command, piped)?.unboxed());
         }
         let value = piped.unwrap_or(Val::NONE);
-        for name in &pipe.decl {
+        for variable in &pipe.decl {
             match pipe.assign {
-                true => self.assign(name, value)?,
-                false => self.variables.push((name, value)),
+                true => self.assign(variable, value)?,
+                false => self.variables.push((variable.id, value)),
             }
         }
         Ok(value)
@@ -58,35 +89,27 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Notes that a value was needed that is not there.
-    pub(super) fn miss(&mut self, absent: &Absent<'a>) {
-        let mut misses = std::mem::take(&mut self.misses);
-        misses.record(absent, || self.place());
-        self.misses = misses;
-    }
-
     /// Gives a new value to the innermost variable of that name.
-    pub(super) fn assign(&mut self, name: &'a str, value: Val<'a>) -> Result<(), Stop> {
+    pub(super) fn assign(&mut self, variable: &'a Variable, value: Val<'a>) -> Result<(), Stop> {
         let base = self.base;
         let own = self.variables.get_mut(base..).unwrap_or_default();
-        match own.iter_mut().rev().find(|(known, _)| *known == name) {
+        match own.iter_mut().rev().find(|(id, _)| *id == variable.id) {
             Some(slot) => {
                 slot.1 = value;
                 Ok(())
             }
-            None => Err(self.fail("undefined variable: %s", &[Val::text(name)])),
+            None => Err(self.undefined(variable)),
         }
     }
 
-    fn variable(&mut self, name: &'a str) -> Result<Val<'a>, Stop> {
+    fn undefined(&self, variable: &Variable) -> Stop {
+        self.fail("undefined variable: %s", &[Val::text(&variable.name)])
+    }
+
+    /// The innermost variable of that name. One that was declared in what was not evaluated is not there.
+    fn variable(&self, variable: &Variable) -> Option<&Val<'a>> {
         let own = self.variables.get(self.base..).unwrap_or_default();
-        match own.iter().rev().find(|(known, _)| *known == name) {
-            Some((_, value)) => {
-                self.settled(*value)?;
-                Ok(*value)
-            }
-            None => Err(self.fail("undefined variable: %s", &[Val::text(name)])),
-        }
+        own.iter().rev().find(|(id, _)| *id == variable.id).map(|(_, value)| value)
     }
 
     fn command(
@@ -95,7 +118,7 @@ impl<'a> Machine<'a, '_> {
         command: &'a Command,
         piped: Option<Val<'a>>,
     ) -> Result<Val<'a>, Stop> {
-        self.step()?;
+        self.budget.step()?;
         let Some((first, rest)) = command.args.split_first() else { return Ok(Val::NONE) };
         let args = Args { first: Some(first), rest, piped };
         match first {
@@ -107,7 +130,7 @@ impl<'a> Machine<'a, '_> {
             Expr::Ident { .. } => self.function(dot, first, At::Command(command), args),
             Expr::Pipe(pipe) => {
                 self.not_a_function(args)?;
-                self.pipe(dot, pipe)
+                self.pipe(&dot, pipe)
             }
             Expr::Variable { .. } => self.variable_chain(first, args),
             _ => {
@@ -150,8 +173,9 @@ impl<'a> Machine<'a, '_> {
 
     fn variable_chain(&mut self, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
         self.at = Some(At::Expr(expr));
-        let Expr::Variable { name, path, .. } = expr else { return Ok(Val::NONE) };
-        let value = self.variable(name)?;
+        let Expr::Variable { variable, path, .. } = expr else { return Ok(Val::NONE) };
+        let value = *self.variable(variable).ok_or_else(|| self.undefined(variable))?;
+        self.settled(value)?;
         if path.is_empty() {
             self.not_a_function(args)?;
             return Ok(value);
@@ -167,7 +191,7 @@ impl<'a> Machine<'a, '_> {
             return Err(self.fail("indirection through explicit nil in %s", &[Val::text(&shown)]));
         }
         let value = match &**base {
-            Expr::Pipe(pipe) => self.pipe(dot, pipe)?,
+            Expr::Pipe(pipe) => self.pipe(&dot, pipe)?,
             base => {
                 self.at = Some(At::Expr(base));
                 self.function(dot, base, At::Expr(base), Args::NONE)?
@@ -246,7 +270,7 @@ impl<'a> Machine<'a, '_> {
             Expr::Nil(_) => return self.nil_argument(wanted),
             Expr::Field { path, .. } => self.fields(dot, path, Args::NONE)?,
             Expr::Variable { .. } => self.variable_chain(expr, Args::NONE)?,
-            Expr::Pipe(pipe) => self.pipe(dot, pipe)?,
+            Expr::Pipe(pipe) => self.pipe(&dot, pipe)?,
             Expr::Ident { .. } => self.function(dot, expr, At::Expr(expr), Args::NONE)?,
             Expr::Chain { .. } => self.chain(dot, expr, Args::NONE)?,
             _ => return self.literal(expr, wanted),

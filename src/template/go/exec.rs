@@ -5,15 +5,17 @@ use std::time::Instant;
 
 use crate::value::Value;
 
-use super::ast::{At, Branch, BranchKind, Invoke, List, Node, Tree};
+use super::ast::{At, Branch, BranchKind, Invoke, List, Node, Pipe, ROOT, Tree, VariableId};
+use super::budget::Budget;
 use super::call::Functions;
 use super::context::{Context, Store};
-use super::error::{ExecError, Place};
-use super::fmt::{Printer, sprintf};
+use super::error::ExecError;
+use super::fmt::Printer;
 use super::missing::Misses;
 use super::quote::quoted;
+use super::range::Loop;
 use super::set::Set;
-use super::val::{Kind, V, Val};
+use super::val::{V, Val};
 
 /// What `.field` gives where a map has no such member.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,38 +61,35 @@ impl Default for ExecOptions {
     }
 }
 
-/// The clock is read once in so many steps.
-const STEPS_PER_LOOK: u32 = 256;
-
 /// Why a run stops; big, and rare.
 pub(super) type Stop = Box<ExecError>;
 
 /// A run of a template.
 pub(super) struct Machine<'a, 'o> {
-    pub(super) set: &'a Set,
+    set: &'a Set,
     pub(super) functions: &'a dyn Functions,
     pub(super) options: &'a ExecOptions,
+    pub(super) budget: Budget,
     pub(super) context: Context<'a>,
     pub(super) misses: Misses<'a>,
-    pub(super) variables: Vec<(&'a str, Val<'a>)>,
+    pub(super) variables: Vec<(VariableId, Val<'a>)>,
     /// Where the variables of the running template begin.
     pub(super) base: usize,
     /// Arguments of the calls under way.
     pub(super) arguments: Vec<Val<'a>>,
+    /// The part of the tree that is being evaluated.
     pub(super) at: Option<At<'a>>,
-    tree: &'a Tree,
+    pub(super) tree: &'a Tree,
     depth: usize,
-    frames: Vec<Frame<'a>>,
+    pub(super) frames: Vec<Frame<'a>>,
     out: &'o mut Vec<u8>,
     out_limit: usize,
-    steps: u64,
-    until_look: u32,
     /// A function's result was printed that is not known yet.
     pending: bool,
 }
 
 /// What goes on when the statements that are running are done.
-enum Frame<'a> {
+pub(super) enum Frame<'a> {
     Body(Body<'a>),
     Loop(Box<Loop<'a>>),
     /// The template that called the one that is running.
@@ -101,27 +100,12 @@ enum Frame<'a> {
 }
 
 /// Statements under way.
-struct Body<'a> {
-    nodes: Iter<'a, Node>,
-    dot: Val<'a>,
+#[derive(Clone)]
+pub(super) struct Body<'a> {
+    pub(super) nodes: Iter<'a, Node>,
+    pub(super) dot: Val<'a>,
     /// The variables that will be left.
-    mark: usize,
-}
-
-struct Loop<'a> {
-    branch: &'a Branch,
-    items: Items<'a>,
-    /// The variables that every round starts with.
-    inner: usize,
-    /// The variables that the loop leaves.
-    outer: usize,
-}
-
-/// What a loop goes through.
-enum Items<'a> {
-    List { list: Val<'a>, next: usize },
-    Map(std::vec::IntoIter<(&'a [u8], Val<'a>)>),
-    Int { next: i64, end: i64, byte: bool },
+    pub(super) mark: usize,
 }
 
 impl Set {
@@ -150,6 +134,7 @@ impl Set {
             set: self,
             functions,
             options,
+            budget: Budget::new(options),
             context,
             misses: Misses::default(),
             variables: Vec::with_capacity(8),
@@ -161,8 +146,6 @@ impl Set {
             frames: Vec::with_capacity(8),
             out,
             out_limit,
-            steps: options.steps,
-            until_look: STEPS_PER_LOOK,
             pending: false,
         };
         let result = machine.run(Val::data(data).unboxed());
@@ -184,84 +167,44 @@ fn hides_misses(error: &ExecError) -> bool {
 
 impl<'a> Machine<'a, '_> {
     fn run(&mut self, dot: Val<'a>) -> Result<(), Stop> {
-        self.variables.push(("$", dot));
+        self.variables.push((ROOT, dot));
         let mut body = Body { nodes: self.tree.root.iter(), dot, mark: 0 };
         loop {
             let Some(node) = body.nodes.next() else {
                 self.variables.truncate(body.mark);
-                match self.resume()? {
-                    Some(outer) => body = outer,
-                    None => return Ok(()),
+                match self.resume(&mut body)? {
+                    true => continue,
+                    false => return Ok(()),
                 }
-                continue;
             };
-            self.step()?;
+            self.budget.step()?;
             match node {
                 Node::Text { start, end } => self.text(*start, *end)?,
-                Node::Action(pipe) => {
-                    let value = self.pipe(body.dot, pipe)?;
-                    if pipe.decl.is_empty() {
-                        self.at = Some(At::Action(pipe));
-                        self.print(value)?;
-                    }
-                }
-                Node::Branch(branch) => {
-                    if let Some(inner) = self.branch(branch, &mut body)? {
-                        body = inner;
-                    }
-                }
-                Node::Template(invoke) => {
-                    let inner = self.invoke(invoke, body.dot)?;
-                    let outer = std::mem::replace(&mut body, inner);
-                    let caller = Frame::Caller { tree: self.tree, base: self.base };
-                    self.enter(invoke, body.dot);
-                    self.frames.push(Frame::Body(outer));
-                    self.frames.push(caller);
-                }
-                Node::Break => match self.leave_loop(true)? {
-                    Some(outer) => body = outer,
-                    None => return Ok(()),
+                Node::Action(pipe) => match self.glance(&body.dot, pipe) {
+                    Some((Value::Str(text), _)) => self.write(text.as_bytes())?,
+                    Some((value, _)) => self.print(Val::data(value).unboxed())?,
+                    None => self.action(body.dot, pipe)?,
                 },
-                Node::Continue => match self.leave_loop(false)? {
-                    Some(outer) => body = outer,
-                    None => return Ok(()),
-                },
+                Node::Branch(branch) => self.branch(branch, &mut body)?,
+                Node::Template(invoke) => self.invoke(invoke, &mut body)?,
+                Node::Break => self.leave_loop(true, &mut body),
+                Node::Continue => self.leave_loop(false, &mut body),
             }
         }
     }
 
-    /// Counts a step, and looks at the clock now and then.
-    pub(super) fn step(&mut self) -> Result<(), Stop> {
-        self.steps = match self.steps.checked_sub(1) {
-            Some(steps) => steps,
-            None => return Err(Box::new(ExecError::Steps { limit: self.options.steps })),
-        };
-        self.spend(1)
-    }
-
-    /// Brings the next look at the clock nearer; work that a step does beyond the usual counts more.
-    pub(super) fn spend(&mut self, effort: u32) -> Result<(), Stop> {
-        match self.until_look.checked_sub(effort) {
-            Some(left) => self.until_look = left,
-            None => {
-                self.until_look = STEPS_PER_LOOK;
-                if self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    return Err(Box::new(ExecError::Deadline));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The statements to go on with after some are done; nothing if all are.
-    fn resume(&mut self) -> Result<Option<Body<'a>>, Stop> {
+    /// Lets `body` be what goes on after some statements are done; false if there is nothing more to run.
+    fn resume(&mut self, body: &mut Body<'a>) -> Result<bool, Stop> {
         while let Some(frame) = self.frames.pop() {
             match frame {
-                Frame::Body(body) => return Ok(Some(body)),
+                Frame::Body(outer) => {
+                    *body = outer;
+                    return Ok(true);
+                }
                 Frame::Loop(mut rounds) => {
-                    if let Some(body) = self.round(&mut rounds)? {
+                    if self.round(&mut rounds, body)? {
                         self.frames.push(Frame::Loop(rounds));
-                        return Ok(Some(body));
+                        return Ok(true);
                     }
                     self.variables.truncate(rounds.outer);
                 }
@@ -272,148 +215,43 @@ impl<'a> Machine<'a, '_> {
                 }
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
-    /// Goes on after (`leave`) or with the next round of the innermost loop.
-    fn leave_loop(&mut self, leave: bool) -> Result<Option<Body<'a>>, Stop> {
-        while let Some(frame) = self.frames.pop() {
-            if let Frame::Loop(rounds) = frame {
-                if leave {
-                    self.variables.truncate(rounds.outer);
-                } else {
-                    self.frames.push(Frame::Loop(rounds));
-                }
-                break;
-            }
-        }
-        self.resume()
-    }
-
-    /// Starts a branch: the statements to run, `body` being put aside; nothing if there are none.
-    fn branch(&mut self, branch: &'a Branch, body: &mut Body<'a>) -> Result<Option<Body<'a>>, Stop> {
-        let mark = self.variables.len();
-        let value = self.pipe(body.dot, &branch.pipe)?;
-        self.settled(value)?;
-        if branch.kind == BranchKind::Range {
-            return self.range(branch, value, mark, body);
-        }
-        let (list, dot) = match (value.is_true(), &branch.else_list) {
-            (true, _) if branch.kind == BranchKind::With => (&branch.list, value),
-            (true, _) => (&branch.list, body.dot),
-            (false, Some(list)) => (list, body.dot),
-            (false, None) => {
-                self.variables.truncate(mark);
-                return Ok(None);
-            }
-        };
-        Ok(Some(self.nest(body, list, dot, mark)))
-    }
-
-    /// The statements `list`, after which `body` goes on.
-    fn nest(&mut self, body: &mut Body<'a>, list: &'a List, dot: Val<'a>, mark: usize) -> Body<'a> {
-        let inner = Body { nodes: list.iter(), dot, mark };
-        let outer = Body { nodes: body.nodes.clone(), dot: body.dot, mark: body.mark };
-        self.frames.push(Frame::Body(outer));
-        inner
-    }
-
-    fn range(
-        &mut self,
-        branch: &'a Branch,
-        value: Val<'a>,
-        outer: usize,
-        body: &mut Body<'a>,
-    ) -> Result<Option<Body<'a>>, Stop> {
-        if let V::Absent(absent) = value.v {
-            self.miss(absent);
-        }
-        if let Some(items) = self.items(branch, value)? {
-            let mut rounds = Box::new(Loop { branch, items, inner: self.variables.len(), outer });
-            if let Some(first) = self.round(&mut rounds)? {
-                let outer = Body { nodes: body.nodes.clone(), dot: body.dot, mark: body.mark };
-                self.frames.push(Frame::Body(outer));
-                self.frames.push(Frame::Loop(rounds));
-                return Ok(Some(first));
-            }
-        }
-        if let Some(list) = &branch.else_list {
-            return Ok(Some(self.nest(body, list, body.dot, outer)));
-        }
-        self.variables.truncate(outer);
-        Ok(None)
-    }
-
-    fn items(&mut self, branch: &'a Branch, value: Val<'a>) -> Result<Option<Items<'a>>, Stop> {
-        let value = value.unboxed();
-        match value.kind() {
-            Kind::Int | Kind::Uint => {
-                if branch.pipe.decl.len() > 1 {
-                    let message = "can't use %v to iterate over more than one variable";
-                    return Err(self.fail(message, &[value]));
-                }
-                let end = value.as_int().unwrap_or(0);
-                Ok(Some(Items::Int { next: 0, end, byte: value.kind() == Kind::Uint }))
-            }
-            Kind::Slice => Ok(Some(Items::List { list: value, next: 0 })),
-            Kind::Map => {
-                let members = value.members();
-                self.spend(members.len().min(1 << 20) as u32 / 4)?;
-                Ok(Some(Items::Map(members.into_iter())))
-            }
-            Kind::Invalid => Ok(None),
-            _ => Err(self.fail("range can't iterate over %v", &[value])),
-        }
-    }
-
-    /// Starts the next round of a loop, if there is one.
-    fn round(&mut self, rounds: &mut Loop<'a>) -> Result<Option<Body<'a>>, Stop> {
-        let next = match &mut rounds.items {
-            Items::List { list, next } => list.item(*next).map(|item| {
-                *next += 1;
-                (Val::int(*next as i64 - 1), item)
-            }),
-            Items::Map(members) => members.next().map(|(key, value)| (Val::bytes(key), value)),
-            Items::Int { next, end, byte } => (*next < *end).then(|| {
-                *next += 1;
-                let value = *next - 1;
-                (Val::NONE, if *byte { Val::of(V::Byte(value as u8)) } else { Val::int(value) })
-            }),
-        };
-        let Some((key, value)) = next else { return Ok(None) };
-        self.step()?;
-        self.variables.truncate(rounds.inner);
-        self.set_loop_variables(rounds, key, value)?;
-        Ok(Some(Body { nodes: rounds.branch.list.iter(), dot: value, mark: rounds.inner }))
-    }
-
-    fn set_loop_variables(&mut self, rounds: &Loop<'a>, key: Val<'a>, value: Val<'a>) -> Result<(), Stop> {
-        let pipe = &rounds.branch.pipe;
-        let (first, second) = match pipe.decl.as_slice() {
-            [] => return Ok(()),
-            [only] => (None, only),
-            [first, second, ..] => (Some(first), second),
-        };
-        if pipe.assign {
-            if let Some(first) = first {
-                self.assign(first, key)?;
-            }
-            return self.assign(second, value);
-        }
-        let mut top = self.variables.iter_mut().rev();
-        if let Some(slot) = top.next() {
-            slot.1 = value;
-        }
-        if first.is_some()
-            && let Some(slot) = top.next()
-        {
-            slot.1 = key;
+    fn action(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<(), Stop> {
+        let value = self.pipe(&dot, pipe)?;
+        if pipe.decl.is_empty() {
+            self.at = Some(At::Action(pipe));
+            self.print(value)?;
         }
         Ok(())
     }
 
-    /// What `{{template}}` runs, and the dot that it gives it.
-    fn invoke(&mut self, invoke: &'a Invoke, dot: Val<'a>) -> Result<Body<'a>, Stop> {
+    /// Starts a branch: lets `body` be the statements to run now, if there are any.
+    fn branch(&mut self, branch: &'a Branch, body: &mut Body<'a>) -> Result<(), Stop> {
+        let mark = self.variables.len();
+        let value = self.pipe(&body.dot, &branch.pipe)?;
+        self.settled(value)?;
+        if branch.kind == BranchKind::Range {
+            return self.range(branch, value, mark, body);
+        }
+        match (value.is_true(), &branch.else_list) {
+            (true, _) if branch.kind == BranchKind::With => self.nest(&branch.list, value, mark, body),
+            (true, _) => self.nest(&branch.list, body.dot, mark, body),
+            (false, Some(list)) => self.nest(list, body.dot, mark, body),
+            (false, None) => self.variables.truncate(mark),
+        }
+        Ok(())
+    }
+
+    /// Lets `body` be the statements `list`, and go on as it was after them.
+    pub(super) fn nest(&mut self, list: &'a List, dot: Val<'a>, mark: usize, body: &mut Body<'a>) {
+        let inner = Body { nodes: list.iter(), dot, mark };
+        self.frames.push(Frame::Body(std::mem::replace(body, inner)));
+    }
+
+    /// Makes the template that `{{template}}` calls the running one, with variables of its own.
+    fn invoke(&mut self, invoke: &'a Invoke, body: &mut Body<'a>) -> Result<(), Stop> {
         self.at = Some(At::Invoke(invoke));
         let Some(tree) = self.set.tree(&invoke.name) else {
             return Err(self.fail("template %q not defined", &[Val::text(&invoke.name)]));
@@ -425,22 +263,17 @@ impl<'a> Machine<'a, '_> {
             return Err(Box::new(ExecError::Recursion { message, place, limit }));
         }
         let dot = match &invoke.pipe {
-            Some(pipe) => self.pipe(dot, pipe)?,
+            Some(pipe) => self.pipe(&body.dot, pipe)?,
             None => Val::NONE,
         };
-        // The variables of the pipeline belong to the caller, below the new template's own.
+        // The variables of the pipeline belong to the caller, below the template's own.
         let mark = self.variables.len();
-        Ok(Body { nodes: tree.root.iter(), dot, mark })
-    }
-
-    /// Makes the invoked template the running one, with variables of its own.
-    fn enter(&mut self, invoke: &'a Invoke, dot: Val<'a>) {
-        if let Some(tree) = self.set.tree(&invoke.name) {
-            self.tree = tree;
-        }
-        self.base = self.variables.len();
-        self.variables.push(("$", dot));
+        self.nest(&tree.root, dot, mark, body);
+        self.frames.push(Frame::Caller { tree: self.tree, base: self.base });
+        (self.tree, self.base) = (tree, mark);
+        self.variables.push((ROOT, dot));
         self.depth += 1;
+        Ok(())
     }
 
     fn text(&mut self, start: u32, end: u32) -> Result<(), Stop> {
@@ -449,6 +282,7 @@ impl<'a> Machine<'a, '_> {
         self.write(text)
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let room = self.out_limit.saturating_sub(self.out.len());
         if bytes.len() <= room {
@@ -482,36 +316,9 @@ impl<'a> Machine<'a, '_> {
                 let mut printer = Printer::new(self.out, self.out_limit);
                 printer.print(&[value]);
                 let fitted = printer.fitted();
-                self.spend(((self.out.len() - before) / 64).min(1 << 20) as u32)?;
+                self.budget.spend((self.out.len() - before) / 64)?;
                 if fitted { Ok(()) } else { Err(self.too_long()) }
             }
         }
-    }
-
-    /// The place that is being evaluated.
-    pub(super) fn place(&self) -> Place {
-        let (line, column) = self.at.map_or((1, 0), |at| self.tree.source.line_and_column(at.pos()));
-        Place { name: self.tree.source.name.clone(), template: self.tree.name.clone(), line, column }
-    }
-
-    fn message(&self, format: &str, args: &[Val<'_>]) -> (String, Place) {
-        let place = self.place();
-        let node = self.at.map(|at| at.to_string()).unwrap_or_default();
-        let location = format!("{}:{}:{}", place.name, place.line, place.column);
-        let executing = format!("executing {} at <{node}>", quoted(&place.template));
-        // In Go the location is part of the format, so that a `%` in a name garbles the message.
-        let message = if location.contains('%') {
-            let executing = executing.replace('%', "%%");
-            sprintf(&format!("template: {location}: {executing}: {format}"), args)
-        } else {
-            format!("template: {location}: {executing}: {}", sprintf(format, args))
-        };
-        (message, place)
-    }
-
-    /// Go's error for what is being evaluated.
-    pub(super) fn fail(&self, format: &str, args: &[Val<'_>]) -> Stop {
-        let (message, place) = self.message(format, args);
-        Box::new(ExecError::Failed { message, place })
     }
 }

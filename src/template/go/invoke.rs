@@ -123,7 +123,7 @@ impl<'a> Machine<'a, '_> {
             return Err(Box::new(ExecError::Scratch { limit: self.options.scratch_bytes }));
         }
         let made = before.saturating_sub(self.context.scratch_left());
-        self.spend((made / 256).min(1 << 20) as u32)?;
+        self.budget.spend(made / 256)?;
         result.map_err(|message| {
             self.at = Some(node);
             self.fail("error calling %s: %w", &[Val::text(name), Val::text(&message)])

@@ -80,8 +80,8 @@
 //! nest as deeply as [`ParseOptions::max_nesting`] allows. Values do not know methods, fields of structs, channels or
 //! functions, since JSON has none.
 
-mod arena;
 mod ast;
+mod budget;
 mod builtins;
 mod call;
 mod compare;
@@ -100,6 +100,8 @@ mod parse;
 mod parse_list;
 mod parse_pipe;
 mod quote;
+mod range;
+mod report;
 mod requires;
 mod requires_path;
 mod set;

@@ -1,5 +1,8 @@
 //! Token look-ahead and error positions of the parser, and what both of its halves share.
 
+use std::collections::HashMap;
+
+use super::ast::{ROOT, Variable, VariableId};
 use super::error::ParseError;
 use super::fmt::sprintf;
 use super::lex::{Kind, Lexer, Token};
@@ -11,7 +14,7 @@ use super::val::Val;
 pub(super) struct Scope<'s> {
     tokens: [Token<'s>; 3],
     peeked: usize,
-    pub(super) variables: Vec<&'s str>,
+    pub(super) variables: Vec<VariableId>,
     /// The line on which the action began that is being read, or 0.
     pub(super) action_line: usize,
     pub(super) ranges: usize,
@@ -22,7 +25,7 @@ impl<'s> Scope<'s> {
     pub(super) fn new() -> Scope<'s> {
         let none = Token { kind: Kind::End, pos: 0, text: "", line: 0 };
         let tokens = [none; 3];
-        Scope { tokens, peeked: 0, variables: vec!["$"], action_line: 0, ranges: 0, parens: 0 }
+        Scope { tokens, peeked: 0, variables: vec![ROOT], action_line: 0, ranges: 0, parens: 0 }
     }
 }
 
@@ -33,6 +36,8 @@ pub(super) struct Parser<'s> {
     pub(super) scopes: Vec<Scope<'s>>,
     pub(super) scope: Scope<'s>,
     pub(super) options: &'s ParseOptions<'s>,
+    /// The numbers of all names that variables have in the source.
+    variables: HashMap<&'s str, VariableId>,
 }
 
 impl<'s> Parser<'s> {
@@ -40,7 +45,15 @@ impl<'s> Parser<'s> {
         let mut lexer = Lexer::new(text);
         lexer.break_is_word = !(options.functions)("break");
         lexer.continue_is_word = !(options.functions)("continue");
-        Parser { name, lexer, scopes: Vec::new(), scope: Scope::new(), options }
+        let variables = HashMap::from([("$", ROOT)]);
+        Parser { name, lexer, scopes: Vec::new(), scope: Scope::new(), options, variables }
+    }
+
+    /// The variable that the token names.
+    pub(super) fn variable_of(&mut self, token: Token<'s>) -> Variable {
+        let next = self.variables.len() as VariableId;
+        let id = *self.variables.entry(token.text).or_insert(next);
+        Variable { name: token.text.into(), id }
     }
 
     pub(super) fn next(&mut self) -> Token<'s> {

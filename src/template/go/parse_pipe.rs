@@ -88,8 +88,9 @@ impl<'s> Parser<'s> {
     }
 
     fn declare(&mut self, pipe: &mut Pipe, variable: Token<'s>) {
-        pipe.decl.push(variable.text.into());
-        self.scope.variables.push(variable.text);
+        let variable = self.variable_of(variable);
+        self.scope.variables.push(variable.id);
+        pipe.decl.push(variable);
     }
 
     fn second_variable(&mut self, pipe: &Pipe, context: &'static str) -> Result<bool, ParseError> {
@@ -202,9 +203,9 @@ impl<'s> Parser<'s> {
                 path.append(&mut fields);
                 Expr::Field { pos, path }
             }
-            Expr::Variable { name, mut path, .. } => {
+            Expr::Variable { variable, mut path, .. } => {
                 path.append(&mut fields);
-                Expr::Variable { pos, name, path }
+                Expr::Variable { pos, variable, path }
             }
             Expr::Bool(..) | Expr::Str { .. } | Expr::Number(..) | Expr::Nil(_) | Expr::Dot(_) => {
                 return Err(self.error("unexpected . after term %q", &[&operand.to_string()]));
@@ -247,10 +248,11 @@ impl<'s> Parser<'s> {
     }
 
     fn variable(&mut self, token: Token<'s>) -> Result<Expr, ParseError> {
-        if !self.scope.variables.contains(&token.text) {
+        let variable = self.variable_of(token);
+        if !self.scope.variables.contains(&variable.id) {
             return Err(self.error("undefined variable %q", &[token.text]));
         }
-        Ok(Expr::Variable { pos: token.pos, name: token.text.into(), path: Vec::new() })
+        Ok(Expr::Variable { pos: token.pos, variable, path: Vec::new() })
     }
 
     fn number(

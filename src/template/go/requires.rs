@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::ast::{BranchKind, Expr, List, Node, Pipe, Tree};
+use super::ast::{BranchKind, Expr, List, Node, Pipe, ROOT, Tree, VariableId};
 use super::builtins::Builtin;
 use super::requires_path::{Paths, Step};
 use super::set::Set;
@@ -43,8 +43,8 @@ struct Job<'a> {
 }
 
 /// A variable that can be seen, and the one declared before it.
-struct Variable<'a> {
-    name: &'a str,
+struct Declared {
+    id: VariableId,
     slot: usize,
     before: usize,
 }
@@ -60,7 +60,7 @@ struct Analysis<'a, 'f> {
     /// Calls under way: the name of the template, and the call that it is part of.
     calls: Vec<(&'a str, usize)>,
     /// Variables in the order of their declaration; the first one is no variable.
-    variables: Vec<Variable<'a>>,
+    variables: Vec<Declared>,
     /// What each declared variable, and `$` of each call, can stand for.
     values: Vec<Paths>,
     slots: HashMap<Slot, usize>,
@@ -127,7 +127,7 @@ impl<'a> Analysis<'a, '_> {
         self.called.clear();
         self.calls.clear();
         self.variables.clear();
-        self.variables.push(Variable { name: "", slot: usize::MAX, before: 0 });
+        self.variables.push(Declared { id: ROOT, slot: usize::MAX, before: 0 });
         if let Some(tree) = self.set.tree(name) {
             self.start(tree, Paths::root(), false, usize::MAX);
         }
@@ -155,19 +155,19 @@ impl<'a> Analysis<'a, '_> {
         self.calls.push((&tree.name, outer));
         let slot = self.values.len();
         self.values.push(dot.clone());
-        let scope = self.declare("$", slot, 0);
+        let scope = self.declare(ROOT, slot, 0);
         self.jobs.push(Job { list: &tree.root, dot, scope, optional, call });
     }
 
-    fn declare(&mut self, name: &'a str, slot: usize, before: usize) -> usize {
-        self.variables.push(Variable { name, slot, before });
+    fn declare(&mut self, id: VariableId, slot: usize, before: usize) -> usize {
+        self.variables.push(Declared { id, slot, before });
         self.variables.len() - 1
     }
 
-    fn slot_of(&self, mut scope: usize, name: &str) -> Option<usize> {
+    fn slot_of(&self, mut scope: usize, id: VariableId) -> Option<usize> {
         while scope > 0 {
             let variable = self.variables.get(scope)?;
-            if variable.name == name {
+            if variable.id == id {
                 return Some(variable.slot);
             }
             scope = variable.before;
@@ -229,8 +229,8 @@ impl<'a> Analysis<'a, '_> {
 
     /// The variables of a `range` stand for its elements, too.
     fn loop_variables(&mut self, pipe: &'a Pipe, scope: usize, element: &Paths) {
-        if let Some(name) = pipe.decl.last()
-            && let Some(slot) = self.slot_of(scope, name)
+        if let Some(variable) = pipe.decl.last()
+            && let Some(slot) = self.slot_of(scope, variable.id)
         {
             self.flow(slot, element);
         }
@@ -286,16 +286,16 @@ impl<'a> Analysis<'a, '_> {
 
     /// The variables that the pipeline declares or assigns to get its value.
     fn variables_of(&mut self, pipe: &'a Pipe, value: &Paths, view: &mut View<'_>) {
-        for (at, name) in pipe.decl.iter().enumerate() {
+        for (at, variable) in pipe.decl.iter().enumerate() {
             let slot = match pipe.assign {
-                true => self.slot_of(view.scope, name),
+                true => self.slot_of(view.scope, variable.id),
                 false => {
                     let next = self.values.len();
                     let slot = *self.slots.entry((std::ptr::from_ref(pipe), at)).or_insert(next);
                     if slot == next {
                         self.values.push(Paths::default());
                     }
-                    view.scope = self.declare(name, slot, view.scope);
+                    view.scope = self.declare(variable.id, slot, view.scope);
                     Some(slot)
                 }
             };
@@ -321,8 +321,8 @@ impl<'a> Analysis<'a, '_> {
         match expr {
             Expr::Dot(_) => view.dot.clone(),
             Expr::Field { path, .. } => view.dot.fields(path),
-            Expr::Variable { name, path, .. } => {
-                let slot = self.slot_of(view.scope, name);
+            Expr::Variable { variable, path, .. } => {
+                let slot = self.slot_of(view.scope, variable.id);
                 let value = slot.and_then(|slot| self.values.get(slot)).cloned().unwrap_or_default();
                 value.fields(path)
             }

@@ -123,6 +123,7 @@ impl<'a> Val<'a> {
     }
 
     /// A part of the data, as it stands in a variable of type `interface {}`.
+    #[inline]
     pub fn data(value: &'a Value) -> Val<'a> {
         let v = match value {
             Value::Null => V::Nil,
@@ -257,6 +258,7 @@ impl<'a> Val<'a> {
     }
 
     /// The element of a list, counted from 0.
+    #[inline]
     pub fn item(&self, at: usize) -> Option<Val<'a>> {
         let item = match self.v {
             V::List(list) => list.get(at).map(Val::data),
@@ -289,6 +291,7 @@ impl<'a> Val<'a> {
     }
 
     /// The value as a part of `whole`, whose depth is a bound for its own.
+    #[inline]
     fn within(mut self, whole: &Val<'a>) -> Val<'a> {
         if matches!(self.kind(), Kind::Slice | Kind::Map) {
             self.depth = whole.depth;

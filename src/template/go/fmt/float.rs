@@ -6,9 +6,6 @@ use super::Printer;
 /// No double has more digits than this behind the point, or more significant ones.
 const EXACT_DIGITS: usize = 1_100;
 
-/// With fewer digits than this, no two shortest forms of a double are equally near to it.
-const TIE_DIGITS: usize = 15;
-
 /// A double as decimal digits `0.d1d2d3… * 10^point`, without trailing zeros; no digits for zero.
 struct Decimal {
     digits: Vec<u8>,
@@ -16,36 +13,29 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The fewest digits that give the same double back; of two that are equally near, the even ones.
+    /// The fewest digits that give the same double back; of two such forms the nearer one, or else the even one.
     fn shortest(value: f64) -> Decimal {
-        let text = format!("{value:e}");
-        let shortest = Decimal::from_exponent_form(&text);
-        let count = shortest.digits.len();
-        if count < TIE_DIGITS {
-            return shortest;
-        }
-        let precision = count - 1;
-        let nearest = format!("{value:.precision$e}");
-        match nearest != text && nearest.parse() == Ok(value) {
-            true => Decimal::from_exponent_form(&nearest),
-            false => shortest,
-        }
+        Decimal::from_text(zmij::Buffer::new().format_finite(value))
     }
 
     /// `significant` digits, correctly rounded.
     fn rounded(value: f64, significant: usize) -> Decimal {
         let precision = significant.saturating_sub(1).min(EXACT_DIGITS);
-        Decimal::from_exponent_form(&format!("{value:.precision$e}"))
+        Decimal::from_text(&format!("{value:.precision$e}"))
     }
 
-    fn from_exponent_form(text: &str) -> Decimal {
+    /// The digits of `123.4`, `0.0012` or `1.234e-5`.
+    fn from_text(text: &str) -> Decimal {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-        let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+        let whole = mantissa.find('.').unwrap_or(mantissa.len());
+        let written = || mantissa.bytes().filter(u8::is_ascii_digit);
+        let zeros = written().take_while(|&digit| digit == b'0').count();
+        let mut digits: Vec<u8> = written().skip(zeros).collect();
         while digits.last() == Some(&b'0') {
             digits.pop();
         }
-        let point = if digits.is_empty() { 0 } else { exponent.parse::<i32>().unwrap_or(0) + 1 };
-        Decimal { digits, point }
+        let point = whole as i32 - zeros as i32 + exponent.parse::<i32>().unwrap_or(0);
+        Decimal { point: if digits.is_empty() { 0 } else { point }, digits }
     }
 
     fn digit(&self, at: i32) -> u8 {
@@ -190,12 +180,6 @@ fn hexadecimal(size: f64, verb: char, precision: Option<usize>, out: &mut Vec<u8
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Whether `value` is a number whose `%v` has no exponent and no point, so that plain digits do.
-fn small_whole(value: f64) -> Option<u32> {
-    let whole = value as u32;
-    (whole < 1_000_000 && f64::from(whole) == value && value.is_sign_positive()).then_some(whole)
-}
-
 impl Printer<'_> {
     /// Prints a float.
     pub(super) fn float(&mut self, value: &Val<'_>, number: f64, verb: char) {
@@ -255,22 +239,13 @@ impl Printer<'_> {
 
     /// Prints a number of everyday size, which `%v` shows without an exponent; false if it is not one.
     fn plain_number(&mut self, number: f64) -> bool {
-        if let Some(whole) = small_whole(number) {
-            self.push_shown(whole);
-            return true;
+        let plain = (1e-4..1e6).contains(&number.abs());
+        if plain {
+            let mut buffer = zmij::Buffer::new();
+            let text = buffer.format_finite(number);
+            self.push(text.strip_suffix(".0").unwrap_or(text).as_bytes());
         }
-        if !(1e-4..1e6).contains(&number.abs()) {
-            return false;
-        }
-        let before = self.out.len();
-        self.push_shown(number);
-        // Where two shortest forms may be equally near, the slow way decides.
-        let sure = self.out.len() - before < TIE_DIGITS && !self.overflow;
-        if !sure {
-            self.out.truncate(before);
-            self.overflow = false;
-        }
-        sure
+        plain
     }
 
     fn not_finite(&mut self, number: f64, sign: u8) {

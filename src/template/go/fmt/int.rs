@@ -13,7 +13,7 @@ impl Printer<'_> {
         match verb {
             'v' | 'd' if self.flags.is_plain() && !self.flags.sharp_v => {
                 self.push(if negative { b"-" } else { b"" });
-                self.push_shown(size);
+                self.push(itoa::Buffer::new().format(size).as_bytes());
             }
             'v' if self.flags.sharp_v && matches!(value.v, V::Byte(_)) => {
                 let sharp = std::mem::replace(&mut self.flags.sharp, true);

@@ -5,8 +5,6 @@ mod format;
 mod int;
 mod text;
 
-use std::io::Write;
-
 use super::unicode::count;
 use super::val::{Kind, V, Val};
 
@@ -116,15 +114,6 @@ impl<'o> Printer<'o> {
                 self.out.extend_from_slice(fitting);
             }
             _ => self.out.extend_from_slice(bytes),
-        }
-    }
-
-    /// Appends what `shown` shows, without a text in between.
-    fn push_shown(&mut self, shown: impl std::fmt::Display) {
-        let _ = write!(self.out, "{shown}");
-        if self.out.len() > self.limit {
-            self.overflow = true;
-            self.out.truncate(self.limit);
         }
     }
 

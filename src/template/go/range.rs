@@ -1,0 +1,144 @@
+//! Loops: what `range` goes through, its variables, and the ways out of it.
+
+use super::ast::Branch;
+use super::exec::{Body, Frame, Machine, Stop};
+use super::val::{Kind, V, Val};
+
+/// A `range` under way.
+pub(super) struct Loop<'a> {
+    branch: &'a Branch,
+    items: Items<'a>,
+    /// The variables that every round starts with.
+    inner: usize,
+    /// The variables that the loop leaves.
+    pub(super) outer: usize,
+}
+
+/// What a loop goes through.
+enum Items<'a> {
+    List { list: Val<'a>, next: usize },
+    Map(std::vec::IntoIter<(&'a [u8], Val<'a>)>),
+    Int { next: i64, end: i64, byte: bool },
+}
+
+impl<'a> Items<'a> {
+    /// The next key, and what stands there.
+    #[inline(always)]
+    fn next(&mut self) -> Option<(Val<'a>, Val<'a>)> {
+        match self {
+            Items::List { list, next } => {
+                let item = list.item(*next)?;
+                *next += 1;
+                Some((Val::int(*next as i64 - 1), item))
+            }
+            Items::Map(members) => members.next().map(|(key, value)| (Val::bytes(key), value)),
+            Items::Int { next, end, byte } => (*next < *end).then(|| {
+                let value = *next;
+                *next += 1;
+                (Val::NONE, if *byte { Val::of(V::Byte(value as u8)) } else { Val::int(value) })
+            }),
+        }
+    }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// Starts a loop over `value`: lets `body` be its first round, or what its `else` holds.
+    pub(super) fn range(
+        &mut self,
+        branch: &'a Branch,
+        value: Val<'a>,
+        outer: usize,
+        body: &mut Body<'a>,
+    ) -> Result<(), Stop> {
+        if let V::Absent(absent) = value.v {
+            self.miss(absent);
+        }
+        if let Some(items) = self.items(branch, value)? {
+            let mut rounds = Box::new(Loop { branch, items, inner: self.variables.len(), outer });
+            let around = body.clone();
+            if self.round(&mut rounds, body)? {
+                self.frames.push(Frame::Body(around));
+                self.frames.push(Frame::Loop(rounds));
+                return Ok(());
+            }
+        }
+        match &branch.else_list {
+            Some(list) => self.nest(list, body.dot, outer, body),
+            None => self.variables.truncate(outer),
+        }
+        Ok(())
+    }
+
+    fn items(&mut self, branch: &'a Branch, value: Val<'a>) -> Result<Option<Items<'a>>, Stop> {
+        let value = value.unboxed();
+        match value.kind() {
+            Kind::Int | Kind::Uint => {
+                if branch.pipe.decl.len() > 1 {
+                    let message = "can't use %v to iterate over more than one variable";
+                    return Err(self.fail(message, &[value]));
+                }
+                let end = value.as_int().unwrap_or(0);
+                Ok(Some(Items::Int { next: 0, end, byte: value.kind() == Kind::Uint }))
+            }
+            Kind::Slice => Ok(Some(Items::List { list: value, next: 0 })),
+            Kind::Map => {
+                let members = value.members();
+                self.budget.spend(members.len() / 4)?;
+                Ok(Some(Items::Map(members.into_iter())))
+            }
+            Kind::Invalid => Ok(None),
+            _ => Err(self.fail("range can't iterate over %v", &[value])),
+        }
+    }
+
+    /// Lets `body` be the next round of a loop; false if there is none.
+    pub(super) fn round(&mut self, rounds: &mut Loop<'a>, body: &mut Body<'a>) -> Result<bool, Stop> {
+        let Some((key, value)) = rounds.items.next() else { return Ok(false) };
+        self.budget.step()?;
+        self.variables.truncate(rounds.inner);
+        self.set_loop_variables(rounds, key, value)?;
+        *body = Body { nodes: rounds.branch.list.iter(), dot: value, mark: rounds.inner };
+        Ok(true)
+    }
+
+    fn set_loop_variables(&mut self, rounds: &Loop<'a>, key: Val<'a>, value: Val<'a>) -> Result<(), Stop> {
+        let pipe = &rounds.branch.pipe;
+        let (first, second) = match pipe.decl.as_slice() {
+            [] => return Ok(()),
+            [only] => (None, only),
+            [first, second, ..] => (Some(first), second),
+        };
+        if pipe.assign {
+            if let Some(first) = first {
+                self.assign(first, key)?;
+            }
+            return self.assign(second, value);
+        }
+        let mut top = self.variables.iter_mut().rev();
+        if let Some(slot) = top.next() {
+            slot.1 = value;
+        }
+        if first.is_some()
+            && let Some(slot) = top.next()
+        {
+            slot.1 = key;
+        }
+        Ok(())
+    }
+
+    /// Ends the statements of a round, and (`leave`) the innermost loop with it.
+    pub(super) fn leave_loop(&mut self, leave: bool, body: &mut Body<'a>) {
+        body.nodes = [].iter();
+        while let Some(frame) = self.frames.pop() {
+            if let Frame::Loop(rounds) = frame {
+                if leave {
+                    self.variables.truncate(rounds.outer);
+                    body.mark = rounds.outer;
+                } else {
+                    self.frames.push(Frame::Loop(rounds));
+                }
+                break;
+            }
+        }
+    }
+}

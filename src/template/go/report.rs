@@ -1,0 +1,45 @@
+//! Go's error messages, and the notes of what strict mode misses, for the part of the tree that is being evaluated.
+
+use super::error::{ExecError, Place};
+use super::exec::{Machine, Stop};
+use super::fmt::sprintf;
+use super::missing::Absent;
+use super::quote::quoted;
+use super::val::Val;
+
+impl<'a> Machine<'a, '_> {
+    /// Notes that a value was needed that is not there.
+    pub(super) fn miss(&mut self, absent: &Absent<'a>) {
+        let mut misses = std::mem::take(&mut self.misses);
+        misses.record(absent, || self.place());
+        self.misses = misses;
+    }
+
+    /// The place that is being evaluated.
+    fn place(&self) -> Place {
+        let (line, column) = self.at.map_or((1, 0), |at| self.tree.source.line_and_column(at.pos()));
+        Place { name: self.tree.source.name.clone(), template: self.tree.name.clone(), line, column }
+    }
+
+    pub(super) fn message(&self, format: &str, args: &[Val<'_>]) -> (String, Place) {
+        let place = self.place();
+        let node = self.at.map(|at| at.to_string()).unwrap_or_default();
+        let location = format!("{}:{}:{}", place.name, place.line, place.column);
+        let executing = format!("executing {} at <{node}>", quoted(&place.template));
+        // In Go the location is part of the format, so that a `%` in a name garbles the message.
+        let message = if location.contains('%') {
+            let executing = executing.replace('%', "%%");
+            sprintf(&format!("template: {location}: {executing}: {format}"), args)
+        } else {
+            format!("template: {location}: {executing}: {}", sprintf(format, args))
+        };
+        (message, place)
+    }
+
+    /// Go's error for what is being evaluated.
+    #[cold]
+    pub(super) fn fail(&self, format: &str, args: &[Val<'_>]) -> Stop {
+        let (message, place) = self.message(format, args);
+        Box::new(ExecError::Failed { message, place })
+    }
+}
