@@ -8,11 +8,6 @@ use super::json::marshal;
 /// All functions that the corpus' README describes.
 pub struct CorpusFunctions;
 
-/// Whether the corpus has a function of that name.
-pub fn is_corpus_function(name: &str) -> bool {
-    CorpusFunctions.signature(name).is_some()
-}
-
 const fn typed(params: &'static [Type], variadic: Option<Type>, result: Type) -> Signature {
     Signature { params, variadic, result, takes_missing: false }
 }

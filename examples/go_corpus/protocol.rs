@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use ai_prompt_shell::template::go::{ExecError, ExecOptions, MissingKey, ParseError, ParseOptions, Set};
+use ai_prompt_shell::template::go::{
+    ExecError, ExecOptions, Functions, MissingKey, ParseError, ParseOptions, Set,
+};
 use ai_prompt_shell::value::{Value, from_json};
 use serde::Deserialize;
 
 use super::functions::CorpusFunctions;
-use super::functions::is_corpus_function;
 
 /// One case.
 #[derive(Deserialize)]
@@ -24,6 +25,10 @@ pub struct Case {
     data: Option<Box<serde_json::value::RawValue>>,
     #[serde(default)]
     missingkey: Option<String>,
+}
+
+fn is_function(name: &str) -> bool {
+    CorpusFunctions.signature(name).is_some()
 }
 
 /// What a case gave.
@@ -44,7 +49,7 @@ impl Case {
 
     /// The definitions in name order, then the main template, in one set.
     fn compile(&self) -> Result<Set, ParseError> {
-        let options = ParseOptions::new(&is_corpus_function);
+        let options = ParseOptions::new(&is_function);
         let mut set = Set::new();
         for (name, text) in self.defs.iter().flatten() {
             set.parse(name, text, &options)?;

@@ -28,7 +28,8 @@ pub struct Place {
 /// A value that a run in strict mode needed and that is not there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
-    /// The path from the root of the data: `variables.docs[1].title`.
+    /// The path from the root of the data: `variables.docs[1].title`. Below a value that is not part of the data, such
+    /// as a function's result: `(an expression).title`.
     pub path: String,
     /// Where it was needed first.
     pub place: Place,

@@ -26,6 +26,9 @@ pub(super) enum Holder<'a> {
 /// A run that needs so many values that are not there gets no more of them listed.
 const MAX_RECORDED: usize = 10_000;
 
+/// What stands for a value that is not part of the data, such as a function's result.
+const OUTSIDE: &str = "(an expression)";
+
 /// Objects nested deeper than this in the data are not searched for.
 const MAX_SEARCH_DEPTH: usize = 500;
 
@@ -85,9 +88,10 @@ impl<'a> Misses<'a> {
 impl Miss<'_> {
     fn named(self, paths: &HashMap<*const Map, Option<String>>) -> Missing {
         let holder = match self.holder {
-            Holder::Map(map) => paths.get(&Arc::as_ptr(map)).cloned().flatten().unwrap_or_default(),
-            _ => String::new(),
+            Holder::Map(map) => paths.get(&Arc::as_ptr(map)).cloned().flatten(),
+            _ => None,
         };
+        let holder = holder.as_deref().unwrap_or(OUTSIDE);
         let keys = String::from_utf8_lossy(&self.keys);
         let dot = if holder.is_empty() { "" } else { "." };
         Missing { path: format!("{holder}{dot}{keys}"), place: self.place }

@@ -1,33 +1,11 @@
 //! What a template can touch, found without running it: data, functions, and templates that are not in its set.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::ast::{BranchKind, Expr, List, Node, Pipe, ROOT, Tree, VariableId};
-use super::builtins::Builtin;
+use super::needs::{Need, Needs, Requires};
 use super::requires_path::{Paths, Step};
 use super::set::Set;
-
-/// One thing that a template can touch.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Need {
-    /// A path from the root of the data (`user.name`, `docs[].title`, empty for all of it), or a name.
-    pub name: String,
-    /// Only tested, or only touched inside a branch: a run may succeed without it.
-    pub optional: bool,
-    /// What is touched below the path is decided as the template runs.
-    pub dynamic: bool,
-}
-
-/// What a template can touch. Each list is sorted by name and has each name once.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Requires {
-    /// Places in the data. A place that is touched stands for everything below it, too.
-    pub paths: Vec<Need>,
-    /// Functions that are not built-in.
-    pub functions: Vec<Need>,
-    /// Templates that are called and not in the set.
-    pub templates: Vec<Need>,
-}
 
 /// Statements and paths looked at, all rounds together; a template that takes more is taken to touch everything.
 const MAX_VISITS: usize = 100_000;
@@ -52,9 +30,9 @@ struct Declared {
 /// A declaration: the pipeline, and which of its variables.
 type Slot = (*const Pipe, usize);
 
-struct Analysis<'a, 'f> {
+pub(super) struct Analysis<'a, 'f> {
     set: &'a Set,
-    takes_missing: &'f dyn Fn(&str) -> bool,
+    pub(super) takes_missing: &'f dyn Fn(&str) -> bool,
     jobs: Vec<Job<'a>>,
     called: HashSet<(&'a str, Paths, bool)>,
     /// Calls under way: the name of the template, and the call that it is part of.
@@ -66,28 +44,9 @@ struct Analysis<'a, 'f> {
     slots: HashMap<Slot, usize>,
     changed: bool,
     visits: usize,
-    needs: Needs,
-}
-
-#[derive(Default)]
-struct Needs {
-    paths: BTreeMap<String, (bool, bool)>,
-    functions: BTreeMap<String, (bool, bool)>,
-    templates: BTreeMap<String, (bool, bool)>,
-}
-
-fn note(needs: &mut BTreeMap<String, (bool, bool)>, name: &str, optional: bool, dynamic: bool) {
-    match needs.get_mut(name) {
-        Some(known) => *known = (known.0 && optional, known.1 || dynamic),
-        None => {
-            needs.insert(name.to_owned(), (optional, dynamic));
-        }
-    }
-}
-
-fn listed(needs: BTreeMap<String, (bool, bool)>) -> Vec<Need> {
-    let need = |(name, (optional, dynamic))| Need { name, optional, dynamic };
-    needs.into_iter().map(need).collect()
+    paths: Needs,
+    pub(super) functions: Needs,
+    templates: Needs,
 }
 
 impl Set {
@@ -107,7 +66,9 @@ impl Set {
             slots: HashMap::new(),
             changed: true,
             visits: 0,
-            needs: Needs::default(),
+            paths: Needs::default(),
+            functions: Needs::default(),
+            templates: Needs::default(),
         };
         // Values flow backwards through loops, so that it takes several rounds until all is seen.
         while analysis.changed && analysis.visits < MAX_VISITS {
@@ -116,8 +77,11 @@ impl Set {
         if analysis.visits >= MAX_VISITS {
             analysis.give_up();
         }
-        let Needs { paths, functions, templates } = analysis.needs;
-        Requires { paths: listed(paths), functions: listed(functions), templates: listed(templates) }
+        Requires {
+            paths: analysis.paths.listed(),
+            functions: analysis.functions.listed(),
+            templates: analysis.templates.listed(),
+        }
     }
 }
 
@@ -140,12 +104,12 @@ impl<'a> Analysis<'a, '_> {
 
     /// Everything can be touched, and every function and template that is named anywhere.
     fn give_up(&mut self) {
-        note(&mut self.needs.paths, "", true, true);
+        self.paths.note(Need { name: String::new(), optional: true, dynamic: true, whole: true });
         for name in self.set.functions() {
-            note(&mut self.needs.functions, name, true, false);
+            self.functions.name(name, true);
         }
         for name in self.set.undefined() {
-            note(&mut self.needs.templates, name, true, false);
+            self.templates.name(name, true);
         }
     }
 
@@ -197,11 +161,14 @@ impl<'a> Analysis<'a, '_> {
             self.variables_of(pipe, declared, &mut view);
             match node {
                 Node::Action(_) => {
-                    self.touch(&value, optional || !pipe.decl.is_empty());
+                    match pipe.decl.is_empty() {
+                        true => self.use_whole(&value, optional),
+                        false => self.look_at(&value.below_root(), true),
+                    }
                     scope = view.scope;
                 }
                 Node::Template(invoke) => {
-                    self.touch(&value, true);
+                    self.look_at(&value.below_root(), true);
                     self.call(&invoke.name, value, optional, call);
                     scope = view.scope;
                 }
@@ -212,7 +179,7 @@ impl<'a> Analysis<'a, '_> {
                         BranchKind::With => value.clone(),
                         BranchKind::Range => value.step(&Step::Each),
                     };
-                    self.touch(&value, optional || branch.kind != BranchKind::Range);
+                    self.look_at(&value, optional || branch.kind != BranchKind::Range);
                     if branch.kind == BranchKind::Range {
                         self.loop_variables(pipe, inner, &body_dot);
                     }
@@ -244,7 +211,7 @@ impl<'a> Analysis<'a, '_> {
 
     fn call(&mut self, name: &'a str, dot: Paths, optional: bool, outer: usize) {
         let Some(tree) = self.set.tree(name) else {
-            return note(&mut self.needs.templates, name, optional, false);
+            return self.templates.name(name, optional);
         };
         // A template that calls itself may go on to any depth.
         let dot = if self.is_under_way(name, outer) { dot.frozen() } else { dot };
@@ -263,10 +230,21 @@ impl<'a> Analysis<'a, '_> {
         false
     }
 
-    fn touch(&mut self, value: &Paths, optional: bool) {
+    /// The value is looked at: tested, gone through, or a way to something else.
+    pub(super) fn look_at(&mut self, value: &Paths, optional: bool) {
+        self.touch(value, optional, false);
+    }
+
+    /// The value is used with all that is in it.
+    pub(super) fn use_whole(&mut self, value: &Paths, optional: bool) {
+        self.touch(value, optional, true);
+    }
+
+    fn touch(&mut self, value: &Paths, optional: bool, whole: bool) {
         for path in value.iter() {
             self.visits += 1;
-            note(&mut self.needs.paths, &path.to_string(), optional || path.optional, path.dynamic);
+            let optional = optional || path.optional;
+            self.paths.note(Need { name: path.to_string(), optional, dynamic: path.dynamic, whole });
         }
     }
 
@@ -317,7 +295,7 @@ impl<'a> Analysis<'a, '_> {
         }
     }
 
-    fn operand(&mut self, expr: &'a Expr, view: &mut View<'_>) -> Paths {
+    pub(super) fn operand(&mut self, expr: &'a Expr, view: &mut View<'_>) -> Paths {
         match expr {
             Expr::Dot(_) => view.dot.clone(),
             Expr::Field { path, .. } => view.dot.fields(path),
@@ -332,75 +310,11 @@ impl<'a> Analysis<'a, '_> {
             Expr::Nil(_) | Expr::Bool(..) | Expr::Number(..) | Expr::Str { .. } => Paths::default(),
         }
     }
-
-    /// A call: what its arguments touch, and what its result can stand for.
-    fn function(
-        &mut self,
-        name: &str,
-        builtin: Option<Builtin>,
-        (args, piped): (&'a [Expr], Option<Paths>),
-        view: &mut View<'_>,
-    ) -> Paths {
-        if matches!(builtin, Some(Builtin::And | Builtin::Or)) {
-            return self.choice(builtin == Some(Builtin::Or), (args, piped), view);
-        }
-        if builtin.is_none() {
-            note(&mut self.needs.functions, name, view.optional, false);
-        }
-        let test = builtin == Some(Builtin::Not) || (builtin.is_none() && (self.takes_missing)(name));
-        let mut values: Vec<Paths> = args.iter().map(|arg| self.operand(arg, view)).collect();
-        values.extend(piped);
-        for (at, value) in values.iter().enumerate() {
-            self.touch(value, view.optional || (test && at + 1 == values.len()));
-        }
-        let Some((first, indexes)) = values.split_first() else { return Paths::default() };
-        match builtin {
-            Some(Builtin::Index) => {
-                let mut item = first.clone();
-                for at in 0..indexes.len() {
-                    item = item.step(&index_step(args.get(at + 1)));
-                }
-                self.touch(&item, view.optional);
-                item
-            }
-            Some(Builtin::Slice) => first.clone(),
-            _ => Paths::default(),
-        }
-    }
-
-    /// `and` and `or` give one of their arguments; those after the first may not even be looked at.
-    fn choice(&mut self, or: bool, (args, piped): (&'a [Expr], Option<Paths>), view: &mut View<'_>) -> Paths {
-        let outer = view.optional;
-        let alone = args.len() + usize::from(piped.is_some()) == 1;
-        let mut result = Paths::default();
-        for (at, arg) in args.iter().enumerate() {
-            view.optional |= at > 0;
-            let value = self.operand(arg, view);
-            self.touch(&value, true);
-            let spared = !alone && (or || at > 0);
-            result.add(&if spared { value.optional() } else { value });
-        }
-        view.optional = outer;
-        if let Some(value) = piped {
-            self.touch(&value, true);
-            result.add(&if alone { value } else { value.optional() });
-        }
-        result
-    }
 }
 
 /// What operands can see where they stand.
-struct View<'d> {
+pub(super) struct View<'d> {
     dot: &'d Paths,
     scope: usize,
-    optional: bool,
-}
-
-/// The step that an index makes: known for a literal, otherwise decided as the template runs.
-fn index_step(index: Option<&Expr>) -> Step {
-    match index {
-        Some(Expr::Str { text, .. }) => Step::Key(String::from_utf8_lossy(text).into_owned()),
-        Some(Expr::Number(..)) => Step::Each,
-        _ => Step::Unknown,
-    }
+    pub(super) optional: bool,
 }

@@ -95,6 +95,11 @@ impl Paths {
         self.map(|path| Path { dynamic: true, ..path.clone() })
     }
 
+    /// The same places without the whole of the data, which is there to be handed on and is not looked at for that.
+    pub(super) fn below_root(&self) -> Paths {
+        Paths(self.0.iter().filter(|path| path.dynamic || !path.steps.is_empty()).cloned().collect())
+    }
+
     /// The same places, none of which is needed.
     pub(super) fn optional(&self) -> Paths {
         self.map(|path| Path { optional: true, ..path.clone() })

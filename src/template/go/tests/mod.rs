@@ -4,6 +4,7 @@ mod limits;
 mod pending;
 mod requires;
 mod strict;
+mod touched;
 
 use super::*;
 use crate::value::from_json;
@@ -15,7 +16,7 @@ impl Functions for TestFunctions {
     fn signature(&self, name: &str) -> Option<Signature> {
         match name {
             "default" => Some(Signature { takes_missing: true, ..Signature::ANY }),
-            "say" | "list" | "plain" | "later" | "gap" => Some(Signature::ANY),
+            "say" | "list" | "object" | "plain" | "later" | "gap" => Some(Signature::ANY),
             _ => None,
         }
     }
@@ -26,6 +27,9 @@ impl Functions for TestFunctions {
                 Outcome::Value(if value.is_true() { *value } else { *fallback })
             }
             ("list", items) => Outcome::Value(context.list(items.to_vec())),
+            ("object", [key, value]) => {
+                Outcome::Value(context.map(vec![(key.as_bytes().unwrap_or_default().to_vec(), *value)]))
+            }
             ("plain", [value]) => Outcome::Value(context.value(context.to_value(value))),
             ("later", _) => Outcome::Pending,
             ("gap", _) => Outcome::Gap,

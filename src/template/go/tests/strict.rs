@@ -92,6 +92,13 @@ fn what_comes_of_a_missing_argument_is_not_reported_again() {
 }
 
 #[test]
+fn what_lacks_in_a_function_s_result_is_not_taken_for_data() {
+    assert_eq!(misses(r#"{{(object "a" 1).nope.x}}"#), ["(an expression).nope.x"]);
+    assert_eq!(misses("{{with plain .vscode}}{{.nope}}{{end}}"), ["vscode.nope"]);
+    assert_eq!(misses(r#"{{with plain (object "a" 1)}}{{.nope}}{{end}}"#), ["(an expression).nope"]);
+}
+
+#[test]
 fn null_is_a_value() {
     let (out, missing) =
         strict("{{.variables.nil}}|{{say .variables.nil}}|{{range .variables.nil}}{{else}}e{{end}}");
