@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build setup test test-all check fmt lint doc bench-check
+.PHONY: help run build setup test test-all check fmt lint doc fuzz fuzz-seeds bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -34,6 +34,29 @@ lint: ## formatting and clippy, as strict as the CI
 
 doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --lib --document-private-items
+
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= parse execute
+FUZZ = target/fuzz
+SEEDS = cargo run --quiet --release --manifest-path tests/fuzz/Cargo.toml --target-dir $(FUZZ) --example seeds --
+
+fuzz: ## fuzz the Go templates' parser and executor, ten minutes each (FUZZ_SECONDS=600)
+	@command -v cargo-fuzz > /dev/null || cargo install --locked cargo-fuzz
+	@mkdir -p $(FUZZ)/artifacts
+	for target in $(FUZZ_TARGETS); do \
+		$(SEEDS) unpack tests/fuzz/seeds/$$target.jsonl.gz $(FUZZ)/corpus/$$target && \
+		cargo fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
+			-dict=tests/fuzz/go.dict -artifact_prefix=$(FUZZ)/artifacts/$$target- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 || exit 1; \
+	done
+
+fuzz-seeds: ## keep what fuzzing has found: the fewest inputs that reach everything
+	for target in $(FUZZ_TARGETS); do \
+		rm -rf $(FUZZ)/least && mkdir -p $(FUZZ)/least && \
+		cargo fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/least $(FUZZ)/corpus/$$target -- \
+			-merge=1 && \
+		$(SEEDS) pack $(FUZZ)/least tests/fuzz/seeds/$$target.jsonl.gz || exit 1; \
+	done
 
 bench-check: ## that the benches work, without measuring
 	$(CARGO) bench --bench render -- --test

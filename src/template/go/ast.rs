@@ -165,7 +165,6 @@ impl Expr {
 /// The part of the tree that is being evaluated, for messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At<'t> {
-    Action(&'t Pipe),
     Pipe(&'t Pipe),
     Command(&'t Command),
     Expr(&'t Expr),
@@ -175,7 +174,7 @@ pub(super) enum At<'t> {
 impl At<'_> {
     pub(super) fn pos(self) -> Pos {
         match self {
-            At::Action(pipe) | At::Pipe(pipe) => pipe.pos,
+            At::Pipe(pipe) => pipe.pos,
             At::Command(command) => command.pos,
             At::Expr(expr) => expr.pos(),
             At::Invoke(invoke) => invoke.pos,
@@ -186,7 +185,6 @@ impl At<'_> {
 impl Display for At<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            At::Action(pipe) => write!(f, "{{{{{pipe}}}}}"),
             At::Pipe(pipe) => pipe.fmt(f),
             At::Command(command) => command.fmt(f),
             At::Expr(expr) => expr.fmt(f),

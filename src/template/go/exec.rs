@@ -221,7 +221,7 @@ impl<'a> Machine<'a, '_> {
     fn action(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<(), Stop> {
         let value = self.pipe(&dot, pipe)?;
         if pipe.decl.is_empty() {
-            self.at = Some(At::Action(pipe));
+            self.at = Some(pipe.lone_operand().map_or(At::Pipe(pipe), At::Expr));
             self.print(value)?;
         }
         Ok(())

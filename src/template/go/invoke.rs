@@ -34,7 +34,7 @@ impl<'a> Machine<'a, '_> {
             _ => {
                 let start = self.arguments.len();
                 let result = self.collect(dot, &signature, args).and_then(|()| {
-                    if self.any_missing(start, &signature) {
+                    if self.any_missing(start, &signature, args) {
                         return Ok(Val::of(V::Gap));
                     }
                     self.call(name, *builtin, signature, (start, node, args))
@@ -83,7 +83,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// Strict mode: whether an argument is not there, which is noted unless the function takes such.
-    fn any_missing(&mut self, start: usize, signature: &Signature) -> bool {
+    fn any_missing(&mut self, start: usize, signature: &Signature, args: Args<'a>) -> bool {
         let mut found = false;
         let end = self.arguments.len();
         for at in start..end {
@@ -91,6 +91,7 @@ impl<'a> Machine<'a, '_> {
             match slot.v {
                 V::Absent(_) | V::Gap if signature.takes_missing && at + 1 == end => *slot = Val::NIL,
                 V::Absent(absent) => {
+                    self.at = args.rest.get(at - start).or(args.first).map(At::Expr);
                     self.miss(absent);
                     found = true;
                 }

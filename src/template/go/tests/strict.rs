@@ -47,6 +47,19 @@ fn the_place_of_a_miss_is_where_it_was_needed_first() {
 }
 
 #[test]
+fn each_of_several_missing_arguments_has_its_own_place() {
+    let options = ExecOptions { missing_key: MissingKey::Strict, ..ExecOptions::default() };
+    let text = "{{say .a 1 .b}}\n{{.c.d}}{{say .e.f}}\n{{.g | say}}{{range .h}}{{end}}{{index .i 0}}";
+    let Err(ExecError::Missing(missing)) = run(text, "{}", &options).1 else { panic!("{text}") };
+    let places: Vec<_> =
+        missing.iter().map(|miss| (miss.path.as_str(), miss.place.line, miss.place.column)).collect();
+    assert_eq!(
+        places,
+        [("a", 1, 6), ("b", 1, 11), ("c.d", 2, 4), ("e.f", 2, 16), ("g", 3, 7), ("h", 3, 20), ("i", 3, 39),]
+    );
+}
+
+#[test]
 fn tests_of_truth_are_free_at_any_depth() {
     for text in [
         "{{if .a.b.c}}x{{end}}",
