@@ -233,11 +233,10 @@ impl Display for Command {
 impl Expr {
     /// The expression as an operand: pipelines in their parentheses.
     fn write_operand(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Expr::Pipe(pipe) = self else { return self.fmt(f) };
-        let parens = pipe.extra_parens + 1;
-        (0..parens).try_for_each(|_| f.write_str("("))?;
-        pipe.fmt(f)?;
-        (0..parens).try_for_each(|_| f.write_str(")"))
+        match self {
+            Expr::Pipe(_) => write!(f, "({self})"),
+            _ => self.fmt(f),
+        }
     }
 }
 
@@ -259,7 +258,11 @@ impl Display for Expr {
             }
             Expr::Ident { name, .. } => f.write_str(name),
             Expr::Chain { base, path, .. } => base.write_operand(f).and_then(|()| write_path(f, path)),
-            Expr::Pipe(pipe) => pipe.fmt(f),
+            Expr::Pipe(pipe) => {
+                (0..pipe.extra_parens).try_for_each(|_| f.write_str("("))?;
+                pipe.fmt(f)?;
+                (0..pipe.extra_parens).try_for_each(|_| f.write_str(")"))
+            }
         }
     }
 }

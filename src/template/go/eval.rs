@@ -239,7 +239,9 @@ impl<'a> Machine<'a, '_> {
                 let key = name.as_bytes();
                 Ok(self.context.absent(Absent { of: Holder::Absent(absent), key }))
             }
-            V::Nil => Err(self.fail("nil pointer evaluating interface {}.%s", &[Val::text(name)])),
+            V::Nil => {
+                Err(self.fail("nil pointer evaluating %s.%s", &[Val::text("interface {}"), Val::text(name)]))
+            }
             _ => {
                 let of = Val::text(value.static_type());
                 Err(self.fail("can't evaluate field %s in type %s", &[Val::text(name), of]))

@@ -92,6 +92,10 @@ pub(super) struct Machine<'a, 'o> {
 pub(super) enum Frame<'a> {
     Body(Body<'a>),
     Loop(Box<Loop<'a>>),
+    /// The loop whose `else` is running, which leaves so many variables.
+    Else {
+        outer: usize,
+    },
     /// The template that called the one that is running.
     Caller {
         tree: &'a Tree,
@@ -208,6 +212,7 @@ impl<'a> Machine<'a, '_> {
                     }
                     self.variables.truncate(rounds.outer);
                 }
+                Frame::Else { .. } => {}
                 Frame::Caller { tree, base } => {
                     self.variables.truncate(self.base);
                     (self.tree, self.base) = (tree, base);

@@ -50,18 +50,23 @@ impl Number {
         })
     }
 
-    /// A sum such as `1+2i`.
+    /// A sum such as `1+2i`, as `fmt.Sscan` reads it: what it does not read does not count.
     pub(super) fn from_sum(text: &str) -> Result<Number, String> {
-        let parts = split_sum(text).filter(|(_, imaginary)| imaginary.len() > 1);
-        let (real, imaginary) = parts.ok_or("syntax error scanning complex number")?;
-        let parse = |part: &str| parse_float(part).ok_or_else(|| float_error(part));
-        Ok(Number::of(text).with_complex(parse(real)?, parse(imaginary)?))
+        let (real, rest) = text.split_at(float_token(text));
+        let signed = rest.starts_with(['+', '-']);
+        let (sign, rest) = rest.split_at(usize::from(signed));
+        let (imaginary, rest) = rest.split_at(float_token(rest));
+        if !signed || !rest.starts_with('i') {
+            return Err("syntax error scanning complex number".into());
+        }
+        let imaginary = format!("{sign}{imaginary}");
+        Ok(Number::of(text).with_complex(scanned(real)?, scanned(&imaginary)?))
     }
 
     /// Any other number.
     pub(super) fn from_text(text: &str) -> Result<Number, String> {
         let mut number = Number::of(text);
-        if let Some(imaginary) = text.strip_suffix('i').and_then(parse_float) {
+        if let Some(imaginary) = text.strip_suffix('i').and_then(|text| parse_float(text).ok()) {
             return Ok(number.with_complex(0.0, imaginary));
         }
         number.uint = parse_uint(text);
@@ -71,7 +76,7 @@ impl Number {
         }
         number.float = number.int.map(|n| n as f64).or(number.uint.map(|n| n as f64));
         if number.float.is_none()
-            && let Some(float) = parse_float(text)
+            && let Ok(float) = parse_float(text)
         {
             if !text.contains(['.', 'e', 'E', 'p', 'P']) {
                 return Err(format!("integer overflow: {}", quoted(text)));
@@ -179,24 +184,31 @@ fn underscores_separate_digits(text: &str) -> bool {
     !after_underscore
 }
 
-/// `strconv.ParseFloat`, without its names for infinity and NaN; `None` also when out of range.
-pub(super) fn parse_float(text: &str) -> Option<f64> {
-    if text.contains('_') && !underscores_separate_digits(text) {
-        return None;
-    }
+/// Why a text is not a float.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FloatError {
+    Syntax,
+    Range,
+}
+
+/// `strconv.ParseFloat`, without its names for infinity and NaN.
+pub(super) fn parse_float(text: &str) -> Result<f64, FloatError> {
     let plain: String = text.chars().filter(|&c| c != '_').collect();
+    if plain.len() < text.len() && !underscores_separate_digits(text) {
+        return Err(FloatError::Syntax);
+    }
     let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
-    let hex = unsigned.len() > 2 && (unsigned.starts_with("0x") || unsigned.starts_with("0X"));
-    let value = if hex {
-        parse_hex_float(unsigned.get(2..)?)?
-    } else {
-        if !unsigned.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-')) {
-            return None;
-        }
-        unsigned.parse::<f64>().ok()?
+    let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
+    let value = match hex {
+        Some(hex) => parse_hex_float(hex),
+        None if unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') => unsigned.parse().ok(),
+        None => None,
     };
-    let value = if plain.starts_with('-') { -value } else { value };
-    value.is_finite().then_some(value)
+    match value {
+        None => Err(FloatError::Syntax),
+        Some(value) if value.is_infinite() => Err(FloatError::Range),
+        Some(value) => Ok(if plain.starts_with('-') { -value } else { value }),
+    }
 }
 
 /// The digits after `0x`: a mantissa and the exponent of two that has to follow it.
@@ -272,22 +284,40 @@ fn ldexp(mut value: f64, mut power: i64) -> f64 {
     value * 2f64.powi(power as i32)
 }
 
-/// Splits `1e+3-2i` before the sign of its imaginary part, which loses its `i`.
-fn split_sum(text: &str) -> Option<(&str, &str)> {
-    let body = text.strip_suffix('i')?;
-    let is_hex = body.trim_start_matches(['+', '-']).to_ascii_lowercase().starts_with("0x");
-    let exponent: &[char] = if is_hex { &['p', 'P'] } else { &['e', 'E'] };
-    let signs = body.char_indices().filter(|(at, c)| {
-        *at > 0 && matches!(c, '+' | '-') && !body.get(..*at).is_some_and(|before| before.ends_with(exponent))
-    });
-    let (at, _) = signs.take(1).next()?;
-    Some((body.get(..at)?, body.get(at..)?))
+/// How much of the start of a text `fmt.Sscan` takes for a float.
+fn float_token(text: &str) -> usize {
+    let mut rest = text.as_bytes();
+    let mut accept = |set: &[u8], times: usize| {
+        let accepted = rest.iter().take(times).take_while(|byte| set.contains(byte)).count();
+        rest = rest.get(accepted..).unwrap_or_default();
+        accepted > 0
+    };
+    let all = usize::MAX;
+    accept(b"+-", 1);
+    // It may become an infinity, so that the `i` is gone even if it does not.
+    accept(b"iI", 1);
+    let hex = accept(b"0", 1) && accept(b"xX", 1);
+    let digits: &[u8] = if hex { b"0123456789abcdefABCDEF_" } else { b"0123456789_" };
+    accept(digits, all);
+    if accept(b".", 1) {
+        accept(digits, all);
+    }
+    if accept(if hex { b"pP" } else { b"eEpP" }, 1) {
+        accept(b"+-", 1);
+        accept(b"0123456789_", all);
+    }
+    text.len() - rest.len()
 }
 
-fn float_error(text: &str) -> String {
-    let finite_syntax = text.bytes().any(|b| b.is_ascii_digit());
-    let why = if finite_syntax && !text.contains('_') { "value out of range" } else { "invalid syntax" };
-    format!("strconv.ParseFloat: parsing {}: {why}", quoted(text))
+/// A part of a sum as a float.
+fn scanned(text: &str) -> Result<f64, String> {
+    parse_float(text).map_err(|error| {
+        let why = match error {
+            FloatError::Syntax => "invalid syntax",
+            FloatError::Range => "value out of range",
+        };
+        format!("strconv.ParseFloat: parsing {}: {why}", quoted(text))
+    })
 }
 
 #[cfg(test)]
@@ -323,6 +353,17 @@ mod tests {
 
     #[test]
     fn a_sum_is_split_at_the_sign_that_is_no_exponents() {
+        for (text, error) in [
+            ("1i+2i", "syntax error scanning complex number"),
+            ("0o17+1i", "syntax error scanning complex number"),
+            ("-i+2i", "strconv.ParseFloat: parsing \"-i\": invalid syntax"),
+            ("1+i", "syntax error scanning complex number"),
+            ("0x1+2i", "strconv.ParseFloat: parsing \"0x1\": invalid syntax"),
+            ("1_0e400+1i", "strconv.ParseFloat: parsing \"1_0e400\": value out of range"),
+            ("1e--2.5i", "strconv.ParseFloat: parsing \"1e-\": invalid syntax"),
+        ] {
+            assert_eq!(Number::from_sum(text).unwrap_err(), error, "{text}");
+        }
         assert_eq!(Number::from_sum("1e+3-2i").unwrap().complex, Some((1000.0, -2.0)));
         assert_eq!(Number::from_sum("1+0i").unwrap().int, Some(1));
     }

@@ -63,7 +63,10 @@ impl<'a> Machine<'a, '_> {
             }
         }
         match &branch.else_list {
-            Some(list) => self.nest(list, body.dot, outer, body),
+            Some(list) => {
+                self.nest(list, body.dot, outer, body);
+                self.frames.push(Frame::Else { outer });
+            }
             None => self.variables.truncate(outer),
         }
         Ok(())
@@ -126,18 +129,22 @@ impl<'a> Machine<'a, '_> {
         Ok(())
     }
 
-    /// Ends the statements of a round, and (`leave`) the innermost loop with it.
+    /// Ends the statements of a round, and (`leave`) the innermost loop with it. In the `else` of a loop, that is the
+    /// loop to leave, as in Go, while a new round is one of the loop around it.
     pub(super) fn leave_loop(&mut self, leave: bool, body: &mut Body<'a>) {
         body.nodes = [].iter();
         while let Some(frame) = self.frames.pop() {
-            if let Frame::Loop(rounds) = frame {
-                if leave {
-                    self.variables.truncate(rounds.outer);
+            match frame {
+                Frame::Loop(rounds) if !leave => return self.frames.push(Frame::Loop(rounds)),
+                Frame::Loop(rounds) => {
                     body.mark = rounds.outer;
-                } else {
-                    self.frames.push(Frame::Loop(rounds));
+                    return;
                 }
-                break;
+                Frame::Else { outer } if leave => {
+                    body.mark = outer;
+                    return;
+                }
+                _ => {}
             }
         }
     }
