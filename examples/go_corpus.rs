@@ -5,8 +5,6 @@
 
 #[path = "go_corpus/functions.rs"]
 mod functions;
-#[path = "go_corpus/json.rs"]
-mod json;
 #[path = "go_corpus/protocol.rs"]
 mod protocol;
 

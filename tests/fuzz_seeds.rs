@@ -2,8 +2,6 @@
 
 #[path = "../examples/go_corpus/functions.rs"]
 mod functions;
-#[path = "../examples/go_corpus/json.rs"]
-mod json;
 #[path = "fuzz/src/targets.rs"]
 mod targets;
 

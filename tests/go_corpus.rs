@@ -2,8 +2,6 @@
 
 #[path = "../examples/go_corpus/functions.rs"]
 mod functions;
-#[path = "../examples/go_corpus/json.rs"]
-mod json;
 #[path = "../examples/go_corpus/protocol.rs"]
 mod protocol;
 

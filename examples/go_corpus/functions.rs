@@ -1,9 +1,7 @@
 //! The functions that cases of the corpus call.
 
-use ai_prompt_shell::template::go::{Context, Functions, Outcome, Signature, Type, Val};
+use ai_prompt_shell::template::go::{Context, Functions, Outcome, Signature, Type, Val, to_upper};
 use ai_prompt_shell::value::from_json;
-
-use super::json::marshal;
 
 /// All functions that the corpus' README describes.
 pub struct CorpusFunctions;
@@ -57,7 +55,7 @@ impl Functions for CorpusFunctions {
             "empty" => context.map(Vec::new()),
             "ident" => first,
             "typeOf" => context.text(if first.is_nil() { "<nil>" } else { first.type_name() }),
-            "json" => context.text(marshal(&first).unwrap_or_default()),
+            "json" => context.bytes(context.json(&first, true).unwrap_or_default()),
             "add" => Val::int(args.iter().filter_map(Val::as_int).fold(0, i64::wrapping_add)),
             "returnInt" => Val::int(7),
             "mapOfThree" => context.map_of(Type::Int, vec![(b"three".to_vec(), Val::int(3))]),
@@ -75,37 +73,29 @@ fn pair<'a>(pair: &[Val<'a>]) -> Option<(Vec<u8>, Val<'a>)> {
     }
 }
 
-/// The functions whose arguments are strings.
+/// The functions whose arguments are strings, of any bytes.
 fn on_strings<'a>(name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
-    let text = |at: usize| {
-        let bytes = args.get(at).and_then(Val::as_bytes).unwrap_or_default();
-        String::from_utf8_lossy(bytes).into_owned()
-    };
+    let text = |at: usize| args.get(at).and_then(Val::as_bytes).unwrap_or_default();
     let result = match name {
-        "upper" => text(0).chars().map(upper).collect(),
-        "contains" => return Outcome::Value(Val::bool(text(0).contains(&text(1)))),
-        "currentDate" => "2025-01-02".to_owned(),
-        "zeroArgs" => "zeroArgs".to_owned(),
-        "oneArg" => format!("oneArg={}", text(0)),
-        "twoArgs" => format!("twoArgs={}{}", text(0), text(1)),
-        "valueString" => "value is ignored".to_owned(),
+        "upper" => to_upper(text(0)),
+        "contains" => return Outcome::Value(Val::bool(contains(text(0), text(1)))),
+        "currentDate" => b"2025-01-02".to_vec(),
+        "zeroArgs" => b"zeroArgs".to_vec(),
+        "oneArg" => [b"oneArg=", text(0)].concat(),
+        "twoArgs" => [b"twoArgs=", text(0), text(1)].concat(),
+        "valueString" => b"value is ignored".to_vec(),
         "dddArg" => {
-            let number = args.first().and_then(Val::as_int).unwrap_or(0);
-            let rest: Vec<String> = (1..args.len()).map(text).collect();
-            format!("{number} [{}]\n", rest.join(" "))
+            let number = args.first().and_then(Val::as_int).unwrap_or(0).to_string();
+            let rest: Vec<&[u8]> = (1..args.len()).map(text).collect();
+            [number.as_bytes(), b" [", &rest.join(&b' '), b"]\n"].concat()
         }
         _ => return Outcome::Error(format!("no function {name}")),
     };
-    Outcome::Value(context.text(result))
+    Outcome::Value(context.bytes(result))
 }
 
-/// The capital letter of `c`, if a single one is.
-fn upper(c: char) -> char {
-    let mut capitals = c.to_uppercase();
-    match (capitals.next(), capitals.next()) {
-        (Some(capital), None) => capital,
-        _ => c,
-    }
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || text.windows(part.len()).any(|window| window == part)
 }
 
 /// Each argument printed by itself, joined by commas.

@@ -7,7 +7,6 @@
 mod contract;
 mod dispatch;
 pub mod go;
-mod go_json;
 mod go_prompt;
 pub mod jinja;
 mod service_functions;

@@ -2,7 +2,6 @@
 
 use super::contract::{Arguments, Called, Functions};
 use super::go::{self, Context, Outcome, Signature, Type, Val};
-use super::go_json::write_json;
 use crate::value::from_json;
 
 const ANY: Signature = Signature::ANY;
@@ -57,9 +56,9 @@ impl go::Functions for ServiceFunctions<'_> {
             ("default", [default, value]) => Outcome::Value(if is_blank(value) { *default } else { *value }),
             ("join", [separator, list]) => join(separator, list, context),
             ("split", [separator, text]) => split(separator, text, context),
-            ("trim", [text]) => Outcome::Value(context.bytes(bytes_of(text).trim_ascii())),
-            ("upper", [text]) => Outcome::Value(context.text(text_of(text).to_uppercase())),
-            ("lower", [text]) => Outcome::Value(context.text(text_of(text).to_lowercase())),
+            ("trim", [text]) => Outcome::Value(context.bytes(trimmed(bytes_of(text)))),
+            ("upper", [text]) => Outcome::Value(context.bytes(go::to_upper(bytes_of(text)))),
+            ("lower", [text]) => Outcome::Value(context.bytes(go::to_lower(bytes_of(text)))),
             ("indent", [count, text]) => indent(count, text, context),
             _ => self.call_tool(name, args, context),
         }
@@ -93,10 +92,16 @@ fn is_blank(value: &Val<'_>) -> bool {
     value.is_nil() || value.as_bytes().is_some_and(<[u8]>::is_empty)
 }
 
+/// The bytes without white space at both ends; where they are no text, only ASCII's white space counts.
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    std::str::from_utf8(bytes).map_or(bytes.trim_ascii(), |text| text.trim().as_bytes())
+}
+
 fn to_json<'a>(value: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
-    let mut json = String::new();
-    write_json(&context.to_value(value), &mut json);
-    Outcome::Value(context.text(json))
+    match context.json(value, false) {
+        Ok(json) => Outcome::Value(context.bytes(json)),
+        Err(message) => Outcome::Error(message),
+    }
 }
 
 fn from_text<'a>(text: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
@@ -212,7 +217,7 @@ mod tests {
             ),
             (r#"{{.nope.deep | default "d"}}"#, "d"),
             (r#"{{join "-" (split "," .s)}} {{join ", " (list 1 2.5 "x")}}"#, "a-b 1, 2.5, x"),
-            (r#"{{trim "  x\n"}}|{{upper "straße"}}|{{lower "ÀB"}}"#, "x|STRASSE|àb"),
+            (r#"{{trim "  x\n"}}|{{upper "straße"}}|{{lower "ÀB"}}"#, "x|STRAßE|àb"),
             ("{{indent 2 \"a\\nb\"}}", "  a\n  b"),
         ] {
             assert_eq!(run(template).as_deref(), Ok(expected), "{template}");

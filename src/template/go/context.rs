@@ -135,6 +135,17 @@ impl<'a> Context<'a> {
         self.print_with(|printer| printer.print(values))
     }
 
+    /// The JSON text that Go's `json.Marshal` makes of a value, as far as the run may still make values; `<`, `>` and
+    /// `&` are escaped as there, or left alone.
+    ///
+    /// # Errors
+    /// Go's message for a value that JSON does not know: a complex number.
+    pub fn json(&self, value: &Val<'a>, escape_html: bool) -> Result<Vec<u8>, String> {
+        let mut result = Ok(());
+        let text = self.print_with(|printer| result = printer.json(value, escape_html));
+        result.map(|()| text)
+    }
+
     pub(super) fn print_with(&self, print: impl FnOnce(&mut Printer<'_>)) -> Vec<u8> {
         let mut out = Vec::new();
         let mut printer = Printer::new(&mut out, self.scratch_left());

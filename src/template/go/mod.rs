@@ -84,6 +84,7 @@ mod ast;
 mod budget;
 mod builtins;
 mod call;
+mod case;
 mod compare;
 mod context;
 mod error;
@@ -116,6 +117,7 @@ mod walk;
 mod tests;
 
 pub use call::{Functions, NoFunctions, Outcome, Signature, Type};
+pub use case::{to_lower, to_upper};
 pub use context::Context;
 pub use error::{ExecError, Missing, ParseError, Place};
 pub use exec::{ExecOptions, MissingKey};

@@ -10,6 +10,4 @@ pub mod template;
 
 #[path = "../../../examples/go_corpus/functions.rs"]
 mod functions;
-#[path = "../../../examples/go_corpus/json.rs"]
-mod json;
 pub mod targets;

@@ -7,14 +7,14 @@ use super::Printer;
 const EXACT_DIGITS: usize = 1_100;
 
 /// A double as decimal digits `0.d1d2d3… * 10^point`, without trailing zeros; no digits for zero.
-struct Decimal {
+pub(super) struct Decimal {
     digits: Vec<u8>,
     point: i32,
 }
 
 impl Decimal {
     /// The fewest digits that give the same double back; of two such forms the nearer one, or else the even one.
-    fn shortest(value: f64) -> Decimal {
+    pub(super) fn shortest(value: f64) -> Decimal {
         Decimal::from_text(zmij::Buffer::new().format_finite(value))
     }
 
@@ -56,6 +56,19 @@ impl Decimal {
         let sign = if exponent < 0 { '-' } else { '+' };
         out.push(letter);
         out.extend_from_slice(format!("{sign}{:02}", exponent.unsigned_abs()).as_bytes());
+    }
+
+    /// As JSON writes numbers: with an exponent, of as few digits as it takes, below 1e-6 and from 1e21 on.
+    pub(super) fn push_json(&self, out: &mut Vec<u8>) {
+        let fraction = |digits: usize, point: i32| (digits as i32 - point).max(0) as usize;
+        if self.digits.is_empty() || (-5..=21).contains(&self.point) {
+            return self.push_plain(out, fraction(self.digits.len(), self.point));
+        }
+        self.push_exponent(out, self.digits.len().saturating_sub(1), b'e');
+        if let [.., b'-', zero @ b'0', digit] = out.as_mut_slice() {
+            *zero = *digit;
+            out.pop();
+        }
     }
 
     /// `ddd.ddd`.

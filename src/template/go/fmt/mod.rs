@@ -3,6 +3,7 @@
 mod float;
 mod format;
 mod int;
+mod json;
 mod text;
 
 use super::unicode::count;
