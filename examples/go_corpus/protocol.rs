@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ai_prompt_shell::template::go::{
     ExecError, ExecOptions, Functions, MissingKey, ParseError, ParseOptions, Set,
 };
-use ai_prompt_shell::value::{Value, from_json};
+use ai_prompt_shell::value::{Value, from_json, without_lone_surrogates};
 use serde::Deserialize;
 
 use super::functions::CorpusFunctions;
@@ -34,13 +34,16 @@ fn is_function(name: &str) -> bool {
 /// What a case gave.
 pub struct Answer {
     out: Vec<u8>,
-    /// Where it failed, `parse` or `exec`, and with which message.
+    /// Where it failed, `data`, `parse` or `exec`, and with which message.
     failure: Option<(&'static str, String)>,
 }
 
 impl Case {
     pub fn parse(line: &str) -> serde_json::Result<Case> {
-        serde_json::from_str(line)
+        match without_lone_surrogates(line.as_bytes()) {
+            Some(line) => serde_json::from_slice(&line),
+            None => serde_json::from_str(line),
+        }
     }
 
     fn name(&self) -> &str {
@@ -58,32 +61,35 @@ impl Case {
         Ok(set)
     }
 
-    fn execute(&self, set: &Set, out: &mut Vec<u8>) -> Result<(), ExecError> {
-        let data = self.data.as_ref().map_or("null", |raw| raw.get());
-        let data = from_json(data.as_bytes()).unwrap_or(Value::Null);
+    fn execute(&self, set: &Set, data: &Value, out: &mut Vec<u8>) -> Result<(), ExecError> {
         let missing_key = match self.missingkey.as_deref() {
             Some("zero") => MissingKey::Zero,
             Some("error") => MissingKey::Error,
             _ => MissingKey::Default,
         };
-        // Go's own limit for templates that call templates, and room for what grows up to it.
+        // Go's own limit for templates that call templates, and room for what Go has no limit for.
         let options = ExecOptions {
             missing_key,
             recursion: 100_000,
             output_bytes: 64 << 20,
+            scratch_bytes: 1 << 30,
             steps: u64::MAX,
             ..ExecOptions::default()
         };
-        set.execute(self.entry.as_deref().unwrap_or(self.name()), &data, &CorpusFunctions, &options, out)
+        set.execute(self.entry.as_deref().unwrap_or(self.name()), data, &CorpusFunctions, &options, out)
     }
 
     pub fn run(&self) -> Answer {
         let mut out = Vec::new();
-        let failure = match self.compile() {
-            Err(error) => Some(("parse", error.to_string())),
-            Ok(set) => self.execute(&set, &mut out).err().map(|error| ("exec", error.to_string())),
-        };
+        let failure = self.run_into(&mut out).err();
         Answer { out, failure }
+    }
+
+    fn run_into(&self, out: &mut Vec<u8>) -> Result<(), (&'static str, String)> {
+        let data = self.data.as_ref().map_or("null", |raw| raw.get());
+        let data = from_json(data.as_bytes()).map_err(|error| ("data", error.to_string()))?;
+        let set = self.compile().map_err(|error| ("parse", error.to_string()))?;
+        self.execute(&set, &data, out).map_err(|error| ("exec", error.to_string()))
     }
 }
 

@@ -7,12 +7,51 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{List, Map, SmolStr, Value};
 
-/// Parses one JSON text (UTF-8).
+/// Parses one JSON text (UTF-8). Half of a surrogate pair, which programs that cut strings by their UTF-16 leave
+/// behind, becomes U+FFFD.
 ///
 /// # Errors
 /// The parser's own error, with line and column, for text that is not JSON or nests deeper than 128.
 pub fn from_json(text: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(text)
+    serde_json::from_slice(text).or_else(|error| match without_lone_surrogates(text) {
+        Some(whole) => serde_json::from_slice(&whole),
+        None => Err(error),
+    })
+}
+
+/// A copy of the JSON text in which every escaped half of a surrogate pair is U+FFFD; nothing if there is none.
+pub fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'\\')) {
+        at += next;
+        at += match (escaped_unit(text, at), escaped_unit(text, at + ESCAPE)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 2 * ESCAPE,
+            (Some(0xd800..=0xdfff), _) => {
+                out.extend_from_slice(text.get(copied..at)?);
+                out.extend_from_slice(b"\\ufffd");
+                copied = at + ESCAPE;
+                ESCAPE
+            }
+            (Some(_), _) => ESCAPE,
+            (None, _) => 2,
+        };
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.extend_from_slice(text.get(copied..)?);
+    Some(out)
+}
+
+/// The length of `\u0000`.
+const ESCAPE: usize = 6;
+
+/// The UTF-16 unit that is escaped at this place.
+fn escaped_unit(text: &[u8], at: usize) -> Option<u32> {
+    let digits = text.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
 }
 
 struct ValueVisitor;
@@ -194,6 +233,22 @@ mod tests {
             prop_assert_eq!(value.to_json(), json.clone());
             prop_assert_eq!(serde_json::to_string(&value).unwrap(), text);
             prop_assert_eq!(Value::from(json), value);
+        }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced_and_a_whole_one_is_not() {
+        for (text, expected) in [
+            (r#""a\ud83d\ude00b""#, "a😀b"),
+            (r#""a\ud83d""#, "a\u{fffd}"),
+            (r#""\ude00\ud83d\u0041""#, "\u{fffd}\u{fffd}A"),
+            (r#""\ud83d\ud83d\ude00\n""#, "\u{fffd}😀\n"),
+            (r#""\\ud83d\ud83d""#, "\\ud83d\u{fffd}"),
+        ] {
+            assert_eq!(from_json(text.as_bytes()).unwrap(), Value::from(expected), "{text}");
+        }
+        for text in [r#""\ud83""#, r#""\ud83d"#, r#"{"a": "\ud83d}"#, "\\"] {
+            assert!(from_json(text.as_bytes()).is_err(), "{text}");
         }
     }
 

@@ -10,7 +10,7 @@ mod path;
 
 use std::sync::Arc;
 
-pub use json::from_json;
+pub use json::{from_json, without_lone_surrogates};
 pub use map::Map;
 pub use path::{Path, Step};
 pub use smol_str::SmolStr;
