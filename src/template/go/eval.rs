@@ -35,7 +35,7 @@ impl<'a> Machine<'a, '_> {
                 self.at = pipe.lone_operand().map(At::Expr);
                 Ok(Val { depth, ..Val::data(value).unboxed() })
             }
-            None => self.commands(*dot, pipe),
+            None => self.commands(dot, pipe),
         }
     }
 
@@ -57,19 +57,25 @@ impl<'a> Machine<'a, '_> {
         Some((value, start.depth))
     }
 
-    fn commands(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
+    fn commands(&mut self, dot: &Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
+        if let Some(operand) = pipe.lone_operand()
+            && let Some(&value) = self.bare(dot, operand)
+        {
+            self.at = Some(At::Expr(operand));
+            return self.settled(value).map(|()| value.unboxed());
+        }
         self.at = Some(At::Pipe(pipe));
         if let [command] = pipe.cmds.as_slice()
             && pipe.decl.is_empty()
         {
-            return Ok(self.command(dot, command, None)?.unboxed());
+            return Ok(self.command(*dot, command, None)?.unboxed());
         }
         let mut piped = None;
         for command in &pipe.cmds {
             if let Some(value) = piped {
                 self.settled(value)?;
             }
-            piped = Some(self.command(dot, command, piped)?.unboxed());
+            piped = Some(self.command(*dot, command, piped)?.unboxed());
         }
         let value = piped.unwrap_or(Val::NONE);
         for variable in &pipe.decl {
@@ -79,6 +85,15 @@ impl<'a> Machine<'a, '_> {
             }
         }
         Ok(value)
+    }
+
+    /// The dot or a variable, as it is.
+    fn bare<'v>(&'v self, dot: &'v Val<'a>, operand: &Expr) -> Option<&'v Val<'a>> {
+        match operand {
+            Expr::Dot(_) => Some(dot),
+            Expr::Variable { variable, path, .. } if path.is_empty() => self.variable(variable),
+            _ => None,
+        }
     }
 
     /// Refuses a value that is not known yet: it is about to be used for more than printing.

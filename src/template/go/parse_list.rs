@@ -1,6 +1,6 @@
 //! Parses text and control structures into lists of statements, without recursion.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ast::{Branch, BranchKind, Invoke, List, Node, Pipe, Source, Tree, is_empty};
@@ -43,7 +43,7 @@ enum Step {
 }
 
 /// The templates of one source, by name.
-pub(super) type Trees = HashMap<Box<str>, Tree>;
+pub(super) type Trees = BTreeMap<Box<str>, Tree>;
 
 impl<'s> Parser<'s> {
     /// Reads the whole source: every definition in it, and the text itself under the source's name.

@@ -1,6 +1,6 @@
 //! Sets of templates: parsing texts into them, and what they ask for.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ast::{Source, Tree, is_empty};
@@ -56,7 +56,7 @@ impl Default for ParseOptions<'_> {
 /// Named templates that can call one another.
 #[derive(Debug, Clone, Default)]
 pub struct Set {
-    trees: HashMap<Box<str>, Arc<Tree>>,
+    trees: BTreeMap<Box<str>, Arc<Tree>>,
     /// The name of the text that was parsed last.
     main: Box<str>,
 }
@@ -92,8 +92,7 @@ impl Set {
 
     /// The names of all templates, sorted.
     pub fn names(&self) -> Vec<&str> {
-        let names: BTreeSet<&str> = self.trees.keys().map(|name| &**name).collect();
-        names.into_iter().collect()
+        self.trees.keys().map(|name| &**name).collect()
     }
 
     pub(super) fn tree(&self, name: &str) -> Option<&Tree> {
