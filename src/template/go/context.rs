@@ -37,7 +37,22 @@ impl<'a> Store<'a> {
     }
 }
 
-/// Makes the values that functions return.
+/// Makes the values that functions return, and turns arguments into text, JSON or plain data.
+///
+/// ```
+/// use ai_prompt_shell::template::go::{Context, Outcome, Val};
+///
+/// /// `summary LIST`: a map with the list's length and its elements as texts.
+/// fn summary<'a>(list: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
+///     let Some(len) = list.len() else { return Outcome::Error("needs a list".to_owned()) };
+///     let items = (0..len).filter_map(|at| list.item(at));
+///     let texts = items.map(|item| context.bytes(context.printed(&[item]))).collect();
+///     Outcome::Value(context.map(vec![
+///         (b"count".to_vec(), Val::int(len as i64)),
+///         (b"texts".to_vec(), context.list(texts)),
+///     ]))
+/// }
+/// ```
 ///
 /// What it makes counts against the memory that the run may use; when that is used up, the run ends with
 /// [`ExecError::Scratch`](super::ExecError::Scratch) as soon as the function returns.

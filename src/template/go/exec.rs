@@ -18,6 +18,27 @@ use super::set::Set;
 use super::val::{V, Val};
 
 /// What `.field` gives where a map has no such member.
+///
+/// ```
+/// use ai_prompt_shell::template::go::{ExecOptions, MissingKey, NoFunctions, ParseOptions, Set};
+/// use ai_prompt_shell::value::from_json;
+///
+/// let mut set = Set::new();
+/// set.parse("t", "{{.user.name}}", &ParseOptions::default())?;
+/// let data = from_json(b"{}")?;
+/// let run = |missing_key| {
+///     let options = ExecOptions { missing_key, ..ExecOptions::default() };
+///     let mut out = Vec::new();
+///     let result = set.execute("t", &data, &NoFunctions, &options, &mut out);
+///     result.map(|()| out).map_err(|error| error.to_string())
+/// };
+/// let at = r#"template: t:1:7: executing "t" at <.user.name>: "#;
+/// assert_eq!(run(MissingKey::Default), Ok(b"<no value>".to_vec()));
+/// assert_eq!(run(MissingKey::Zero), Err(format!("{at}nil pointer evaluating interface {{}}.name")));
+/// assert_eq!(run(MissingKey::Error), Err(format!(r#"{at}map has no entry for key "user""#)));
+/// assert_eq!(run(MissingKey::Strict), Err("missing: user.name".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MissingKey {
     /// Nothing, which prints as `<no value>` (Go's `default` and `invalid`).

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use super::ast::{ROOT, Variable, VariableId};
 use super::error::ParseError;
 use super::fmt::sprintf;
-use super::lex::{Kind, Lexer, Token};
+use super::lex::Lexer;
 use super::quote::quoted;
 use super::set::{ParseOptions, Unknown};
+use super::token::{Kind, Token};
 use super::val::Val;
 
 /// What the parser knows about the template that it is inside of; a definition within a text has its own.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::ast::{Branch, BranchKind, Invoke, List, Node, Pipe, Source, Tree, is_empty};
 use super::error::ParseError;
-use super::lex::{Kind, Token, Word};
 use super::parse::{Parser, Scope};
+use super::token::{Kind, Token, Word};
 
 /// A list that is being read, and what will become of it.
 struct Level {

@@ -3,10 +3,10 @@
 use super::ast::{Command, Expr, Pipe};
 use super::builtins::Builtin;
 use super::error::ParseError;
-use super::lex::{Kind, Token};
 use super::number::Number;
 use super::parse::Parser;
 use super::quote::unquote;
+use super::token::{Kind, Token};
 
 /// A pipeline that is being read, and its command that is being read.
 struct Open {

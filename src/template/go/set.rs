@@ -8,6 +8,19 @@ use super::error::ParseError;
 use super::parse::Parser;
 
 /// What to do with a function that is not known when a text is parsed.
+///
+/// ```
+/// use ai_prompt_shell::template::go::{ParseOptions, Set, Unknown};
+///
+/// let parses = |text: &str, unknown| {
+///     let options = ParseOptions { unknown, ..ParseOptions::default() };
+///     Set::new().parse("t", text, &options).is_ok()
+/// };
+/// assert!(!parses("{{fetch .url}}", Unknown::Reject));
+/// assert!(parses("{{fetch .url}}", Unknown::AcceptWithArgument));
+/// assert!(!parses("{{name}}", Unknown::AcceptWithArgument));
+/// assert!(parses("{{name}}", Unknown::Accept));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unknown {
     /// It is an error, as in Go.
