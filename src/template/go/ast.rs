@@ -131,10 +131,10 @@ pub(super) enum Expr {
     Bool(Pos, bool),
     Number(Pos, Box<Number>),
     Str { pos: Pos, quoted: Box<str>, text: Box<[u8]> },
-    Field { pos: Pos, path: Vec<Box<str>> },
-    Variable { pos: Pos, variable: Variable, path: Vec<Box<str>> },
+    Field { start: Pos, pos: Pos, path: Vec<Box<str>> },
+    Variable { start: Pos, pos: Pos, variable: Variable, path: Vec<Box<str>> },
     Ident { pos: Pos, name: Box<str>, builtin: Option<Builtin> },
-    Chain { pos: Pos, base: Box<Expr>, path: Vec<Box<str>> },
+    Chain { start: Pos, pos: Pos, base: Box<Expr>, path: Vec<Box<str>> },
     Pipe(Box<Pipe>),
 }
 
@@ -152,6 +152,15 @@ impl Pipe {
 }
 
 impl Expr {
+    /// Where the operand begins.
+    pub(super) fn start(&self) -> Pos {
+        match self {
+            Expr::Field { start, .. } | Expr::Variable { start, .. } | Expr::Chain { start, .. } => *start,
+            _ => self.pos(),
+        }
+    }
+
+    /// The place that Go's messages name: for a path of several fields, that of the second one.
     pub(super) fn pos(&self) -> Pos {
         match self {
             Expr::Dot(pos) | Expr::Nil(pos) | Expr::Bool(pos, _) | Expr::Number(pos, _) => *pos,
@@ -172,6 +181,15 @@ pub(super) enum At<'t> {
 }
 
 impl At<'_> {
+    /// Where this part begins.
+    pub(super) fn start(self) -> Pos {
+        match self {
+            At::Expr(expr) => expr.start(),
+            _ => self.pos(),
+        }
+    }
+
+    /// The place that Go's messages name.
     pub(super) fn pos(self) -> Pos {
         match self {
             At::Pipe(pipe) => pipe.pos,

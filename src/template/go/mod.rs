@@ -168,7 +168,7 @@
 //!     panic!("something is missing");
 //! };
 //! let shown: Vec<_> = missing.iter().map(|m| format!("{} at {}:{}", m.path, m.place.line, m.place.column)).collect();
-//! assert_eq!(shown, ["docs[1].title at 2:17", "user.mail at 1:22"]);
+//! assert_eq!(shown, ["docs[1].title at 2:17", "user.mail at 1:17"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

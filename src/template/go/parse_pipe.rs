@@ -190,7 +190,7 @@ impl<'s> Parser<'s> {
 
     /// The operand with the fields that follow it.
     fn with_fields(&mut self, operand: Expr) -> Result<Expr, ParseError> {
-        let pos = self.peek().pos;
+        let (start, pos) = (operand.start(), self.peek().pos);
         let mut fields: Vec<Box<str>> = Vec::new();
         while self.peek().kind == Kind::Field {
             fields.push(field_name(self.next().text));
@@ -201,16 +201,16 @@ impl<'s> Parser<'s> {
         Ok(match operand {
             Expr::Field { mut path, .. } => {
                 path.append(&mut fields);
-                Expr::Field { pos, path }
+                Expr::Field { start, pos, path }
             }
             Expr::Variable { variable, mut path, .. } => {
                 path.append(&mut fields);
-                Expr::Variable { pos, variable, path }
+                Expr::Variable { start, pos, variable, path }
             }
             Expr::Bool(..) | Expr::Str { .. } | Expr::Number(..) | Expr::Nil(_) | Expr::Dot(_) => {
                 return Err(self.error("unexpected . after term %q", &[&operand.to_string()]));
             }
-            base => Expr::Chain { pos, base: Box::new(base), path: fields },
+            base => Expr::Chain { start, pos, base: Box::new(base), path: fields },
         })
     }
 
@@ -222,7 +222,7 @@ impl<'s> Parser<'s> {
             Kind::Dot => Expr::Dot(pos),
             Kind::Nil => Expr::Nil(pos),
             Kind::Variable => self.variable(token)?,
-            Kind::Field => Expr::Field { pos, path: vec![field_name(token.text)] },
+            Kind::Field => Expr::Field { start: pos, pos, path: vec![field_name(token.text)] },
             Kind::Bool => Expr::Bool(pos, token.text == "true"),
             Kind::CharConstant => self.number(token, Number::from_char)?,
             Kind::Complex => self.number(token, Number::from_sum)?,
@@ -252,7 +252,7 @@ impl<'s> Parser<'s> {
         if !self.scope.variables.contains(&variable.id) {
             return Err(self.error("undefined variable %q", &[token.text]));
         }
-        Ok(Expr::Variable { pos: token.pos, variable, path: Vec::new() })
+        Ok(Expr::Variable { start: token.pos, pos: token.pos, variable, path: Vec::new() })
     }
 
     fn number(

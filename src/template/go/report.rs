@@ -1,5 +1,6 @@
 //! Go's error messages, and the notes of what strict mode misses, for the part of the tree that is being evaluated.
 
+use super::ast::{At, Pos};
 use super::error::{ExecError, Place};
 use super::exec::{Machine, Stop};
 use super::fmt::sprintf;
@@ -11,18 +12,17 @@ impl<'a> Machine<'a, '_> {
     /// Notes that a value was needed that is not there.
     pub(super) fn miss(&mut self, absent: &Absent<'a>) {
         let mut misses = std::mem::take(&mut self.misses);
-        misses.record(absent, || self.place());
+        misses.record(absent, || self.place(self.at.map(At::start)));
         self.misses = misses;
     }
 
-    /// The place that is being evaluated.
-    fn place(&self) -> Place {
-        let (line, column) = self.at.map_or((1, 0), |at| self.tree.source.line_and_column(at.pos()));
+    fn place(&self, pos: Option<Pos>) -> Place {
+        let (line, column) = pos.map_or((1, 0), |pos| self.tree.source.line_and_column(pos));
         Place { name: self.tree.source.name.clone(), template: self.tree.name.clone(), line, column }
     }
 
     pub(super) fn message(&self, format: &str, args: &[Val<'_>]) -> (String, Place) {
-        let place = self.place();
+        let place = self.place(self.at.map(At::pos));
         let node = self.at.map(|at| at.to_string()).unwrap_or_default();
         let location = format!("{}:{}:{}", place.name, place.line, place.column);
         let executing = format!("executing {} at <{node}>", quoted(&place.template));

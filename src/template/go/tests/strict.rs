@@ -55,7 +55,7 @@ fn each_of_several_missing_arguments_has_its_own_place() {
         missing.iter().map(|miss| (miss.path.as_str(), miss.place.line, miss.place.column)).collect();
     assert_eq!(
         places,
-        [("a", 1, 6), ("b", 1, 11), ("c.d", 2, 4), ("e.f", 2, 16), ("g", 3, 7), ("h", 3, 20), ("i", 3, 39),]
+        [("a", 1, 6), ("b", 1, 11), ("c.d", 2, 2), ("e.f", 2, 14), ("g", 3, 7), ("h", 3, 20), ("i", 3, 39),]
     );
 }
 
