@@ -19,8 +19,9 @@ setup: ## install what the tests need (Debian's packages, when missing)
 test: setup ## all tests
 	$(CARGO) test
 
-test-all: test bench-check ## the tests, the benches as tests, and the long load test
+test-all: test bench-check ## the tests, the benches as tests, the long load test, and some fuzzing
 	$(MAKE) bench-live
+	$(MAKE) fuzz FUZZ_SECONDS=120
 
 check: ## check the shipped packages, and run their tests
 	$(CARGO) run --quiet -- check extensions --test
@@ -60,5 +61,7 @@ fuzz-seeds: ## keep what fuzzing has found: the fewest inputs that reach everyth
 
 bench-check: ## that the benches work, without measuring
 	$(CARGO) bench --bench render -- --test
+	$(CARGO) run --quiet --example engines -- --rounds 1 > /dev/null
+	$(CARGO) run --quiet --example allocations > /dev/null
 
 -include benches/bench.mk
