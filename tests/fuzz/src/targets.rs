@@ -49,6 +49,9 @@ fn takes_missing(name: &str) -> bool {
     name == "default"
 }
 
+/// An input has no more parts than this; the last one has the rest.
+const MAX_PARTS: usize = 8;
+
 /// An input: flags in its first byte, then parts that zero bytes separate. What is no UTF-8 is replaced.
 struct Input {
     flags: u8,
@@ -58,7 +61,8 @@ struct Input {
 impl Input {
     fn new(bytes: &[u8]) -> Input {
         let (flags, rest) = bytes.split_first().map_or((0, bytes), |(flags, rest)| (*flags, rest));
-        let parts = rest.split(|&byte| byte == 0).map(|part| String::from_utf8_lossy(part).into_owned());
+        let parts =
+            rest.splitn(MAX_PARTS, |&byte| byte == 0).map(|part| String::from_utf8_lossy(part).into_owned());
         Input { flags, parts: parts.collect() }
     }
 
