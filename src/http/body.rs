@@ -9,10 +9,11 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data};
 use actix_web::{FromRequest, HttpRequest};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
 use crate::model::Reason;
-use crate::value::Value;
+use crate::value::{Value, without_lone_surrogates};
 
 /// The longest body, in bytes.
 pub struct Limit(pub usize);
@@ -31,17 +32,20 @@ impl JsonBody {
         &self.0
     }
 
-    /// The body, an object, as `T`.
+    /// The body, an object, as `T`. Half of a surrogate pair, where a client cut a text, becomes U+FFFD.
     ///
     /// # Errors
     /// `invalid_json`, with line and column.
-    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let first = self.bytes().iter().find(|b| !b.is_ascii_whitespace());
         if first.is_some_and(|b| !b"{".contains(b)) {
             return Err(ApiError::invalid_json(&Reason::new("not a JSON object")));
         }
-        serde_json::from_slice(self.bytes())
-            .map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
+        let parsed = serde_json::from_slice(self.bytes()).or_else(|error| {
+            let whole = without_lone_surrogates(self.bytes()).ok_or(error)?;
+            serde_json::from_slice(&whole)
+        });
+        parsed.map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
     }
 }
 

@@ -20,6 +20,15 @@ async fn the_example_of_the_original_document_renders_in_both_dialects() {
 }
 
 #[actix_web::test]
+async fn a_text_that_was_cut_within_a_character_renders() {
+    let app = TestApp::start().await;
+    app.put_prompt("x.y", json!({"prompt": "[{{.variables.text}}]"})).await;
+    let request = app.request("POST", "/api/render/prompts/x.y").header("content-type", "application/json");
+    let answer = app.send(request.body(r#"{"variables": {"text": "cut \ud83d"}}"#)).await;
+    assert_eq!(answer.rendered(), "[cut \u{fffd}]");
+}
+
+#[actix_web::test]
 async fn the_whole_context_is_the_environs_and_the_variables_and_nothing_else() {
     let app = TestApp::start().await;
     app.put_environ("vscode.programming_language", json!("go")).await;
