@@ -1,6 +1,7 @@
 //! The Go dialect as the service uses it: partials from the catalog, strict about missing values.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::contract::{
     CompileError, Functions, Limits, Missing, Need, Partials, Position, RenderError, Requires, Run, Syntax,
@@ -18,6 +19,8 @@ pub struct GoTemplate {
     name: String,
     limits: Limits,
     requires: Requires,
+    /// The length of the last output, which the next one is likely to have too.
+    last_bytes: AtomicUsize,
 }
 
 /// Whether a text is a Go template, where a function that nobody knows counts only when an argument follows it.
@@ -51,7 +54,13 @@ impl GoTemplate {
         set.parse(name, text, &options).map_err(invalid)?;
         let partials = add_partials(&mut set, (name, text), partials, &options, limits)?;
         let requires = requires(&set, name, partials);
-        Ok(GoTemplate { set, name: name.to_owned(), limits: *limits, requires })
+        Ok(GoTemplate {
+            set,
+            name: name.to_owned(),
+            limits: *limits,
+            requires,
+            last_bytes: AtomicUsize::new(0),
+        })
     }
 
     /// What the template can touch.
@@ -77,11 +86,12 @@ impl GoTemplate {
             scratch_bytes: self.limits.output_bytes.saturating_mul(4),
             deadline: Some(run.deadline),
         };
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(self.last_bytes.load(Ordering::Relaxed));
         let data = Value::Map(root.clone());
         self.set
             .execute(&self.name, &data, &ServiceFunctions(functions), &options, &mut out)
             .map_err(failed)?;
+        self.last_bytes.store(out.len(), Ordering::Relaxed);
         Ok(String::from_utf8(out)
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned()))
     }

@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use super::builtins::Builtin;
 use super::number::Number;
@@ -34,8 +33,6 @@ pub(super) struct Tree {
     pub(super) name: Box<str>,
     pub(super) source: Arc<Source>,
     pub(super) root: List,
-    /// How many bytes the last run printed that began here: the next one is likely to need as many.
-    pub(super) printed: AtomicUsize,
 }
 
 /// Statements in order.

@@ -1,7 +1,6 @@
 //! Runs templates: statements, with their own stack in place of the machine's.
 
 use std::slice::Iter;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::value::Value;
@@ -155,9 +154,7 @@ impl Set {
         let strict = options.missing_key == MissingKey::Strict;
         let store = Store::new();
         let context = Context::new(&store, options.scratch_bytes, strict);
-        let before = out.len();
-        let out_limit = before.saturating_add(options.output_bytes);
-        out.reserve(tree.printed.load(Ordering::Relaxed).min(options.output_bytes));
+        let out_limit = out.len().saturating_add(options.output_bytes);
         let mut machine = Machine {
             set: self,
             functions,
@@ -183,10 +180,7 @@ impl Set {
             _ if !misses.is_empty() => Err(ExecError::Missing(misses.finish(data))),
             Err(stop) => Err(*stop),
             Ok(()) if machine.pending => Err(ExecError::Pending),
-            Ok(()) => {
-                tree.printed.store(machine.out.len() - before, Ordering::Relaxed);
-                Ok(())
-            }
+            Ok(()) => Ok(()),
         }
     }
 }

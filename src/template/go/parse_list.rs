@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use super::ast::{Branch, BranchKind, Invoke, List, Node, Pipe, Source, Tree, is_empty};
 use super::error::ParseError;
@@ -338,7 +337,7 @@ impl<'s> Parser<'s> {
     fn add(&self, trees: &mut Trees, name: &str, root: List, source: &Arc<Source>) -> Result<(), ParseError> {
         let taken = trees.get(name).is_some_and(|tree| !is_empty(&tree.root, source));
         if !taken {
-            let tree = Tree { name: name.into(), source: source.clone(), root, printed: AtomicUsize::new(0) };
+            let tree = Tree { name: name.into(), source: source.clone(), root };
             trees.insert(name.into(), tree);
         } else if !is_empty(&root, source) {
             return Err(self.error("template: multiple definition of template %q", &[name]));
