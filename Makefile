@@ -39,14 +39,14 @@ doc: ## build the documentation of the code
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= parse execute
 FUZZ = target/fuzz
-SEEDS = cargo run --quiet --release --manifest-path tests/fuzz/Cargo.toml --target-dir $(FUZZ) --example seeds --
+SEEDS = $(CARGO) run --quiet --release --manifest-path tests/fuzz/Cargo.toml --target-dir $(FUZZ) --example seeds --
 
 fuzz: ## fuzz the Go templates' parser and executor, ten minutes each (FUZZ_SECONDS=600)
-	@command -v cargo-fuzz > /dev/null || cargo install --locked cargo-fuzz
+	@command -v cargo-fuzz > /dev/null || $(CARGO) install --locked cargo-fuzz
 	@mkdir -p $(FUZZ)/artifacts
 	for target in $(FUZZ_TARGETS); do \
 		$(SEEDS) unpack tests/fuzz/seeds/$$target.jsonl.gz $(FUZZ)/corpus/$$target && \
-		cargo fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
+		$(CARGO) fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
 			-dict=tests/fuzz/go.dict -artifact_prefix=$(FUZZ)/artifacts/$$target- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 || exit 1; \
 	done
@@ -54,7 +54,7 @@ fuzz: ## fuzz the Go templates' parser and executor, ten minutes each (FUZZ_SECO
 fuzz-seeds: ## keep what fuzzing has found: the fewest inputs that reach everything
 	for target in $(FUZZ_TARGETS); do \
 		rm -rf $(FUZZ)/least && mkdir -p $(FUZZ)/least && \
-		cargo fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/least $(FUZZ)/corpus/$$target -- \
+		$(CARGO) fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/least $(FUZZ)/corpus/$$target -- \
 			-merge=1 && \
 		$(SEEDS) pack $(FUZZ)/least tests/fuzz/seeds/$$target.jsonl.gz || exit 1; \
 	done

@@ -93,8 +93,7 @@ pub(super) fn call<'a>(
     let first = args.first().copied().unwrap_or(Val::NONE);
     let rest = args.get(1..).unwrap_or_default();
     Ok(match builtin {
-        Builtin::And | Builtin::Or => args.last().copied().unwrap_or(Val::NONE),
-        Builtin::Call => return Err(not_a_function(first, &callee())),
+        Builtin::And | Builtin::Or | Builtin::Call => return Err(not_a_function(first, &callee())),
         Builtin::Index => return index(first, rest, context),
         Builtin::Slice => return slice(first, rest, context),
         Builtin::Len => Val::int(length(first)? as i64),

@@ -8,7 +8,7 @@ use crate::value::{Map, Value};
 
 use super::call::Type;
 use super::fmt::{Printer, sprint};
-use super::missing::Absent;
+use super::missing::{Absent, Holder};
 use super::val::{Base, Dict, Slice, V, Val};
 
 /// Lists and maps made by functions may nest this deeply.
@@ -87,7 +87,8 @@ impl<'a> Context<'a> {
         self.exhausted.set(true);
     }
 
-    fn charge(&self, bytes: usize) {
+    /// Counts bytes that were made.
+    pub(super) fn charge(&self, bytes: usize) {
         match self.scratch.get().checked_sub(bytes) {
             Some(left) => self.scratch.set(left),
             None => self.exhaust(),
@@ -154,7 +155,7 @@ impl<'a> Context<'a> {
     /// `&` are escaped as there, or left alone.
     ///
     /// # Errors
-    /// Go's message for a value that JSON does not know: a complex number.
+    /// Go's message for a value that JSON does not know: a complex number, an infinity, or NaN.
     pub fn json(&self, value: &Val<'a>, escape_html: bool) -> Result<Vec<u8>, String> {
         let mut result = Ok(());
         let text = self.print_with(|printer| result = printer.json(value, escape_html));
@@ -217,9 +218,20 @@ impl<'a> Context<'a> {
         Val::of(V::Slice(self.store.slices.alloc(slice)))
     }
 
-    pub(super) fn absent(&self, absent: Absent<'a>) -> Val<'a> {
+    /// Gives bytes back that are no longer used.
+    pub(super) fn release(&self, bytes: usize) {
+        self.scratch.set(self.scratch.get().saturating_add(bytes));
+    }
+
+    /// The member `key` of what should have had it.
+    pub(super) fn absent(&self, of: Holder<'a>, key: &'a [u8]) -> Val<'a> {
+        if let Holder::Absent(outer) = of
+            && outer.is_deepest()
+        {
+            return Val::of(V::Absent(outer));
+        }
         self.charge(size_of::<Absent<'a>>());
-        Val::of(V::Absent(self.store.absents.alloc(absent)))
+        Val::of(V::Absent(self.store.absents.alloc(Absent::new(of, key))))
     }
 }
 

@@ -6,7 +6,7 @@ use super::ast::{At, Command, Expr, Pipe, Variable};
 use super::call::Type;
 use super::error::ExecError;
 use super::exec::{Machine, MissingKey, Stop};
-use super::missing::{Absent, Holder};
+use super::missing::Holder;
 use super::number::{Ideal, Number};
 use super::val::{Kind, V, Val};
 
@@ -43,13 +43,15 @@ impl<'a> Machine<'a, '_> {
     /// is the depth of what it starts from. Nothing means that the long way has to be taken.
     #[inline]
     pub(super) fn glance(&self, dot: &Val<'a>, pipe: &'a Pipe) -> Option<(&'a Value, u16)> {
-        let (start, path) = match pipe.lone_operand()? {
-            Expr::Field { path, .. } => (dot, path),
-            Expr::Variable { variable, path, .. } => (self.variable(variable)?, path),
+        let (first, rest, start) = match pipe.lone_operand()? {
+            Expr::Field { path, .. } => path.split_first().map(|(first, rest)| (first, rest, dot))?,
+            Expr::Variable { variable, path, .. } => {
+                let (first, rest) = path.split_first()?;
+                (first, rest, self.variable(variable)?)
+            }
             _ => return None,
         };
         let V::Map(map) = start.v else { return None };
-        let (first, rest) = path.split_first()?;
         let mut value = map.get(first)?;
         for name in rest {
             value = value.get(name)?;
@@ -57,7 +59,8 @@ impl<'a> Machine<'a, '_> {
         Some((value, start.depth))
     }
 
-    fn commands(&mut self, dot: &Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
+    /// The value of a pipeline, the long way.
+    pub(super) fn commands(&mut self, dot: &Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
         if let Some(operand) = pipe.lone_operand()
             && let Some(&value) = self.bare(dot, operand)
         {
@@ -65,11 +68,6 @@ impl<'a> Machine<'a, '_> {
             return self.settled(value).map(|()| value.unboxed());
         }
         self.at = Some(At::Pipe(pipe));
-        if let [command] = pipe.cmds.as_slice()
-            && pipe.decl.is_empty()
-        {
-            return Ok(self.command(*dot, command, None)?.unboxed());
-        }
         let mut piped = None;
         for command in &pipe.cmds {
             if let Some(value) = piped {
@@ -218,6 +216,7 @@ impl<'a> Machine<'a, '_> {
     /// The value at the end of a chain of fields; only the last one may have arguments, which are an error.
     fn fields(&mut self, mut value: Val<'a>, path: &'a [Box<str>], args: Args<'a>) -> Result<Val<'a>, Stop> {
         let last = path.len().saturating_sub(1);
+        self.budget.spend(last / 16)?;
         for (at, name) in path.iter().enumerate() {
             let called = at == last && !args.is_none();
             value = self.field(value, name, called)?;
@@ -250,10 +249,7 @@ impl<'a> Machine<'a, '_> {
             V::None => Ok(Val::NONE),
             V::Gap => Ok(value),
             V::Pending => self.settled(value).map(|()| value),
-            V::Absent(absent) => {
-                let key = name.as_bytes();
-                Ok(self.context.absent(Absent { of: Holder::Absent(absent), key }))
-            }
+            V::Absent(absent) => self.absent(Holder::Absent(absent), name),
             V::Nil => {
                 Err(self.fail("nil pointer evaluating %s.%s", &[Val::text("interface {}"), Val::text(name)]))
             }
@@ -270,17 +266,19 @@ impl<'a> Machine<'a, '_> {
             (MissingKey::Zero, V::Dict(dict)) => Ok(dict.of.zero()),
             (MissingKey::Zero, _) => Ok(Val::NIL),
             (MissingKey::Error, _) => Err(self.fail("map has no entry for key %q", &[Val::text(name)])),
-            (MissingKey::Strict, V::Map(map)) => {
-                Ok(self.context.absent(Absent { of: Holder::Map(map), key: name.as_bytes() }))
-            }
-            (MissingKey::Strict, _) => {
-                Ok(self.context.absent(Absent { of: Holder::Unknown, key: name.as_bytes() }))
-            }
+            (MissingKey::Strict, V::Map(map)) => self.absent(Holder::Map(map), name),
+            (MissingKey::Strict, _) => self.absent(Holder::Unknown, name),
         }
+    }
+
+    fn absent(&self, of: Holder<'a>, name: &'a str) -> Result<Val<'a>, Stop> {
+        let absent = self.context.absent(of, name.as_bytes());
+        self.check_memory().map(|()| absent)
     }
 
     /// An argument of a function, as the type that its parameter asks for.
     pub(super) fn argument(&mut self, dot: Val<'a>, expr: &'a Expr, wanted: Type) -> Result<Val<'a>, Stop> {
+        self.budget.step()?;
         self.at = Some(At::Expr(expr));
         let value = match expr {
             Expr::Dot(_) => dot,

@@ -1,4 +1,4 @@
-//! Runs templates: statements, with their own stack in place of the machine's.
+//! Runs templates: statements, with a stack of their own in place of the thread's.
 
 use std::slice::Iter;
 use std::time::Instant;
@@ -57,7 +57,7 @@ pub enum MissingKey {
 pub struct ExecOptions {
     /// What to do about members that are not there.
     pub missing_key: MissingKey,
-    /// Nodes evaluated and rounds of loops.
+    /// Statements, commands, arguments and rounds of loops.
     pub steps: u64,
     /// Depth of templates that call templates.
     pub recursion: usize,
@@ -65,7 +65,7 @@ pub struct ExecOptions {
     pub output_bytes: usize,
     /// Bytes of all values that the run makes on its way, those included that it no longer needs.
     pub scratch_bytes: usize,
-    /// When the run must have ended.
+    /// When the run must have ended; the clock is looked at every 256 steps, and sooner when they are long.
     pub deadline: Option<Instant>,
 }
 
@@ -235,7 +235,6 @@ impl<'a> Machine<'a, '_> {
                 }
                 Frame::Else { .. } => {}
                 Frame::Caller { tree, base } => {
-                    self.variables.truncate(self.base);
                     (self.tree, self.base) = (tree, base);
                     self.depth -= 1;
                 }
@@ -245,7 +244,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn action(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<(), Stop> {
-        let value = self.pipe(&dot, pipe)?;
+        let value = self.commands(&dot, pipe)?;
         if pipe.decl.is_empty() {
             self.at = Some(pipe.lone_operand().map_or(At::Pipe(pipe), At::Expr));
             self.print(value)?;
@@ -329,10 +328,7 @@ impl<'a> Machine<'a, '_> {
             V::None => self.write(b"<no value>"),
             V::Str(bytes) => self.write(bytes),
             V::Gap => Ok(()),
-            V::Absent(absent) => {
-                self.miss(absent);
-                Ok(())
-            }
+            V::Absent(absent) => self.miss(absent),
             V::Pending => {
                 self.pending = true;
                 Ok(())

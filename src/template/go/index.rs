@@ -1,7 +1,7 @@
 //! `index`, `slice` and `len`.
 
 use super::context::Context;
-use super::missing::{Absent, Holder};
+use super::missing::Holder;
 use super::val::{Base, Kind, Slice, V, Val};
 
 /// The element of `item` at the first index, of that at the second, and so on.
@@ -31,8 +31,11 @@ pub(super) fn index<'a>(
             }
             V::Map(_) | V::Dict(_) => member(item, index, context)?,
             V::Absent(absent) => {
-                let key = index.as_bytes().unwrap_or(b"[]");
-                context.absent(Absent { of: Holder::Absent(absent), key })
+                // A position says no more about what is missing than its list does.
+                match index.as_bytes() {
+                    Some(key) => context.absent(Holder::Absent(absent), key),
+                    None => item,
+                }
             }
             _ => return Err(format!("can't index item of type {}", item.type_name())),
         };
@@ -50,7 +53,7 @@ fn member<'a>(map: Val<'a>, index: Val<'a>, context: &Context<'a>) -> Result<Val
     Ok(match (map.member(key), map.v) {
         (Some(member), _) => member,
         (None, V::Dict(dict)) => dict.of.zero(),
-        (None, V::Map(map)) if context.is_strict() => context.absent(Absent { of: Holder::Map(map), key }),
+        (None, V::Map(map)) if context.is_strict() => context.absent(Holder::Map(map), key),
         (None, _) => Val::NIL,
     })
 }

@@ -4,7 +4,6 @@ use super::ast::{At, Expr};
 use super::builtins::{self, Builtin};
 use super::call::{Outcome, Signature, Type};
 use super::context::deepest;
-use super::error::ExecError;
 use super::eval::Args;
 use super::exec::{Machine, Stop};
 use super::val::{Kind, V, Val};
@@ -34,10 +33,10 @@ impl<'a> Machine<'a, '_> {
             _ => {
                 let start = self.arguments.len();
                 let result = self.collect(dot, &signature, args).and_then(|()| {
-                    if self.any_missing(start, &signature, args) {
-                        return Ok(Val::of(V::Gap));
+                    match self.any_missing(start, &signature, args)? {
+                        true => Ok(Val::of(V::Gap)),
+                        false => self.call(name, *builtin, signature, (start, node, args)),
                     }
-                    self.call(name, *builtin, signature, (start, node, args))
                 });
                 self.arguments.truncate(start);
                 result
@@ -83,7 +82,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// Strict mode: whether an argument is not there, which is noted unless the function takes such.
-    fn any_missing(&mut self, start: usize, signature: &Signature, args: Args<'a>) -> bool {
+    fn any_missing(&mut self, start: usize, signature: &Signature, args: Args<'a>) -> Result<bool, Stop> {
         let mut found = false;
         let end = self.arguments.len();
         for at in start..end {
@@ -92,14 +91,14 @@ impl<'a> Machine<'a, '_> {
                 V::Absent(_) | V::Gap if signature.takes_missing && at + 1 == end => *slot = Val::NIL,
                 V::Absent(absent) => {
                     self.at = args.rest.get(at - start).or(args.first).map(At::Expr);
-                    self.miss(absent);
+                    self.miss(absent)?;
                     found = true;
                 }
                 V::Gap => found = true,
                 _ => {}
             }
         }
-        found
+        Ok(found)
     }
 
     fn call(
@@ -120,9 +119,7 @@ impl<'a> Machine<'a, '_> {
                 Outcome::Gap => Ok(Val::of(V::Gap)),
             },
         };
-        if self.context.is_exhausted() {
-            return Err(Box::new(ExecError::Scratch { limit: self.options.scratch_bytes }));
-        }
+        self.check_memory()?;
         let made = before.saturating_sub(self.context.scratch_left());
         self.budget.spend(made / 256)?;
         result.map_err(|message| {

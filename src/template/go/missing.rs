@@ -1,6 +1,7 @@
 //! Strict mode: values that are not there, who needed them, and their paths from the root of the data.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::value::{Map, Value};
@@ -12,6 +13,26 @@ use super::error::{Missing, Place};
 pub(super) struct Absent<'a> {
     pub(super) of: Holder<'a>,
     pub(super) key: &'a [u8],
+    /// How many members that are not there lead to this one.
+    depth: u8,
+}
+
+/// Paths of missing values name no more members than this below what is there.
+const MAX_NAMES: u8 = 32;
+
+impl<'a> Absent<'a> {
+    pub(super) fn new(of: Holder<'a>, key: &'a [u8]) -> Absent<'a> {
+        let depth = match of {
+            Holder::Absent(outer) => outer.depth.saturating_add(1),
+            Holder::Map(_) | Holder::Unknown => 1,
+        };
+        Absent { of, key, depth }
+    }
+
+    /// Whether the path to this member is as long as paths get.
+    pub(super) fn is_deepest(&self) -> bool {
+        self.depth >= MAX_NAMES
+    }
 }
 
 /// What should have had the member.
@@ -35,13 +56,12 @@ const MAX_SEARCH_DEPTH: usize = 500;
 /// The misses of a run, each with the place that needed it first.
 #[derive(Default)]
 pub(super) struct Misses<'a> {
+    /// By the holder's address and the keys below it, joined by points.
     seen: HashMap<(usize, Vec<u8>), Miss<'a>>,
 }
 
 struct Miss<'a> {
     holder: Holder<'a>,
-    /// The keys below the holder, joined by points.
-    keys: Vec<u8>,
     place: Place,
 }
 
@@ -50,15 +70,24 @@ impl<'a> Misses<'a> {
         self.seen.is_empty()
     }
 
-    /// Notes that `absent` was needed; `place` is asked for when it is news.
-    pub(super) fn record(&mut self, absent: &Absent<'a>, place: impl FnOnce() -> Place) {
+    /// Notes that `absent` was needed; `place` is asked for when it is news. Returns the bytes that were kept.
+    pub(super) fn record(&mut self, absent: &Absent<'a>, place: impl FnOnce() -> Place) -> usize {
+        if self.seen.len() >= MAX_RECORDED {
+            return 0;
+        }
         let (holder, keys) = resolve(absent);
         let id = match holder {
             Holder::Map(map) => Arc::as_ptr(map) as usize,
             _ => 0,
         };
-        if self.seen.len() < MAX_RECORDED {
-            self.seen.entry((id, keys.clone())).or_insert_with(|| Miss { holder, keys, place: place() });
+        // The text of the path will be kept once more.
+        let bytes = 2 * keys.len() + size_of::<Missing>();
+        match self.seen.entry((id, keys)) {
+            Entry::Occupied(_) => 0,
+            Entry::Vacant(news) => {
+                news.insert(Miss { holder, place: place() });
+                bytes
+            }
         }
     }
 
@@ -78,7 +107,8 @@ impl<'a> Misses<'a> {
             }
             unfound == 0
         });
-        let mut all: Vec<Missing> = self.seen.into_values().map(|miss| miss.named(&paths)).collect();
+        let mut all: Vec<Missing> =
+            self.seen.into_iter().map(|((_, keys), miss)| miss.named(&keys, &paths)).collect();
         all.sort();
         all.dedup_by(|later, first| later.path == first.path);
         all
@@ -86,13 +116,13 @@ impl<'a> Misses<'a> {
 }
 
 impl Miss<'_> {
-    fn named(self, paths: &HashMap<*const Map, Option<String>>) -> Missing {
+    fn named(self, keys: &[u8], paths: &HashMap<*const Map, Option<String>>) -> Missing {
         let holder = match self.holder {
             Holder::Map(map) => paths.get(&Arc::as_ptr(map)).cloned().flatten(),
             _ => None,
         };
         let holder = holder.as_deref().unwrap_or(OUTSIDE);
-        let keys = String::from_utf8_lossy(&self.keys);
+        let keys = String::from_utf8_lossy(keys);
         let dot = if holder.is_empty() { "" } else { "." };
         Missing { path: format!("{holder}{dot}{keys}"), place: self.place }
     }

@@ -226,10 +226,11 @@
 //! # The room
 //!
 //! `token`, `lex`, `parse`, `parse_list`, `parse_pipe`, `number` and `quote` read a text into the tree of `ast`; `set`
-//! keeps the trees. `exec` runs statements, with `range` for loops and `budget` for steps and time; `eval`, `invoke` and
-//! `builtins` (`index`, `compare`, `escape`) give values, which are those of `val`, made by `context` and printed by
-//! `fmt`. `report` and `missing` say what went wrong, and `requires` what could be touched. The room names nothing of the
-//! program around it but the module `value`.
+//! keeps the trees, and `walk` goes through them. `exec` runs statements, with `range` for loops and `budget` for steps
+//! and time; `eval`, `invoke`, `call` and `builtins` (`index`, `compare`, `escape`) give values, which are those of `val`,
+//! made by `context` and printed by `fmt`. `report`, `error` and `missing` say what went wrong; `requires`,
+//! `requires_call` and `requires_path` find the `needs` of a template. `unicode` and `case` know about characters. The
+//! room names nothing of the program around it but the module `value`.
 
 mod ast;
 mod budget;

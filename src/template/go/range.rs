@@ -17,11 +17,22 @@ pub(super) struct Loop<'a> {
 /// What a loop goes through.
 enum Items<'a> {
     List { list: Val<'a>, next: usize },
-    Map(std::vec::IntoIter<(&'a [u8], Val<'a>)>),
+    Map { members: std::vec::IntoIter<(&'a [u8], Val<'a>)>, len: usize },
     Int { next: i64, end: i64, byte: bool },
 }
 
+/// What each member of a map takes while a loop goes through them.
+const MEMBER_BYTES: usize = size_of::<(&[u8], Val<'_>)>();
+
 impl<'a> Items<'a> {
+    /// The bytes that are free when the loop ends.
+    fn bytes(&self) -> usize {
+        match self {
+            Items::Map { len, .. } => len * MEMBER_BYTES,
+            Items::List { .. } | Items::Int { .. } => 0,
+        }
+    }
+
     /// The next key, and what stands there.
     #[inline(always)]
     fn next(&mut self) -> Option<(Val<'a>, Val<'a>)> {
@@ -31,7 +42,7 @@ impl<'a> Items<'a> {
                 *next += 1;
                 Some((Val::int(*next as i64 - 1), item))
             }
-            Items::Map(members) => members.next().map(|(key, value)| (Val::bytes(key), value)),
+            Items::Map { members, .. } => members.next().map(|(key, value)| (Val::bytes(key), value)),
             Items::Int { next, end, byte } => (*next < *end).then(|| {
                 let value = *next;
                 *next += 1;
@@ -51,7 +62,7 @@ impl<'a> Machine<'a, '_> {
         body: &mut Body<'a>,
     ) -> Result<(), Stop> {
         if let V::Absent(absent) = value.v {
-            self.miss(absent);
+            self.miss(absent)?;
         }
         if let Some(items) = self.items(branch, value)? {
             let mut rounds = Box::new(Loop { branch, items, inner: self.variables.len(), outer });
@@ -85,9 +96,11 @@ impl<'a> Machine<'a, '_> {
             }
             Kind::Slice => Ok(Some(Items::List { list: value, next: 0 })),
             Kind::Map => {
-                let members = value.members();
-                self.budget.spend(members.len() / 4)?;
-                Ok(Some(Items::Map(members.into_iter())))
+                let len = value.len().unwrap_or(0);
+                self.budget.spend(len / 4)?;
+                self.context.charge(len * MEMBER_BYTES);
+                self.check_memory()?;
+                Ok(Some(Items::Map { members: value.members().into_iter(), len }))
             }
             Kind::Invalid => Ok(None),
             _ => Err(self.fail("range can't iterate over %v", &[value])),
@@ -96,7 +109,10 @@ impl<'a> Machine<'a, '_> {
 
     /// Lets `body` be the next round of a loop; false if there is none.
     pub(super) fn round(&mut self, rounds: &mut Loop<'a>, body: &mut Body<'a>) -> Result<bool, Stop> {
-        let Some((key, value)) = rounds.items.next() else { return Ok(false) };
+        let Some((key, value)) = rounds.items.next() else {
+            self.context.release(rounds.items.bytes());
+            return Ok(false);
+        };
         self.budget.step()?;
         self.variables.truncate(rounds.inner);
         self.set_loop_variables(rounds, key, value)?;
@@ -137,6 +153,7 @@ impl<'a> Machine<'a, '_> {
             match frame {
                 Frame::Loop(rounds) if !leave => return self.frames.push(Frame::Loop(rounds)),
                 Frame::Loop(rounds) => {
+                    self.context.release(rounds.items.bytes());
                     body.mark = rounds.outer;
                     return;
                 }

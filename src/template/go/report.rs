@@ -10,10 +10,20 @@ use super::val::Val;
 
 impl<'a> Machine<'a, '_> {
     /// Notes that a value was needed that is not there.
-    pub(super) fn miss(&mut self, absent: &Absent<'a>) {
+    pub(super) fn miss(&mut self, absent: &Absent<'a>) -> Result<(), Stop> {
         let mut misses = std::mem::take(&mut self.misses);
-        misses.record(absent, || self.place(self.at.map(At::start)));
+        let kept = misses.record(absent, || self.place(self.at.map(At::start)));
         self.misses = misses;
+        self.context.charge(kept);
+        self.check_memory()
+    }
+
+    /// Ends the run if what it made has used up its memory.
+    pub(super) fn check_memory(&self) -> Result<(), Stop> {
+        match self.context.is_exhausted() {
+            true => Err(Box::new(ExecError::Scratch { limit: self.options.scratch_bytes })),
+            false => Ok(()),
+        }
     }
 
     fn place(&self, pos: Option<Pos>) -> Place {

@@ -8,7 +8,7 @@ use super::requires_path::{Paths, Step};
 use super::set::Set;
 
 /// Statements and paths looked at, all rounds together; a template that takes more is taken to touch everything.
-const MAX_VISITS: usize = 100_000;
+const MAX_VISITS: usize = 1_000_000;
 
 /// Statements that still have to be looked at.
 struct Job<'a> {
@@ -41,6 +41,8 @@ pub(super) struct Analysis<'a, 'f> {
     variables: Vec<Declared>,
     /// What each declared variable, and `$` of each call, can stand for.
     values: Vec<Paths>,
+    /// The variables that are assigned to somewhere: what they stand for may not be what is used.
+    assigned: HashSet<usize>,
     slots: HashMap<Slot, usize>,
     changed: bool,
     visits: usize,
@@ -63,6 +65,7 @@ impl Set {
             calls: Vec::new(),
             variables: Vec::new(),
             values: Vec::new(),
+            assigned: HashSet::new(),
             slots: HashMap::new(),
             changed: true,
             visits: 0,
@@ -88,6 +91,8 @@ impl Set {
 impl<'a> Analysis<'a, '_> {
     fn round(&mut self, name: &str) {
         self.changed = false;
+        // What an earlier round found is found again, and what it took for certain may not be.
+        (self.paths, self.functions, self.templates) = Default::default();
         self.called.clear();
         self.calls.clear();
         self.variables.clear();
@@ -128,8 +133,9 @@ impl<'a> Analysis<'a, '_> {
         self.variables.len() - 1
     }
 
-    fn slot_of(&self, mut scope: usize, id: VariableId) -> Option<usize> {
+    fn slot_of(&mut self, mut scope: usize, id: VariableId) -> Option<usize> {
         while scope > 0 {
+            self.visits += 1;
             let variable = self.variables.get(scope)?;
             if variable.id == id {
                 return Some(variable.slot);
@@ -142,7 +148,10 @@ impl<'a> Analysis<'a, '_> {
     fn list(&mut self, job: Job<'a>) {
         let Job { list, dot, mut scope, optional, call } = job;
         for node in list {
-            self.visits += 1;
+            self.visits += 1 + dot.weight();
+            if self.visits >= MAX_VISITS {
+                return;
+            }
             let Some(pipe) = super::walk::pipe_of(node) else {
                 if let Node::Template(invoke) = node {
                     self.call(&invoke.name, Paths::default(), optional, call);
@@ -278,6 +287,9 @@ impl<'a> Analysis<'a, '_> {
                 }
             };
             if let Some(slot) = slot {
+                if pipe.assign {
+                    self.changed |= self.assigned.insert(slot);
+                }
                 let known = self.values.get(slot).filter(|_| pipe.assign);
                 let value = known.map_or_else(|| value.clone(), |known| known.walk(value));
                 self.flow(slot, &value);
@@ -296,13 +308,23 @@ impl<'a> Analysis<'a, '_> {
     }
 
     pub(super) fn operand(&mut self, expr: &'a Expr, view: &mut View<'_>) -> Paths {
+        let value = self.value_of(expr, view);
+        self.visits += 1 + value.weight();
+        value
+    }
+
+    fn value_of(&mut self, expr: &'a Expr, view: &mut View<'_>) -> Paths {
         match expr {
             Expr::Dot(_) => view.dot.clone(),
             Expr::Field { path, .. } => view.dot.fields(path),
             Expr::Variable { variable, path, .. } => {
-                let slot = self.slot_of(view.scope, variable.id);
-                let value = slot.and_then(|slot| self.values.get(slot)).cloned().unwrap_or_default();
-                value.fields(path)
+                let Some(slot) = self.slot_of(view.scope, variable.id) else { return Paths::default() };
+                let Some(value) = self.values.get(slot) else { return Paths::default() };
+                let value = value.fields(path);
+                match value.are_several() || self.assigned.contains(&slot) {
+                    true => value.optional(),
+                    false => value,
+                }
             }
             Expr::Chain { base, path, .. } => self.operand(base, view).fields(path),
             Expr::Pipe(pipe) => self.pipe(pipe, view),

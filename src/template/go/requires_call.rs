@@ -39,7 +39,8 @@ impl<'a> Analysis<'a, '_> {
                 for at in 0..indexes.len() {
                     item = item.step(&index_step(args.get(at + 1)));
                 }
-                self.look_at(&item, view.optional);
+                // Whether the element must be there, its use decides.
+                self.look_at(&item, true);
                 item
             }
             Some(Builtin::Slice) => first.clone(),

@@ -46,6 +46,18 @@ impl Path {
 }
 
 impl Path {
+    fn fields(&self, fields: &[Box<str>]) -> Path {
+        let mut path = self.clone();
+        for field in fields {
+            if path.dynamic || path.steps.len() >= MAX_STEPS {
+                path.dynamic = true;
+                break;
+            }
+            path.steps.push(Step::Key(field.to_string()));
+        }
+        path
+    }
+
     fn leads_on_from(&self, other: &Path) -> bool {
         self.steps.len() > other.steps.len() && self.steps.starts_with(&other.steps)
     }
@@ -87,7 +99,17 @@ impl Paths {
     }
 
     pub(super) fn fields(&self, fields: &[Box<str>]) -> Paths {
-        fields.iter().fold(self.clone(), |paths, field| paths.step(&Step::Key(field.to_string())))
+        self.map(|path| path.fields(fields))
+    }
+
+    /// How many steps the paths have, and one more for each: what it costs to make them.
+    pub(super) fn weight(&self) -> usize {
+        self.0.iter().map(|path| path.steps.len() + 1).sum()
+    }
+
+    /// Whether the value may come from more than one place.
+    pub(super) fn are_several(&self) -> bool {
+        self.0.len() > 1
     }
 
     /// The same places, and with each all that is below it.

@@ -43,7 +43,8 @@ pub struct ParseOptions<'o> {
     pub max_parens: usize,
     /// How deeply pipelines may nest, not counting parentheses that hold nothing but other ones.
     pub max_nesting: usize,
-    /// How deeply `if`, `with`, `range`, `block` and `define` may nest; each `else if` is a level.
+    /// How deeply `if`, `with`, `range`, `block` and `define` may nest; each `else if` is a level. A tree is freed
+    /// recursively, so that a set with many more levels than the default needs a larger stack.
     pub max_blocks: usize,
 }
 

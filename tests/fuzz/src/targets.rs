@@ -112,11 +112,12 @@ pub fn execute(bytes: &[u8]) {
     }
     let (out, result) = run(&set, &data, &options);
     assert!(out.len() <= options.output_bytes);
-    assert_eq!((&out, &result), (&run(&set, &data, &options).0, &run(&set, &data, &options).1));
+    assert_eq!(run(&set, &data, &options), (out.clone(), result.clone()), "a run gives the same again");
     match result {
         Err(ExecError::Output { .. }) => assert_eq!(out.len(), options.output_bytes),
         Err(ExecError::Missing(missing)) => {
             assert_eq!(options.missing_key, MissingKey::Strict);
+            assert!(missing.iter().map(|miss| miss.path.len()).sum::<usize>() <= 4 * options.scratch_bytes);
             let listed = set.requires("t0", &takes_missing).paths;
             for miss in missing.iter().filter(|miss| !miss.path.starts_with("(an expression)")) {
                 assert!(is_listed(&miss.path, &listed), "{} is not in {listed:?}", miss.path);
@@ -132,12 +133,13 @@ fn run(set: &Set, data: &Value, options: &ExecOptions) -> (Vec<u8>, Result<(), E
     (out, result)
 }
 
-/// Whether a path, or a place above it, is in the list; the positions of lists do not count.
+/// Whether a path is in the list, or a place above it that is used as a whole; the positions of lists do not count.
 fn is_listed(path: &str, listed: &[Need]) -> bool {
     let path = without_positions(path);
-    listed.iter().map(|need| without_positions(&need.name)).any(|need| {
-        need.is_empty()
-            || path.strip_prefix(&need).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    listed.iter().any(|need| {
+        let place = without_positions(&need.name);
+        let below = place.is_empty() || path.strip_prefix(&place).is_some_and(|rest| rest.starts_with('.'));
+        path == place || (below && (need.whole || need.dynamic))
     })
 }
 

@@ -43,6 +43,9 @@ impl Printer<'_> {
             V::Map(_) | V::Dict(_) => {
                 self.push(b"{");
                 for (at, (key, member)) in value.members().iter().enumerate() {
+                    if self.overflow {
+                        break;
+                    }
                     self.push(if at > 0 { b"," } else { b"" });
                     self.json_string(key, escape_html);
                     self.push(b":");
@@ -57,7 +60,8 @@ impl Printer<'_> {
     /// The fewest digits, with an exponent only for very small and very large numbers.
     fn json_number(&mut self, number: f64) -> Result<(), String> {
         if !number.is_finite() {
-            return Err(format!("json: unsupported value: {number}"));
+            let name = super::sprint(&[Val::float(number)]);
+            return Err(format!("json: unsupported value: {name}"));
         }
         self.push(if number.is_sign_negative() { b"-" } else { b"" });
         let mut text = Vec::new();

@@ -63,6 +63,34 @@ fn values_made_on_the_way_are_limited() {
 }
 
 #[test]
+fn values_that_are_not_there_are_limited() {
+    let strict =
+        ExecOptions { missing_key: MissingKey::Strict, scratch_bytes: 1 << 20, ..ExecOptions::default() };
+    for text in [
+        "{{range 1000000}}{{if $.nope}}{{end}}{{end}}".to_owned(),
+        format!("{{{{range 1000000}}}}{{{{if $.nope{}}}}}{{{{end}}}}{{{{end}}}}", ".a".repeat(1_000)),
+    ] {
+        assert_eq!(run(&text, "{}", &strict).1, Err(ExecError::Scratch { limit: 1 << 20 }));
+    }
+    let name = "b".repeat(2_000);
+    let text = format!("{{{{$x := .a}}}}{{{{range 100}}}}{{{{$x = $x.{name}}}}}{{{{$x}}}}{{{{end}}}}");
+    assert_eq!(run(&text, "{}", &strict).1, Err(ExecError::Scratch { limit: 1 << 20 }));
+    let Err(ExecError::Missing(missing)) = run(&text.replace(&name, "b"), "{}", &strict).1 else { panic!() };
+    assert!(missing.len() < 40, "a path ends after 32 names");
+}
+
+#[test]
+fn loops_over_maps_take_memory_only_while_they_run() {
+    let members: Vec<String> = (0..1_000).map(|n| format!("\"k{n}\": 1")).collect();
+    let data = format!("{{\"m\": {{{}}}}}", members.join(", "));
+    let limited = ExecOptions { scratch_bytes: 1 << 20, ..ExecOptions::default() };
+    let again = "{{range 500}}{{range $.m}}{{end}}{{range $.m}}{{break}}{{end}}{{end}}done";
+    assert_eq!(run(again, &data, &limited), ("done".to_owned(), Ok(())));
+    let nested = r#"{{define "d"}}{{range .}}{{template "d" $}}{{end}}{{end}}{{template "d" .m}}"#;
+    assert_eq!(run(nested, &data, &limited).1, Err(ExecError::Scratch { limit: 1 << 20 }));
+}
+
+#[test]
 fn templates_that_call_themselves_end_with_gos_words() {
     on_a_small_stack(|| {
         let text = r#"{{define "f"}}{{if true}}{{range 1}}{{with 1}}{{template "f" .}}{{end}}{{end}}{{end}}{{end}}{{template "f"}}"#;

@@ -25,8 +25,8 @@ fn paths_are_followed_through_everything_that_hands_values_on() {
         ("{{with .a}}{{.b}}{{else}}{{.c}}{{end}}", vec!["a.b?", "a?", "c?"]),
         ("{{if .a.b}}{{.c}}{{end}}", vec!["a.b?", "c?"]),
         ("{{$x := .a}}{{$x.b}}", vec!["a.b", "a?"]),
-        ("{{$x := .a}}{{if .t}}{{$x = .b}}{{end}}{{$x.c}}", vec!["a.c", "a?", "b.c", "b?", "t?"]),
-        ("{{(index .a 0).b}}{{index .m \"k\" \"l\"}}", vec!["a", "a[]", "a[].b", "m", "m.k.l"]),
+        ("{{$x := .a}}{{if .t}}{{$x = .b}}{{end}}{{$x.c}}", vec!["a.c?", "a?", "b.c?", "b?", "t?"]),
+        ("{{(index .a 0).b}}{{index .m \"k\" \"l\"}}", vec!["a", "a[].b", "a[]?", "m", "m.k.l"]),
         ("{{(index .m .k).b}}", vec!["k", "m*"]),
         ("{{or .a .b}}{{and .c .d}}", vec!["a?", "b?", "c", "d?"]),
         ("{{default 1 .a}}{{not .b}}{{.c | default 2}}{{default .d .e}}", vec!["a?", "b?", "c?", "d", "e?"]),
@@ -59,6 +59,31 @@ fn what_is_used_as_a_whole_is_told_from_what_is_only_looked_at() {
     };
     assert_eq!(named(true), ["a[].b", "d", "e", "h[]"]);
     assert_eq!(named(false), ["a", "c", "f", "g", "h"]);
+}
+
+#[test]
+fn what_another_value_may_stand_for_is_optional() {
+    for (text, expected) in [
+        ("{{if index .m \"k\"}}x{{end}}", vec!["m", "m.k?"]),
+        ("{{$x := .a}}{{$x = 1}}{{$x}}", vec!["a?"]),
+        (
+            r#"{{define "p"}}{{$v := .x}}{{$v.y}}{{end}}{{template "p" .a}}{{if .t}}{{template "p" .b}}{{end}}"#,
+            vec!["a.x.y?", "a.x?", "a?", "b.x.y?", "b.x?", "b?", "t?"],
+        ),
+    ] {
+        let mut found = paths(text);
+        found.sort();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn what_would_take_too_long_to_follow_may_be_anything() {
+    let long = ".a".repeat(31);
+    let assigned: String = (0..190).map(|at| format!("{{{{$x = .b{at}{long}}}}}")).collect();
+    let text =
+        format!("{{{{$x := .c}}}}{assigned}{{{{$x{}}}}}{}", ".a".repeat(50_000), "{{$x.a}}".repeat(2_000));
+    assert!(paths(&text).iter().any(|path| path.starts_with('?')), "the root is listed");
 }
 
 #[test]
@@ -95,5 +120,5 @@ fn templates_that_call_themselves_end_in_a_dynamic_path() {
 #[test]
 fn a_variable_that_walks_a_list_ends_in_a_dynamic_path() {
     let found = paths("{{$x := .a}}{{range .b}}{{$x = $x.next}}{{end}}{{$x.v}}");
-    assert_eq!(found, ["a*", "a.next?", "a.v", "b"]);
+    assert_eq!(found, ["a?*", "a.next?", "a.v?", "b"]);
 }

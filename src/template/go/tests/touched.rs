@@ -226,6 +226,19 @@ proptest! {
     }
 
     #[test]
+    fn a_run_that_succeeds_had_all_that_is_not_optional(text in any_text(), data in any_data()) {
+        let set = parsed(&text);
+        if outcome(&set, &data, MissingKey::Strict).1.is_ok() {
+            let listed = set.requires("t", &|name| name == "default").paths;
+            let certain = |need: &&Need| !need.optional && !need.dynamic && !need.name.contains('[');
+            for need in listed.iter().filter(certain) {
+                let pointer: String = steps(&need.name).iter().map(|step| format!("/{step}")).collect();
+                prop_assert!(data.pointer(&pointer).is_some(), "{} is optional in {} with {}", need.name, text, data);
+            }
+        }
+    }
+
+    #[test]
     fn whatever_a_run_misses_was_listed(text in any_text(), data in any_data()) {
         let set = parsed(&text);
         if let Err(ExecError::Missing(missing)) = outcome(&set, &data, MissingKey::Strict).1 {
