@@ -93,9 +93,10 @@ pub enum Outcome<'a> {
     Gap,
 }
 
-/// The functions that a template may call beside the built-in ones, which they may replace.
+/// The functions that a template may call beside the built-in ones, which they may replace if they are known under
+/// their names when a text is parsed.
 pub trait Functions {
-    /// What the function takes; `None` if there is none of that name.
+    /// What the function takes; `None` if there is none of that name. A run asks for every call.
     fn signature(&self, name: &str) -> Option<Signature>;
 
     /// Calls the function with arguments that fit its signature.

@@ -74,7 +74,7 @@ pub enum ExecError {
     /// The deadline passed.
     #[error("the template did not end in time")]
     Deadline,
-    /// The output grew too long; what fits was written.
+    /// The output grew too long, or a value nests deeper than values are printed (1,200); what fits was written.
     #[error("the output is longer than {limit} bytes")]
     Output {
         /// The bytes that were allowed.

@@ -240,7 +240,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The number of elements of a list.
+    /// The number of elements of a list, of members of a map, or of bytes of a string.
     pub fn len(&self) -> Option<usize> {
         match self.v {
             V::List(list) => Some(list.len()),
