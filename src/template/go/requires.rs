@@ -161,8 +161,10 @@ impl<'a> Analysis<'a, '_> {
             let mut view = View { dot: &dot, scope, optional };
             let value = self.value(pipe, &mut view);
             let declared = match node {
-                // The variables of a loop stand for the whole only where there is nothing to go through.
-                Node::Branch(branch) if branch.kind == BranchKind::Range && branch.else_list.is_none() => {
+                // The new variables of a loop stand for the whole only where there is nothing to go through.
+                Node::Branch(branch)
+                    if branch.kind == BranchKind::Range && branch.else_list.is_none() && !pipe.assign =>
+                {
                     &Paths::default()
                 }
                 _ => &value,
