@@ -44,6 +44,8 @@ pub(super) struct Analysis<'a, 'f> {
     /// The variables that are assigned to somewhere: what they stand for may not be what is used.
     assigned: HashSet<usize>,
     slots: HashMap<Slot, usize>,
+    /// The variable `$` of each call.
+    roots: HashMap<(&'a str, Paths, bool), usize>,
     changed: bool,
     visits: usize,
     paths: Needs,
@@ -67,6 +69,7 @@ impl Set {
             values: Vec::new(),
             assigned: HashSet::new(),
             slots: HashMap::new(),
+            roots: HashMap::new(),
             changed: true,
             visits: 0,
             paths: Needs::default(),
@@ -122,8 +125,12 @@ impl<'a> Analysis<'a, '_> {
     fn start(&mut self, tree: &'a Tree, dot: Paths, optional: bool, outer: usize) {
         let call = self.calls.len();
         self.calls.push((&tree.name, outer));
-        let slot = self.values.len();
-        self.values.push(dot.clone());
+        // The same in every round, so that what is assigned to `$` is known in the next one.
+        let next = self.values.len();
+        let slot = *self.roots.entry((&tree.name, dot.clone(), optional)).or_insert(next);
+        if slot == next {
+            self.values.push(dot.clone());
+        }
         let scope = self.declare(ROOT, slot, 0);
         self.jobs.push(Job { list: &tree.root, dot, scope, optional, call });
     }

@@ -66,6 +66,8 @@ fn what_another_value_may_stand_for_is_optional() {
     for (text, expected) in [
         ("{{if index .m \"k\"}}x{{end}}", vec!["m", "m.k?"]),
         ("{{$x := .a}}{{$x = 1}}{{$x}}", vec!["a?"]),
+        ("{{$ = .a}}{{$.b}}", vec!["?*", "a?", "b?"]),
+        ("{{range .l}}{{$.x}}{{$ = .y}}{{end}}", vec!["?*", "l", "l[].y?", "x?"]),
         ("{{$x := 1}}{{range $x = .a}}{{end}}{{$x.b}}", vec!["a", "a.b?", "a[].b?"]),
         (
             r#"{{define "p"}}{{$v := .x}}{{$v.y}}{{end}}{{template "p" .a}}{{if .t}}{{template "p" .b}}{{end}}"#,
