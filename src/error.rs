@@ -23,6 +23,8 @@ pub enum Kind {
     Unavailable,
     /// The operation was valid, but failed as it ran.
     Failed,
+    /// Another service that had to answer failed, or could not be reached.
+    Upstream,
 }
 
 /// An error that knows its [`Kind`].

@@ -24,6 +24,9 @@ pub enum Called {
     Value(Value),
     /// The call failed for good, and a gap stands for it: empty when printed, undefined in Jinja.
     Gap,
+    /// The value is not known yet; the number is the function's own for the call. The run goes on for as long as only
+    /// printing it, or giving it a name that is not read, is at stake, and ends with [`RenderError::Pending`].
+    Pending(usize),
     /// The call was not allowed, and the render fails with this message.
     Refused(String),
 }
@@ -170,6 +173,12 @@ pub enum RenderError {
     /// The deadline passed.
     #[error("the template did not end in time")]
     Deadline,
+    /// Results of functions are not known yet.
+    #[error("the result of a function is not known yet")]
+    Pending {
+        /// The call whose result was needed to go on, by its number; nothing if the run came to its end.
+        needed: Option<usize>,
+    },
 }
 
 /// One thing that a template can touch.

@@ -121,9 +121,7 @@ fn failed(error: ExecError) -> RenderError {
         ExecError::Deadline => RenderError::Deadline,
         ExecError::Output { limit } => RenderError::Limit { what: "output", limit: limit as u64 },
         ExecError::Scratch { limit } => RenderError::Limit { what: "memory", limit: limit as u64 },
-        ExecError::Pending => {
-            RenderError::Failed { message: "a function's result is not known".to_owned(), position: None }
-        }
+        ExecError::Pending { needed } => RenderError::Pending { needed },
     }
 }
 

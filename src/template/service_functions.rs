@@ -2,7 +2,7 @@
 
 use super::contract::{Arguments, Called, Functions};
 use super::go::{self, Context, Outcome, Signature, Type, Val};
-use crate::value::from_json;
+use crate::value::{Map, Value, from_json};
 
 const ANY: Signature = Signature::ANY;
 
@@ -68,15 +68,39 @@ impl go::Functions for ServiceFunctions<'_> {
 impl ServiceFunctions<'_> {
     fn call_tool<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
         let arguments = Arguments {
-            positional: args.iter().map(|arg| context.to_value(arg)).collect(),
+            positional: args.iter().map(|arg| whole(context.to_value(arg))).collect(),
             named: Vec::new(),
         };
         match self.0.call(name, arguments) {
             Called::Value(value) => Outcome::Value(context.value(value)),
             Called::Gap => Outcome::Gap,
+            Called::Pending(call) => Outcome::Pending(call),
             Called::Refused(reason) => Outcome::Error(reason),
         }
     }
+}
+
+/// A number of the data as JSON writes it: all of them are floats in Go, which its `json.Marshal` does not show either.
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < EXACT_BELOW => {
+            Value::Int(number as i64)
+        }
+        Value::List(items) if items.iter().any(may_hold_float) => {
+            Value::from(items.iter().cloned().map(whole).collect::<Vec<_>>())
+        }
+        Value::Map(map) if map.iter().any(|(_, value)| may_hold_float(value)) => {
+            Value::from(map.iter().map(|(key, value)| (key.clone(), whole(value.clone()))).collect::<Map>())
+        }
+        value => value,
+    }
+}
+
+/// Below this, 64-bit floats stand for every whole number.
+const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
+
+fn may_hold_float(value: &Value) -> bool {
+    matches!(value, Value::Float(_) | Value::List(_) | Value::Map(_))
 }
 
 fn bytes_of<'a>(value: &Val<'a>) -> &'a [u8] {
@@ -174,7 +198,7 @@ fn indent<'a>(count: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outcome
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{Map, SmolStr, Value};
+    use crate::value::SmolStr;
 
     struct NoTools;
 

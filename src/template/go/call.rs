@@ -86,9 +86,10 @@ pub enum Outcome<'a> {
     Value(Val<'a>),
     /// The function failed: the run ends with Go's `error calling NAME: …`.
     Error(String),
-    /// The result is not known yet. Printed by itself, the run goes on and ends with
+    /// The result is not known yet; the number is the function's own for it. As long as the result is only printed by
+    /// itself, or given to a variable that nobody reads, the run goes on, and ends with
     /// [`ExecError::Pending`](super::ExecError::Pending); needed in any other way, it ends so at once.
-    Pending,
+    Pending(usize),
     /// The function failed, and a gap stands for the result: it prints nothing and is false.
     Gap,
 }

@@ -122,7 +122,7 @@ impl<'a> Context<'a> {
             return Value::Null;
         }
         match value.v {
-            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => Value::Null,
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => Value::Null,
             V::Bool(value) => Value::Bool(value),
             V::Int(n) => Value::Int(n),
             V::Byte(n) => Value::Int(i64::from(n)),

@@ -86,7 +86,11 @@ pub enum ExecError {
         /// The bytes that were allowed.
         limit: usize,
     },
-    /// A function's result is not known yet, and the run needs it to go on.
+    /// Results of functions are not known yet.
     #[error("the result of a function is not known yet")]
-    Pending,
+    Pending {
+        /// The result that the run needed to go on, by the number that its function gave it; nothing if the run came to
+        /// its end.
+        needed: Option<usize>,
+    },
 }

@@ -97,7 +97,7 @@ impl<'a> Machine<'a, '_> {
     /// Refuses a value that is not known yet: it is about to be used for more than printing.
     pub(super) fn settled(&self, value: Val<'a>) -> Result<(), Stop> {
         match value.v {
-            V::Pending => Err(Box::new(ExecError::Pending)),
+            V::Pending(ticket) => Err(Box::new(ExecError::Pending { needed: Some(ticket) })),
             _ => Ok(()),
         }
     }
@@ -248,7 +248,7 @@ impl<'a> Machine<'a, '_> {
             }
             V::None => Ok(Val::NONE),
             V::Gap => Ok(value),
-            V::Pending => self.settled(value).map(|()| value),
+            V::Pending(_) => self.settled(value).map(|()| value),
             V::Absent(absent) => self.absent(Holder::Absent(absent), name),
             V::Nil => {
                 Err(self.fail("nil pointer evaluating %s.%s", &[Val::text("interface {}"), Val::text(name)]))

@@ -105,8 +105,8 @@ pub(super) struct Machine<'a, 'o> {
     pub(super) frames: Vec<Frame<'a>>,
     out: &'o mut Vec<u8>,
     out_limit: usize,
-    /// A function's result was printed that is not known yet.
-    pending: bool,
+    /// A function was called whose result is not known yet.
+    pub(super) pending: bool,
 }
 
 /// What goes on when the statements that are running are done.
@@ -179,7 +179,7 @@ impl Set {
             Err(stop) if !hides_misses(&stop) => Err(*stop),
             _ if !misses.is_empty() => Err(ExecError::Missing(misses.finish(data))),
             Err(stop) => Err(*stop),
-            Ok(()) if machine.pending => Err(ExecError::Pending),
+            Ok(()) if machine.pending => Err(ExecError::Pending { needed: None }),
             Ok(()) => Ok(()),
         }
     }
@@ -187,7 +187,7 @@ impl Set {
 
 /// Whether the error may come from a value that is not there, which then is what should be reported.
 fn hides_misses(error: &ExecError) -> bool {
-    matches!(error, ExecError::Failed { .. } | ExecError::Recursion { .. } | ExecError::Pending)
+    matches!(error, ExecError::Failed { .. } | ExecError::Recursion { .. } | ExecError::Pending { .. })
 }
 
 impl<'a> Machine<'a, '_> {
@@ -327,12 +327,8 @@ impl<'a> Machine<'a, '_> {
         match value.v {
             V::None => self.write(b"<no value>"),
             V::Str(bytes) => self.write(bytes),
-            V::Gap => Ok(()),
+            V::Gap | V::Pending(_) => Ok(()),
             V::Absent(absent) => self.miss(absent),
-            V::Pending => {
-                self.pending = true;
-                Ok(())
-            }
             _ => {
                 let before = self.out.len();
                 let mut printer = Printer::new(self.out, self.out_limit);

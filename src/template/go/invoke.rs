@@ -115,7 +115,10 @@ impl<'a> Machine<'a, '_> {
             None => match self.functions.call(name, given, &self.context) {
                 Outcome::Value(value) => Ok(self.returned(value, signature.result, start)),
                 Outcome::Error(message) => Err(message),
-                Outcome::Pending => Ok(Val::of(V::Pending)),
+                Outcome::Pending(ticket) => {
+                    self.pending = true;
+                    Ok(Val::of(V::Pending(ticket)))
+                }
                 Outcome::Gap => Ok(Val::of(V::Gap)),
             },
         };

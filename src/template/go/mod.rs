@@ -136,16 +136,19 @@
 //!
 //!     fn call<'a>(&self, _: &str, _: &[Val<'a>], _: &Context<'a>) -> Outcome<'a> {
 //!         self.0.set(self.0.get() + 1);
-//!         Outcome::Pending
+//!         Outcome::Pending(self.0.get())
 //!     }
 //! }
 //!
-//! let mut set = Set::new();
-//! set.parse("t", "{{fetch 1}} and {{fetch 2}}", &ParseOptions::new(&|name| name == "fetch"))?;
-//! let functions = Later(0.into());
-//! let result = set.execute("t", &Value::Null, &functions, &ExecOptions::default(), &mut Vec::new());
-//! assert_eq!(result, Err(ExecError::Pending));
-//! assert_eq!(functions.0.get(), 2);
+//! let run = |text: &str| {
+//!     let mut set = Set::new();
+//!     set.parse("t", text, &ParseOptions::new(&|name| name == "fetch"))?;
+//!     let functions = Later(0.into());
+//!     let result = set.execute("t", &Value::Null, &functions, &ExecOptions::default(), &mut Vec::new());
+//!     Ok::<_, ParseError>((result, functions.0.get()))
+//! };
+//! assert_eq!(run("{{fetch 1}} and {{fetch 2}}")?, (Err(ExecError::Pending { needed: None }), 2));
+//! assert_eq!(run("{{if fetch 1}}x{{end}}{{fetch 2}}")?, (Err(ExecError::Pending { needed: Some(1) }), 1));
 //! # Ok::<(), ParseError>(())
 //! ```
 //!

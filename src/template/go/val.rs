@@ -26,8 +26,8 @@ pub(super) enum V<'a> {
     None,
     /// Not there, and strict mode wants to know who needs it.
     Absent(&'a Absent<'a>),
-    /// The result of a function that is not known yet.
-    Pending,
+    /// The result of a function that is not known yet, by the number that the function gave it.
+    Pending(usize),
     /// A gap where a function failed for good: prints nothing, is false, has only gaps in it.
     Gap,
     /// A `null`, standing in a variable of type `interface {}`.
@@ -171,7 +171,7 @@ impl<'a> Val<'a> {
     /// Whether Go takes the value for true: it is not empty, zero or nil.
     pub fn is_true(&self) -> bool {
         match self.v {
-            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => false,
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => false,
             V::Bool(value) => value,
             V::Int(n) => n != 0,
             V::Byte(n) => n != 0,
@@ -187,7 +187,7 @@ impl<'a> Val<'a> {
 
     pub(super) fn kind(&self) -> Kind {
         match self.v {
-            V::None | V::Absent(_) | V::Pending | V::Gap => Kind::Invalid,
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap => Kind::Invalid,
             V::Nil => Kind::Nil,
             V::Bool(_) => Kind::Bool,
             V::Int(_) => Kind::Int,
@@ -203,7 +203,7 @@ impl<'a> Val<'a> {
     /// The name of the Go type of what is in the value, as `%T` prints it.
     pub fn type_name(&self) -> &'static str {
         match self.v {
-            V::None | V::Absent(_) | V::Pending | V::Gap => "<nil>",
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap => "<nil>",
             V::Nil => "interface {}",
             V::Bool(_) => "bool",
             V::Int(_) => "int",

@@ -83,6 +83,8 @@ fn container(value: &Engine, depth: usize) -> Result<Value, Error> {
     }
     if let Some(missing) = missing::as_missing(value) {
         run::record(&missing);
+    }
+    if !missing::is_there(value) {
         return Ok(Value::Null);
     }
     match value.kind() {

@@ -10,8 +10,10 @@ use minijinja::machinery::ast::{BinOpKind, Call, CallArg, CompareOpKind, Expr, M
 
 use super::engine;
 use super::operators::{
-    ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, NUMBER, SPREAD, STORE, USE, WRITTEN,
+    ADD, CONCAT, EACH, IN, INCLUDE, KEEP, LOOK, MUL, NOT_IN, NUMBER, PATIENT, READ, SPREAD, STORE, USE,
+    WRITTEN,
 };
+use super::pending::{Patience, patient_calls};
 use super::source::{check_guarded, position};
 use super::tree::{argument, bodies, end, is_literal, is_number, is_scalar, parts, plain_text, start};
 use crate::template::CompileError;
@@ -45,8 +47,13 @@ impl Guarded {
 ///
 /// # Errors
 /// If an operator cannot be bounded, or the result would nest too deep to be parsed.
-pub(super) fn guard(name: &str, text: &str, tree: &Stmt<'_>) -> Result<Guarded, CompileError> {
-    let mut guard = Guard { text, name, edits: Vec::new(), recursive: Vec::new() };
+pub(super) fn guard(
+    name: &str,
+    text: &str,
+    tree: &Stmt<'_>,
+    patience: &Patience<'_>,
+) -> Result<Guarded, CompileError> {
+    let mut guard = Guard { text, name, patience, edits: Vec::new(), recursive: Vec::new() };
     guard.stmt(tree)?;
     let edited = !guard.edits.is_empty();
     let mut guarded = guard.apply();
@@ -78,6 +85,7 @@ struct Edit {
 struct Guard<'a> {
     text: &'a str,
     name: &'a str,
+    patience: &'a Patience<'a>,
     edits: Vec<Edit>,
     /// The plain text of each turn of the recursive loops around the current place.
     recursive: Vec<usize>,
@@ -105,7 +113,10 @@ impl Guard<'_> {
 
     fn stmt(&mut self, stmt: &Stmt<'_>) -> Result<(), CompileError> {
         match stmt {
-            Stmt::EmitExpr(node) => return self.expr(&node.expr),
+            Stmt::EmitExpr(node) => {
+                self.be_patient(&node.expr);
+                return self.expr(&node.expr);
+            }
             Stmt::ForLoop(node) => {
                 self.expr(&node.iter)?;
                 node.filter_expr.iter().try_for_each(|filter| self.expr(filter))?;
@@ -120,11 +131,13 @@ impl Guard<'_> {
             }
             Stmt::IfCond(node) => self.expr(&node.expr)?,
             Stmt::WithBlock(node) => {
-                node.assignments.iter().try_for_each(|(_, value)| self.stored(value, KEEP))?;
+                for (target, value) in &node.assignments {
+                    self.assigned(target, value, KEEP)?;
+                }
             }
             Stmt::Set(node) => {
                 let filter = if sets_a_member(&node.target) { STORE } else { KEEP };
-                return self.stored(&node.expr, filter);
+                return self.assigned(&node.target, &node.expr, filter);
             }
             Stmt::SetBlock(node) => node.filter.iter().try_for_each(|filter| self.expr(filter))?,
             Stmt::AutoEscape(node) => self.expr(&node.enabled)?,
@@ -166,6 +179,23 @@ impl Guard<'_> {
         self.expr(name)?;
         self.wrap(name, INCLUDE);
         Ok(())
+    }
+
+    /// Lets the calls in an expression take their time whose results go nowhere but into what the expression gives.
+    fn be_patient(&mut self, expr: &Expr<'_>) {
+        let mut calls = Vec::new();
+        patient_calls(expr, &mut calls);
+        for function in calls {
+            self.insert(start(self.text, function), "(");
+            self.insert(end(function), format!("|{PATIENT})"));
+        }
+    }
+
+    fn assigned(&mut self, target: &Expr<'_>, value: &Expr<'_>, filter: &str) -> Result<(), CompileError> {
+        if self.patience.covers(target) {
+            self.be_patient(value);
+        }
+        self.stored(value, filter)
     }
 
     /// A value that gets a name.
@@ -220,6 +250,10 @@ impl Guard<'_> {
                 return parts(expr).into_iter().try_for_each(|operand| self.operand(operand));
             }
             Expr::Call(call) => return self.call(call),
+            Expr::Var(var) if self.patience.waits_for(var.id) => {
+                self.insert(start(self.text, expr), "((");
+                self.insert(end(expr), format!(")|{READ})"));
+            }
             _ => {}
         }
         parts(expr).into_iter().try_for_each(|part| self.expr(part))?;

@@ -1,12 +1,13 @@
 //! The texts that a template is made of: its own and those of the partials that it names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::machinery::ast::{Expr, Stmt};
 use minijinja::{Error, ErrorKind};
 
 use super::guard::{Guarded, guard};
+use super::pending::{Patience, pending_names};
 use super::requires::Analysis;
 use super::source::{parse_checked, position};
 use super::tree::{bodies, literal_text};
@@ -47,13 +48,15 @@ pub(super) struct Library {
     /// `None` when all partials have been read.
     partials: Option<Arc<dyn Partials>>,
     limits: Limits,
+    /// The names that the template gives to results of calls.
+    pending: BTreeSet<String>,
     texts: Mutex<HashMap<String, Arc<Text>>>,
 }
 
 impl Library {
     /// An empty library.
     pub fn new(partials: Arc<dyn Partials>, limits: Limits) -> Library {
-        Library { partials: Some(partials), limits, texts: Mutex::default() }
+        Library { partials: Some(partials), limits, pending: BTreeSet::new(), texts: Mutex::default() }
     }
 
     /// The text behind a name of the engine.
@@ -78,7 +81,8 @@ impl Library {
     pub fn read(&mut self, name: &str, source: &str) -> Result<Requires, CompileError> {
         self.fits(source)?;
         let tree = parse_checked(name, source)?;
-        let guarded = guard(name, source, &tree)?;
+        self.pending = pending_names(&tree);
+        let guarded = guard(name, source, &tree, &Patience { names: &self.pending, own: true })?;
         let sources = self.follow(&tree, name, source)?;
         let requires = Analysis::new(&sources).of(&tree);
         if !requires.partials.iter().any(|partial| partial.dynamic) {
@@ -140,7 +144,7 @@ impl Library {
     fn prepare(&self, id: &str, source: &Arc<str>) -> Result<(Text, Vec<Wanted>), CompileError> {
         self.fits(source)?;
         let tree = parse_checked(id, source)?;
-        let guarded = guard(id, source, &tree)?;
+        let guarded = guard(id, source, &tree, &Patience { names: &self.pending, own: false })?;
         let mut wanted = Vec::new();
         collect(&tree, id, source, &mut wanted);
         Ok((Text { name: id.to_owned(), original: source.clone(), guarded }, wanted))

@@ -18,6 +18,7 @@ mod library;
 mod methods;
 mod missing;
 mod operators;
+mod pending;
 mod print;
 mod requires;
 mod root;
@@ -36,7 +37,7 @@ use minijinja::{Environment, Error, Value as Engine};
 
 use self::library::{Library, MAIN};
 use self::root::Root;
-use self::run::RunState;
+use self::run::{RunState, Text};
 use super::{CompileError, Functions, Limits, Missing, Partials, Position, RenderError, Requires, Run};
 use crate::value::Map;
 
@@ -99,10 +100,20 @@ impl Template {
             env
         };
         let usual = self.usual.get_or_init(with_steps);
-        if usual.fuel() == Some(steps) {
-            return usual.get_template(MAIN)?.render(root);
+        match usual.fuel() == Some(steps) {
+            true => self.write(usual, root),
+            false => self.write(&with_steps(), root),
         }
-        with_steps().get_template(MAIN)?.render(root)
+    }
+
+    fn write(&self, env: &Environment<'_>, root: Engine) -> Result<String, Error> {
+        let template = env.get_template(MAIN)?;
+        if self.requires.tools.is_empty() {
+            return template.render(root);
+        }
+        let mut text = Text::default();
+        template.render_captured_to(root, &mut text)?;
+        Ok(text.finish())
     }
 
     fn outcome(
@@ -118,6 +129,7 @@ impl Template {
             (None, Some(Ok(text))) if text.len() > run.output_bytes => {
                 Some(RenderError::Limit { what: "output", limit: run.output_bytes as u64 })
             }
+            (None, Some(Ok(_))) if state.is_pending() => Some(RenderError::Pending { needed: None }),
             (None, Some(Ok(text))) if missing.is_empty() => return Ok(text),
             (None, Some(Ok(_))) => None,
             (None, Some(Err(error))) => {

@@ -9,7 +9,9 @@ use minijinja::value::{ObjectRepr, Rest};
 use minijinja::{Environment, Error, ErrorKind, Value as Engine};
 
 use super::missing::{self, as_missing};
+use super::pending::{self, Pending};
 use super::print::{append, check, check_storable};
+use super::root::patient;
 use super::run::{self, ITEMS_LIMIT, STRING_LIMIT};
 use super::turns::{Range, each, range};
 use crate::value::Map;
@@ -32,6 +34,10 @@ pub(super) const NUMBER: &str = "__z";
 pub(super) const LOOK: &str = "__l";
 /// A sequence or map that is spread over the arguments of a call.
 pub(super) const SPREAD: &str = "__p";
+/// A function whose result may come later: `f(x)` as `(f|__d)(x)`.
+pub(super) const PATIENT: &str = "__d";
+/// A name that is read, and that may stand for a result which is not known yet.
+pub(super) const READ: &str = "__r";
 /// A value that is stored under a name.
 pub(super) const KEEP: &str = "__k";
 /// A value that is stored in a namespace.
@@ -58,6 +64,8 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(LOOK, |value: &Engine| spend(value).map(|()| value.clone()));
     env.add_filter(KEEP, |value: &Engine| check(value).and_then(|()| settled(value)));
     env.add_filter(STORE, |value: &Engine| check_storable(value).and_then(|()| settled(value)));
+    env.add_filter(PATIENT, patient);
+    env.add_filter(READ, pending::read);
     env.add_filter(SPREAD, spread);
     env.add_filter(EACH, each);
     env.add_filter(WRITTEN, |bytes: usize| run::write(bytes).map(|()| ""));
@@ -132,12 +140,20 @@ fn included(name: &Engine) -> Result<(), Error> {
 
 fn concat(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {
     let mut text = String::new();
+    let mut pending = None;
     for value in std::iter::once(first).chain(others.iter()) {
+        if let Some(call) = pending::call_of(value) {
+            pending = pending.or(Some(call));
+            continue;
+        }
         defined(value)?;
         touch(value)?;
         append(&mut text, value)?;
     }
-    run::built(Engine::from(text))
+    match pending {
+        Some(call) => Ok(Pending::result_of(call)),
+        None => run::built(Engine::from(text)),
+    }
 }
 
 fn add(first: &Engine, others: Rest<Engine>) -> Result<Engine, Error> {

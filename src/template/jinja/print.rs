@@ -6,6 +6,7 @@ use minijinja::value::{DynObject, ObjectRepr};
 use minijinja::{Error, ErrorKind, Output, State, Value as Engine};
 
 use super::missing::{Gap, Missing};
+use super::pending;
 use super::run;
 use crate::value::{List, Map};
 
@@ -23,6 +24,9 @@ pub(super) fn format(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Engine
     if value.as_object().is_none() {
         run::write(8)?;
         return write!(out, "{value}").map_err(Error::from);
+    }
+    if let Some(call) = pending::call_of(value) {
+        return pending::print(out, call);
     }
     check(value)?;
     let room = run::output_left();

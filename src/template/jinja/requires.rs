@@ -12,7 +12,7 @@ use super::tree::{argument, literal_text, parts};
 use crate::template::{Need, Requires};
 
 /// Names that the engine gives a meaning of its own.
-const RESERVED: [&str; 4] = ["loop", "self", "super", "caller"];
+pub(super) const RESERVED: [&str; 4] = ["loop", "self", "super", "caller"];
 /// How deep partials are followed.
 const DEEPEST: usize = 30;
 /// How many partials are followed in all, counted each time.

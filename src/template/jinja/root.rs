@@ -8,6 +8,7 @@ use minijinja::{Error, State, Value as Engine};
 
 use super::data::{from_engine, to_engine};
 use super::missing::{self, Gap, Missing, Parent};
+use super::pending::{self, Pending};
 use super::run;
 use crate::template::{Arguments, Called, Functions};
 use crate::value::Map;
@@ -44,7 +45,8 @@ impl Object for Root {
             return Some(to_engine(value));
         }
         if self.functions.contains(key) {
-            return Some(Engine::from_object(Tool { name: key.into(), functions: self.functions.clone() }));
+            let functions = self.functions.clone();
+            return Some(Engine::from_object(Tool { name: key.into(), functions, patient: false }));
         }
         (!GLOBALS.contains(&key)).then(|| Engine::from_dyn_object(Missing::member(Parent::Root, key)))
     }
@@ -55,9 +57,12 @@ impl Object for Root {
 }
 
 /// A function that comes from outside of the template.
+#[derive(Clone)]
 struct Tool {
     name: Box<str>,
     functions: Arc<dyn Functions>,
+    /// Whether it may take its time: the call stands where a result that is not known yet does no harm.
+    patient: bool,
 }
 
 impl fmt::Debug for Tool {
@@ -73,17 +78,25 @@ impl Object for Tool {
 
     fn call(self: &Arc<Self>, _: &mut State<'_, '_>, args: &[Engine]) -> Result<Engine, Error> {
         let Some(arguments) = arguments(args)? else { return Ok(Engine::from_object(Gap)) };
-        Ok(match self.functions.call(&self.name, arguments) {
-            Called::Value(value) => to_engine(&value),
-            Called::Gap => Engine::from_object(Gap),
-            Called::Refused(reason) => {
-                return Err(Error::new(minijinja::ErrorKind::InvalidOperation, reason));
-            }
-        })
+        match self.functions.call(&self.name, arguments) {
+            Called::Value(value) => Ok(to_engine(&value)),
+            Called::Gap => Ok(Engine::from_object(Gap)),
+            Called::Pending(call) if self.patient => Ok(Pending::result_of(call)),
+            Called::Pending(call) => Err(pending::needed(call)),
+            Called::Refused(reason) => Err(Error::new(minijinja::ErrorKind::InvalidOperation, reason)),
+        }
     }
 }
 
-/// The arguments of a call, or nothing if a missing value is among them (it is recorded).
+/// The function as it is called where a result that is not known yet does no harm.
+pub(super) fn patient(function: &Engine) -> Engine {
+    match function.downcast_object_ref::<Tool>() {
+        Some(tool) => Engine::from_object(Tool { patient: true, ..tool.clone() }),
+        None => function.clone(),
+    }
+}
+
+/// The arguments of a call, or nothing if a missing value (which is recorded) or a gap is among them.
 fn arguments(args: &[Engine]) -> Result<Option<Arguments>, Error> {
     let (positional, named): (&[Engine], Kwargs) = from_args(args)?;
     let mut arguments = Arguments::default();
@@ -105,9 +118,8 @@ fn is_usable(value: &Engine) -> Result<bool, Error> {
         // The engine's own error for this names the expression.
         value.get_attr("")?;
     }
-    let missing = missing::as_missing(value);
-    if let Some(missing) = &missing {
-        run::record(missing);
+    if let Some(missing) = missing::as_missing(value) {
+        run::record(&missing);
     }
-    Ok(missing.is_none())
+    Ok(missing::is_there(value))
 }

@@ -1,11 +1,12 @@
 //! What one render uses up and finds missing, known to every object and filter of the thread that runs it.
 
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use minijinja::{Error, ErrorKind, Value as Engine};
+use minijinja::{Error, ErrorKind, Output, Value as Engine};
 
 use super::library::Library;
 use super::missing::Missing;
@@ -44,6 +45,8 @@ pub(super) struct RunState {
     lookup: Cell<Lookup>,
     misses: RefCell<Vec<Arc<Missing>>>,
     stop: RefCell<Option<RenderError>>,
+    /// Whether a call was made whose result is not known yet.
+    pending: Cell<bool>,
 }
 
 thread_local! {
@@ -52,6 +55,7 @@ thread_local! {
     static OUTPUT_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
     static BUILD_LEFT: Cell<usize> = const { Cell::new(BUILD_LIMIT) };
     static WORK_LEFT: Cell<usize> = const { Cell::new(WORK_BETWEEN_LOOKS) };
+    static TEXT_REACHED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Makes a run the current one of its thread until it is dropped; runs may nest.
@@ -159,9 +163,54 @@ pub(super) fn too_many() -> Error {
 
 /// The error for passing the limit `what`, which also ends the run of this thread.
 pub(super) fn limit(what: &'static str, limit: usize) -> Error {
-    let stop = RenderError::Limit { what, limit: limit as u64 };
-    let text = stop.to_string();
-    with(|run| run.stop(stop)).unwrap_or_else(|| Error::new(ErrorKind::InvalidOperation, text))
+    end(RenderError::Limit { what, limit: limit as u64 })
+}
+
+/// Ends the run of this thread for a reason of our own; the error only carries it through the engine.
+pub(super) fn end(reason: RenderError) -> Error {
+    let text = reason.to_string();
+    with(|run| run.stop(reason)).unwrap_or_else(|| Error::new(ErrorKind::InvalidOperation, text))
+}
+
+/// Notes that the text of this run is not the final one.
+pub(super) fn note_pending() {
+    with(|run| run.pending.set(true));
+}
+
+/// Whether what is written to `out` becomes a part of the text as it is, and is not captured: an empty write tells.
+pub(super) fn reaches_text(out: &mut Output<'_>) -> bool {
+    TEXT_REACHED.set(false);
+    out.write_str("").is_ok() && TEXT_REACHED.get()
+}
+
+/// The text of a run that makes calls.
+#[derive(Default)]
+pub(super) struct Text {
+    bytes: Vec<u8>,
+}
+
+impl Text {
+    /// The text as far as it was written.
+    pub fn finish(self) -> String {
+        String::from_utf8(self.bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+}
+
+impl io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        TEXT_REACHED.set(true);
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl RunState {
@@ -174,6 +223,7 @@ impl RunState {
             lookup: Cell::new(Lookup::Chain),
             misses: RefCell::default(),
             stop: RefCell::default(),
+            pending: Cell::default(),
         })
     }
 
@@ -187,8 +237,8 @@ impl RunState {
         }
     }
 
-    /// Ends the run for a reason of our own; the error only carries it through the engine.
-    pub fn stop(&self, reason: RenderError) -> Error {
+    /// Ends the run; see [`end`].
+    fn stop(&self, reason: RenderError) -> Error {
         let error = Error::new(ErrorKind::InvalidOperation, reason.to_string());
         self.stop.borrow_mut().get_or_insert(reason);
         error
@@ -197,6 +247,11 @@ impl RunState {
     /// Why the run was ended, if it was.
     pub fn stopped(&self) -> Option<RenderError> {
         self.stop.borrow().clone()
+    }
+
+    /// Whether a call was made whose result is not known yet.
+    pub fn is_pending(&self) -> bool {
+        self.pending.get()
     }
 
     /// Whether the run may go on.

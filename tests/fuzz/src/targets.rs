@@ -34,7 +34,7 @@ impl Functions for AllFunctions {
         match (name, args) {
             ("default", [fallback, value]) if !value.is_true() => Outcome::Value(*fallback),
             ("default", _) => Outcome::Value(args.last().copied().unwrap_or(Val::nil())),
-            ("later", _) => Outcome::Pending,
+            ("later", _) => Outcome::Pending(0),
             ("gap", _) => Outcome::Gap,
             _ => CorpusFunctions.call(name, args, context),
         }

@@ -23,7 +23,7 @@ impl Printer<'_> {
             return Ok(());
         }
         match value.v {
-            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => self.push(b"null"),
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => self.push(b"null"),
             V::Bool(truth) => self.push(if truth { b"true" } else { b"false" }),
             V::Int(n) => self.push(itoa::Buffer::new().format(n).as_bytes()),
             V::Byte(n) => self.push(itoa::Buffer::new().format(n).as_bytes()),

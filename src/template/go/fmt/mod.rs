@@ -194,10 +194,10 @@ impl<'o> Printer<'o> {
             return;
         }
         match value.v {
-            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil if self.flags.sharp_v => {
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil if self.flags.sharp_v => {
                 self.push(b"interface {}(nil)");
             }
-            V::None | V::Absent(_) | V::Pending | V::Gap | V::Nil => self.push(b"<nil>"),
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => self.push(b"<nil>"),
             V::Bool(truth) if matches!(verb, 't' | 'v') => {
                 self.padded(if truth { b"true" } else { b"false" });
             }

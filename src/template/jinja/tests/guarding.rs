@@ -8,7 +8,7 @@ use super::*;
 
 fn guarded(source: &str) -> String {
     let tree = parse_checked("t", source).unwrap();
-    guard("t", source, &tree).unwrap().text
+    guard("t", source, &tree, &Patience { names: &pending_names(&tree), own: true }).unwrap().text
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn guarded_templates_print_what_the_engine_alone_prints() {
 fn places_are_mapped_back() {
     let source = "{{ a ~ b ~ c|d }}";
     let tree = parse_checked("t", source).unwrap();
-    let guarded = guard("t", source, &tree).unwrap();
+    let guarded = guard("t", source, &tree, &Patience { names: &pending_names(&tree), own: true }).unwrap();
     for name in ["a", "b", "c", "d"] {
         let new = guarded.text.rfind(&format!("{name} ")).or(guarded.text.rfind(name)).unwrap();
         assert_eq!(&source[guarded.original(new)..][..1], name, "{}", guarded.text);
