@@ -1,5 +1,6 @@
 //! The composition: settings in, every service wired once. Nothing below names it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,9 +8,10 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::catalog::{self, Catalog};
 use crate::render::{self, Renderer, checker};
-use crate::settings::{Dependences, Settings};
+use crate::settings::{Dependences, McpServer, Module, Secret, Settings};
 use crate::store::{self, StoreError};
 use crate::template::Limits;
+use crate::tools::{self, Tools};
 
 /// How long after a panic the sources are followed again.
 const START_OVER: Duration = Duration::from_secs(1);
@@ -18,6 +20,8 @@ const START_OVER: Duration = Duration::from_secs(1);
 pub struct App {
     /// The documents.
     pub catalog: Arc<Catalog>,
+    /// What templates call.
+    pub tools: Arc<Tools>,
     /// Prompts to text and messages.
     pub renderer: Renderer,
 }
@@ -28,6 +32,9 @@ pub enum BuildError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The settings for tools cannot be used.
+    #[error("settings: {0}")]
+    Tools(#[from] tools::InvalidOptions),
     /// The system gives no threads.
     #[error("the threads for long renders cannot be started: {0}")]
     Threads(#[from] std::io::Error),
@@ -40,6 +47,7 @@ impl App {
     /// [`BuildError`]. A Redis that is away is none: the packages serve until it comes.
     pub async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
         let limits = limits(&settings.render);
+        let tools = Arc::new(Tools::new(tool_options(&settings.tools))?);
         let store = store::open(&settings.store.url).await?;
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load().await;
@@ -48,10 +56,11 @@ impl App {
             templates_cached: settings.render.templates_cached,
             limits,
             tool_calls: settings.render.tool_calls,
+            tool_calls_at_once: settings.tools.parallel,
             queue: settings.render.queue,
         };
-        let renderer = Renderer::new(catalog.clone(), options)?;
-        Ok(Arc::new(App { catalog, renderer }))
+        let renderer = Renderer::new(catalog.clone(), tools.clone(), options)?;
+        Ok(Arc::new(App { catalog, tools, renderer }))
     }
 
     /// Keeps the catalog up to date until the handle is aborted, also after a panic in there.
@@ -87,5 +96,29 @@ fn catalog_options(settings: &Settings) -> catalog::Options {
         builtin: settings.packages.builtin,
         enforce_dependences: settings.extensions.dependences == Dependences::Enforce,
         scan_every: Duration::from_secs(settings.store.scan_seconds),
+    }
+}
+
+fn tool_options(settings: &crate::settings::Tools) -> tools::Options {
+    let revealed = |secrets: &BTreeMap<String, Secret>| {
+        secrets.iter().map(|(name, secret)| (name.clone(), secret.reveal().to_owned())).collect()
+    };
+    let module = |module: &Module| tools::ModuleOptions {
+        url: module.url.clone(),
+        headers: revealed(&module.headers),
+    };
+    let server = |server: &McpServer| tools::mcp::Command {
+        program: server.command.clone(),
+        args: server.args.clone(),
+        env: revealed(&server.env),
+    };
+    tools::Options {
+        timeout: Duration::from_millis(settings.timeout_ms),
+        parallel_per_tool: settings.parallel_per_tool,
+        answer_bytes: settings.answer_bytes,
+        cache_bytes: settings.cache_bytes,
+        allowed_hosts: settings.allowed_hosts.clone(),
+        modules: settings.modules.iter().map(|(name, value)| (name.clone(), module(value))).collect(),
+        servers: settings.servers.iter().map(|(name, value)| (name.clone(), server(value))).collect(),
     }
 }

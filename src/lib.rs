@@ -25,6 +25,7 @@ pub mod store;
 
 pub mod catalog;
 pub mod template;
+pub mod tools;
 
 pub mod render;
 

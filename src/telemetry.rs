@@ -1,5 +1,6 @@
-//! The log: one subscriber for the process, on standard error, without contents or secrets.
+//! The log: one subscriber for the process, on standard error, without contents or secrets; and who asked for what.
 
+use sha2::{Digest, Sha256};
 use tracing_subscriber::EnvFilter;
 
 use crate::settings::{Log, LogFormat};
@@ -28,4 +29,55 @@ pub fn init(log: &Log) -> Result<(), BadLevel> {
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
     };
     Ok(())
+}
+
+/// For whom something is done: goes on to whatever is called for a request, so that the logs of all can be joined.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The request's id.
+    pub request_id: String,
+    /// The client's place in a trace, in the form of W3C Trace Context.
+    pub traceparent: Option<String>,
+}
+
+impl Trace {
+    /// `x-request-id` and `traceparent`. Where the client began no trace, one is made of the request's id.
+    pub fn members(&self) -> [(&'static str, String); 2] {
+        let traceparent = self.traceparent.clone().unwrap_or_else(|| {
+            let hash = Sha256::digest(&self.request_id);
+            let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("00-{}-{}-01", hex.get(..32).unwrap_or_default(), hex.get(32..48).unwrap_or_default())
+        });
+        [("x-request-id", self.request_id.clone()), ("traceparent", traceparent)]
+    }
+}
+
+/// Whether a text is a `traceparent` of W3C Trace Context, version 00.
+pub fn is_traceparent(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let hex = |part: &str, len: usize| {
+        part.len() == len && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    let not_zero = |part: &str| part.bytes().any(|b| b != b'0');
+    match parts.as_slice() {
+        ["00", trace, parent, flags] => {
+            hex(trace, 32) && hex(parent, 16) && hex(flags, 2) && not_zero(trace) && not_zero(parent)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_without_a_trace_begins_one() {
+        let trace = Trace { request_id: "abc".into(), traceparent: None };
+        let [(_, id), (_, traceparent)] = trace.members();
+        assert!(id == "abc" && is_traceparent(&traceparent), "{traceparent}");
+        for text in ["", "00-0-0-01", "00-00000000000000000000000000000000-00f067aa0ba902b7-01"] {
+            assert!(!is_traceparent(text), "{text}");
+        }
+    }
 }

@@ -71,11 +71,11 @@ pub enum Command {
         #[command(subcommand)]
         action: PromptAction,
     },
-    /// List, show, set and remove tools
+    /// List, show, set, remove and call tools
     Tool {
         /// What to do with them
         #[command(subcommand)]
-        action: Action,
+        action: ToolAction,
     },
     /// List, show, set and remove shared variables
     Environ {
@@ -145,17 +145,41 @@ pub enum PromptAction {
     Render(Render),
 }
 
+/// What to do with tools.
+#[derive(Debug, Subcommand)]
+pub enum ToolAction {
+    /// What holds for all documents.
+    #[command(flatten)]
+    Document(Action),
+    /// Call one and print its answer
+    Call {
+        /// Its id
+        id: String,
+        /// Its arguments.
+        #[command(flatten)]
+        arguments: Values,
+    },
+}
+
+/// Named values: the variables of a prompt, the arguments of a tool.
+#[derive(Debug, Args)]
+pub struct Values {
+    /// A text by name (may be repeated)
+    #[arg(short = 'v', long = "var", value_name = "NAME=TEXT", value_parser = key_value)]
+    pub texts: Vec<(String, String)>,
+    /// All of them as one JSON object; -v adds to it
+    #[arg(long, value_name = "OBJECT")]
+    pub json: Option<String>,
+}
+
 /// Options of `prompt render`.
 #[derive(Debug, Args)]
 pub struct Render {
     /// Its id
     pub id: String,
-    /// A variable with a text value (may be repeated)
-    #[arg(short = 'v', long = "var", value_name = "NAME=TEXT", value_parser = key_value)]
-    pub vars: Vec<(String, String)>,
-    /// All variables as one JSON object; -v adds to it
-    #[arg(long, value_name = "OBJECT")]
-    pub json: Option<String>,
+    /// Its variables.
+    #[command(flatten)]
+    pub variables: Values,
     /// Show how the render went, as JSON
     #[arg(long)]
     pub explain: bool,

@@ -13,7 +13,9 @@ mod package_tests;
 mod prompt;
 mod serve;
 mod target;
+mod tool;
 mod transfer;
+mod values;
 
 use std::process::ExitCode;
 
@@ -56,7 +58,7 @@ async fn run(cli: Cli) -> Result<(), CliError> {
         Command::Export { dir, all } => transfer::export(&common, &dir, all).await,
         Command::Import { dir } => transfer::import(&common, &dir).await,
         Command::Extension { action } => documents::run(&common, action, "extension").await,
-        Command::Tool { action } => documents::run(&common, action, "tool").await,
+        Command::Tool { action } => tool::run(&common, action).await,
         Command::Environ { action } => documents::run(&common, action, "environ").await,
         Command::Prompt { action } => prompt::run(&common, action).await,
         Command::Completions { shell } => {

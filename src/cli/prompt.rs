@@ -1,6 +1,6 @@
 //! Prompts on the command line: what holds for all documents, and rendering.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::args::{Common, PromptAction, Render};
 use super::documents::{self, print_json};
@@ -20,7 +20,7 @@ pub async fn run(common: &Common, action: PromptAction) -> Result<(), CliError> 
 }
 
 async fn render(common: &Common, options: Render) -> Result<(), CliError> {
-    let variables = variables(&options)?;
+    let variables = options.variables.object()?;
     let client = target::open(common).await?;
     let path = documents::render_path(&options.id);
     let reply =
@@ -35,15 +35,4 @@ async fn render(common: &Common, options: Render) -> Result<(), CliError> {
         other => print_json(other.unwrap_or(&Json::Null)),
     }
     Ok(())
-}
-
-fn variables(options: &Render) -> Result<Map<String, Json>, CliError> {
-    let mut variables = match options.json.as_deref().map(serde_json::from_str::<Json>) {
-        None => Map::new(),
-        Some(Ok(Json::Object(variables))) => variables,
-        Some(Ok(_)) => return Err(CliError::Usage("--json must be a JSON object".to_owned())),
-        Some(Err(error)) => return Err(CliError::Usage(format!("--json is not valid JSON: {error}"))),
-    };
-    variables.extend(options.vars.iter().map(|(name, text)| (name.clone(), Json::String(text.clone()))));
-    Ok(variables)
 }

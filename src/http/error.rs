@@ -8,9 +8,10 @@ use serde_json::{Value as Json, json};
 use crate::catalog::WriteError;
 use crate::error::{Kind, Kinded};
 use crate::model::{DocumentKind, InvalidId, Reason};
-use crate::render::RenderFailure;
+use crate::render::{RenderFailure, TrialFailure};
 use crate::store::StoreError;
 use crate::template::{CompileError, Missing};
+use crate::tools::ToolError;
 
 /// A failure in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +41,7 @@ fn status_and_type(kind: Kind) -> (StatusCode, &'static str) {
         Kind::Timeout => (StatusCode::SERVICE_UNAVAILABLE, "timeout_error"),
         Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable_error"),
         Kind::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "render_error"),
+        Kind::Upstream => (StatusCode::BAD_GATEWAY, "upstream_error"),
     }
 }
 
@@ -242,6 +244,9 @@ impl From<RenderFailure> for ApiError {
                 None => error("render_failed"),
             },
             RenderFailure::Timeout | RenderFailure::NoTurn => error("render_timeout"),
+            RenderFailure::ToolsTimeout { tools } => {
+                error("render_timeout").with_details(json!({"tools": tools}))
+            }
             RenderFailure::Overloaded => error("overloaded"),
             RenderFailure::NotLoaded { .. } => error("not_ready"),
         }
@@ -267,6 +272,19 @@ fn missing_details(missing: &[Missing]) -> Json {
     let positions: serde_json::Map<String, Json> =
         missing.iter().filter_map(|m| Some((m.path.clone(), json!(m.position.as_ref()?)))).collect();
     json!({"missing": paths, "positions": positions})
+}
+
+impl From<TrialFailure> for ApiError {
+    fn from(failure: TrialFailure) -> ApiError {
+        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
+        match failure {
+            TrialFailure::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
+            TrialFailure::NotLoaded(_) => error("not_ready"),
+            TrialFailure::Tool(ToolError::Arguments { .. }) => error("invalid_arguments").about("arguments"),
+            TrialFailure::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
+            TrialFailure::Tool(_) => error("tool_failed"),
+        }
+    }
 }
 
 impl From<WriteError> for ApiError {

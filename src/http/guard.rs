@@ -9,9 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use actix_web::body::BoxBody;
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
-use actix_web::{Error, ResponseError};
+use actix_web::{Error, HttpMessage, ResponseError};
 
 use super::error::ApiError;
+use super::trace::RequestId;
 use crate::settings;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -53,6 +54,7 @@ impl Guard {
         S: Service<ServiceRequest, Response = ServiceResponse<BoxBody>, Error = Error>,
     {
         let id = self.request_id(&request);
+        request.extensions_mut().insert(RequestId(id.clone()));
         let answer = match self.check(&request) {
             Ok(()) => Ok(service.call(request)),
             Err(refusal) => Err(request.into_response(refusal.error_response())),

@@ -1,8 +1,9 @@
 //! The HTTP front door: parse, one service call, reply.
 //!
 //! - `routes`: every path and the handler behind it
-//! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `status`: the service itself
-//! - `body`: request bodies; `error`: failures as answers; `guard`: what holds for every request
+//! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `tools`: calls of tools;
+//!   `status`: the service itself
+//! - `body`: request bodies; `error`: failures as answers; `guard`: what holds for every request; `trace`: for whom it is
 
 mod body;
 mod documents;
@@ -11,6 +12,8 @@ mod guard;
 mod render;
 mod routes;
 mod status;
+mod tools;
+mod trace;
 mod views;
 
 use std::net::{SocketAddr, TcpListener};

@@ -11,6 +11,7 @@ use super::error::ApiError;
 use crate::app::App;
 use crate::model::{Id, Messages};
 use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
+use crate::telemetry::Trace;
 
 /// What an answer has beside its texts, in bytes; usually no more.
 const ROOM_BESIDE_TEXTS: usize = 256;
@@ -46,19 +47,25 @@ pub async fn rendered(
     app: Data<App>,
     id: Path<String>,
     options: Query<Options>,
+    trace: Trace,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
     let variables = body.parse::<VariablesBody>()?.either()?;
-    let rendered = app.renderer.render(&id, variables).await?;
+    let rendered = app.renderer.render(&id, variables, &trace).await?;
     reply(&rendered, options.explain)
 }
 
 /// `POST /api/prompts/{id}/render`
-pub async fn prototype(app: Data<App>, id: Path<String>, body: JsonBody) -> Result<impl Responder, ApiError> {
+pub async fn prototype(
+    app: Data<App>,
+    id: Path<String>,
+    trace: Trace,
+    body: JsonBody,
+) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
     let variables = body.parse::<VariablesBody>()?.either()?;
-    let rendered = app.renderer.render(&id, variables).await?;
+    let rendered = app.renderer.render(&id, variables, &trace).await?;
     Ok(HttpResponse::Ok().json(match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
         Content::Messages(messages) => PrototypeReply::Messages { messages },
@@ -79,6 +86,7 @@ struct PreviewBody {
 pub async fn preview(
     app: Data<App>,
     options: Query<Options>,
+    trace: Trace,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let preview: PreviewBody = body.parse()?;
@@ -89,7 +97,8 @@ pub async fn preview(
         [("userPrompt", preview.template), ("messages", preview.messages), ("syntax", preview.syntax)];
     let document =
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
-    let rendered = app.renderer.preview(document, preview.variables.either()?).await.map_err(as_sent)?;
+    let variables = preview.variables.either()?;
+    let rendered = app.renderer.preview(document, variables, &trace).await.map_err(as_sent)?;
     reply(&rendered, options.explain)
 }
 

@@ -4,7 +4,7 @@ use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, Resource, Route, guard};
 
 use super::error::ApiError;
-use super::{documents, render, status};
+use super::{documents, render, status, tools};
 use crate::model::DocumentKind;
 
 /// Adds all routes.
@@ -13,6 +13,7 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(post("/api/render/prompts/{id}", web::post().to(render::rendered)))
         .service(post("/api/prompts/{id}/render", web::post().to(render::prototype)))
         .service(post("/api/render", web::post().to(render::preview)))
+        .service(post("/api/tools/{id}/call", web::post().to(tools::call)))
         .service(get("/api/status", reading().to(status::status)))
         .service(get("/healthz", reading().to(status::alive)))
         .service(get("/readyz", reading().to(status::ready)))

@@ -83,6 +83,12 @@ pub enum RenderFailure {
     /// The time for one render passed while it waited for others.
     #[error("the render's turn did not come within its time limit: too many long renders are running")]
     NoTurn,
+    /// The time for one render passed while tools were called.
+    #[error("the render did not end within its time limit: no answer yet from {}; make the tools faster, or raise render.timeout_ms", tools.join(", "))]
+    ToolsTimeout {
+        /// The ids of the tools that had not answered.
+        tools: Vec<String>,
+    },
     /// There is no such prompt in the packages, and the store was never read.
     #[error("no catalog is loaded yet: {reason}")]
     NotLoaded {
@@ -108,7 +114,7 @@ impl Kinded for RenderFailure {
             F::NotFound { .. } => Kind::NotFound,
             F::FailedDependency { .. } => Kind::FailedDependency,
             F::Failed { .. } => Kind::Failed,
-            F::Timeout | F::NoTurn => Kind::Timeout,
+            F::Timeout | F::NoTurn | F::ToolsTimeout { .. } => Kind::Timeout,
             F::NotLoaded { .. } => Kind::Unavailable,
             F::Overloaded => Kind::Overloaded,
         }

@@ -1,16 +1,19 @@
-//! Rendering: the one place where catalog and template meet.
+//! Rendering: the one place where catalog, templates and tools meet.
 //!
 //! - [`Renderer`]: from a prompt's id and variables to finished text or messages
-//! - `compiled`: a prompt ready to run, and the cache of them
+//! - `compiled`: a prompt ready to run, and the cache of them; `surroundings`: what it sees of the catalog meanwhile
 //! - `variables`: defaults and schema check of what a request brings
-//! - `run`: one render, first on the caller's thread, then in the `pool`
-//! - `surroundings`: what a prompt sees of the catalog: partials and functions
+//! - `run`: one render in waves, each first on the caller's thread, then in the `pool`
+//! - `calls`: the calls of tools in one render; `report`: how it went; `trial`: one call outside of any prompt
 
+mod calls;
 mod compiled;
 mod error;
 mod pool;
+mod report;
 mod run;
 mod surroundings;
+mod trial;
 mod variables;
 
 use std::sync::Arc;
@@ -21,10 +24,14 @@ use serde_json::Value as Json;
 
 pub use compiled::checker;
 pub use error::RenderFailure;
+pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
+pub use trial::{TrialFailure, Tried};
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use crate::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
+use crate::telemetry::Trace;
 use crate::template::{Limits, Requires, Syntax};
+use crate::tools::Tools;
 use crate::value::Value;
 use compiled::{Cache, Compiled};
 use pool::Pool;
@@ -41,6 +48,8 @@ pub struct Options {
     pub limits: Limits,
     /// Calls of tools in one render.
     pub tool_calls: usize,
+    /// How many of them may run at once.
+    pub tool_calls_at_once: usize,
     /// Renders too long for the caller's thread that may wait for their turn.
     pub queue: usize,
 }
@@ -48,6 +57,7 @@ pub struct Options {
 /// Turns prompts into text and messages.
 pub struct Renderer {
     catalog: Arc<Catalog>,
+    tools: Arc<Tools>,
     options: Options,
     cache: Cache,
     pool: Pool,
@@ -84,32 +94,6 @@ impl Content {
     }
 }
 
-/// A call of a tool that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    /// The tool's id.
-    pub tool: String,
-    /// Why it failed.
-    pub reason: String,
-}
-
-/// How a render went.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// The dialect.
-    pub syntax: Syntax,
-    /// The revision of the catalog that the render saw.
-    pub revision: u64,
-    /// Whether the compiled templates were at hand.
-    pub cached: bool,
-    /// Whether the render was too long for the serving thread and went on in the pool.
-    pub pooled: bool,
-    /// The time for everything, in microseconds.
-    pub duration_us: u64,
-    /// What the templates can touch.
-    pub requires: Arc<Requires>,
-}
-
 /// A prompt as [`Renderer::describe`] shows it.
 #[derive(Debug, Clone)]
 pub struct Description {
@@ -122,37 +106,45 @@ pub struct Description {
 }
 
 impl Renderer {
-    /// A renderer over a catalog; starts the threads for long renders.
+    /// A renderer over a catalog, whose templates call `tools`; starts the threads for long renders.
     ///
     /// # Errors
     /// When the system gives no threads.
-    pub fn new(catalog: Arc<Catalog>, options: Options) -> std::io::Result<Renderer> {
+    pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, options: Options) -> std::io::Result<Renderer> {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().saturating_sub(1).max(1));
         let pool = Pool::start(threads, options.queue)?;
-        Ok(Renderer { catalog, options, cache: Cache::new(options.templates_cached), pool })
+        Ok(Renderer { catalog, tools, options, cache: Cache::new(options.templates_cached), pool })
     }
 
     /// Renders the prompt `id`; the variables must be an object, if there are any.
     ///
     /// # Errors
     /// [`RenderFailure`], with everything that is missing or wrong at once.
-    pub async fn render(&self, id: &Id, variables: Option<Value>) -> Result<Rendered, RenderFailure> {
+    pub async fn render(
+        &self,
+        id: &Id,
+        variables: Option<Value>,
+        trace: &Trace,
+    ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let snapshot = self.catalog.snapshot();
         let prompt = serving(&snapshot, id).map_err(|failure| self.or_not_loaded(failure))?;
         let (compiled, cached) = self.cache.get(&prompt, &snapshot.documents, &self.options.limits)?;
-        self.run(compiled, cached, snapshot, variables, started).await
+        self.run((compiled, cached), snapshot, variables, trace, started).await
     }
 
     /// A prompt that is not known may be in a store that could not be read yet.
     fn or_not_loaded(&self, failure: RenderFailure) -> RenderFailure {
-        let store = self.catalog.store_state();
         match failure {
-            RenderFailure::NotFound { .. } if !store.loaded => {
-                RenderFailure::NotLoaded { reason: store.why_not_loaded().to_owned() }
-            }
+            RenderFailure::NotFound { .. } => self.not_loaded().unwrap_or(failure),
             failure => failure,
         }
+    }
+
+    /// Why there may be more than the catalog knows, if that is so.
+    fn not_loaded(&self) -> Option<RenderFailure> {
+        let store = self.catalog.store_state();
+        (!store.loaded).then(|| RenderFailure::NotLoaded { reason: store.why_not_loaded().to_owned() })
     }
 
     /// Renders a prompt document that is not registered.
@@ -163,6 +155,7 @@ impl Renderer {
         &self,
         mut document: Json,
         variables: Option<Value>,
+        trace: &Trace,
     ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let violations = violations(DocumentKind::Prompt, &mut document);
@@ -172,7 +165,7 @@ impl Renderer {
         let snapshot = self.catalog.snapshot();
         let prompt = Arc::new(Prompt::from_document(Id::parse("preview")?, Origin::Direct, document));
         let compiled = Arc::new(Compiled::new(&prompt, &snapshot.documents, &self.options.limits)?);
-        self.run(compiled, false, snapshot, variables, started).await
+        self.run((compiled, false), snapshot, variables, trace, started).await
     }
 
     /// What is known of a prompt of this catalog, without rendering it.
@@ -188,10 +181,10 @@ impl Renderer {
 
     async fn run(
         &self,
-        compiled: Arc<Compiled>,
-        cached: bool,
+        (compiled, cached): (Arc<Compiled>, bool),
         snapshot: Arc<Snapshot>,
         variables: Option<Value>,
+        trace: &Trace,
         started: Instant,
     ) -> Result<Rendered, RenderFailure> {
         let timeout = match compiled.prompt.limits.timeout_ms {
@@ -201,12 +194,15 @@ impl Renderer {
         let deadline = started + timeout;
         let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
         let revision = snapshot.revision;
-        let job = Job::new(compiled.clone(), &snapshot, checked.value, &self.options, deadline);
-        let ran = job.run(&self.pool).await;
-        let ran = checked.faults.combine(ran)?;
+        let around = (&self.tools, &self.options);
+        let job = Job::new(compiled.clone(), &snapshot, checked.value, around, deadline);
+        if !checked.faults.is_empty() {
+            return Err(checked.faults.with_found(job.look(&self.pool).await));
+        }
+        let ran = job.run(&self.pool, trace).await?;
         Ok(Rendered {
             content: content(&compiled.prompt, ran.texts),
-            warnings: ran.warnings,
+            warnings: ran.calls.warnings(),
             report: Report {
                 syntax: compiled.syntax,
                 revision,
@@ -214,6 +210,7 @@ impl Renderer {
                 pooled: ran.pooled,
                 duration_us: started.elapsed().as_micros() as u64,
                 requires: compiled.requires.clone(),
+                waves: ran.calls.report(),
             },
         })
     }

@@ -1,16 +1,24 @@
-//! One render: first a short run on the caller's thread, and, when that is not enough, a full one in the pool.
+//! One render: its templates are run, in waves if they call tools, each first on the caller's thread, and, when that is
+//! not enough, in the pool.
+//!
+//! A run that calls tools whose results are not known yet goes on for as long as no result could change what else it
+//! calls. Then the calls that it asked for are made at the same time, and the next wave runs everything again with the
+//! results. The wave that asks for nothing gives the text. So no thread waits for a tool, and nothing is called that a
+//! single run from left to right would not have called.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::Options;
+use super::calls::{CallLimits, Calls};
 use super::compiled::Compiled;
 use super::error::RenderFailure;
 use super::pool::Pool;
-use super::surroundings::ToolFunctions;
 use super::variables::unique;
-use super::{Options, Warning};
 use crate::catalog::Snapshot;
+use crate::telemetry::Trace;
 use crate::template::{Functions, Limits, RenderError, Run};
+use crate::tools::Tools;
 use crate::value::{Map, Value};
 
 /// What a run on the caller's thread gets: enough for nearly every prompt, too little to delay other requests.
@@ -20,22 +28,28 @@ const INLINE_TIME: Duration = Duration::from_millis(5);
 /// Everything that a render needs, owned, so that it can move to another thread.
 pub struct Job {
     compiled: Arc<Compiled>,
-    snapshot: Arc<Snapshot>,
     root: Arc<Map>,
+    calls: Arc<Calls>,
     limits: Limits,
-    tool_calls: usize,
     deadline: Instant,
 }
 
 /// What a render gave.
-#[derive(Debug)]
 pub struct Ran {
     /// One text for each template.
     pub texts: Vec<String>,
-    /// The calls of tools that failed.
-    pub warnings: Vec<Warning>,
+    /// The calls of tools.
+    pub calls: Arc<Calls>,
     /// Whether it took the pool.
     pub pooled: bool,
+}
+
+/// What one run of the templates gave.
+enum Wave {
+    /// The texts.
+    Done(Vec<String>),
+    /// There are calls to make; the result of one of them may be needed to go on.
+    Waiting { needed: Option<usize> },
 }
 
 impl Job {
@@ -44,50 +58,89 @@ impl Job {
         compiled: Arc<Compiled>,
         snapshot: &Arc<Snapshot>,
         variables: Value,
-        options: &Options,
+        (tools, options): (&Arc<Tools>, &Options),
         deadline: Instant,
     ) -> Job {
         let root = Map::over(snapshot.environs.clone(), vec![("variables".into(), variables)])
             .with_alias("args", "variables");
-        Job {
-            compiled,
-            snapshot: snapshot.clone(),
-            root: Arc::new(root),
-            limits: options.limits,
-            tool_calls: options.tool_calls,
-            deadline,
-        }
+        let limits = CallLimits {
+            allowed: compiled.prompt.limits.tools.clone(),
+            calls: options.tool_calls,
+            parallel: options.tool_calls_at_once,
+        };
+        let calls = Calls::new(snapshot.clone(), tools.clone(), limits);
+        Job { compiled, root: Arc::new(root), calls: Arc::new(calls), limits: options.limits, deadline }
     }
 
     /// Renders all texts.
     ///
     /// # Errors
     /// [`RenderFailure`]; all missing values of all texts are in one.
-    pub async fn run(self, pool: &Pool) -> Result<Ran, RenderFailure> {
+    pub async fn run(self, pool: &Pool, trace: &Trace) -> Result<Ran, RenderFailure> {
+        let job = Arc::new(self);
+        let mut pooled = false;
+        loop {
+            match job.wave(pool, &mut pooled).await? {
+                Wave::Done(texts) => return Ok(Ran { texts, calls: job.calls.clone(), pooled }),
+                Wave::Waiting { needed } => job.make_calls(needed, trace).await?,
+            }
+        }
+    }
+
+    /// Runs the templates once, calling nothing, to see what is missing.
+    ///
+    /// # Errors
+    /// As [`Job::run`].
+    pub async fn look(self, pool: &Pool) -> Result<(), RenderFailure> {
+        Arc::new(self).wave(pool, &mut false).await.map(drop)
+    }
+
+    async fn make_calls(&self, needed: Option<usize>, trace: &Trace) -> Result<(), RenderFailure> {
+        match tokio::time::timeout_at(self.deadline.into(), self.calls.make(needed, trace)).await {
+            Err(_) => Err(RenderFailure::ToolsTimeout { tools: self.calls.unanswered() }),
+            // Without a call, the next wave would be like this one, for ever.
+            Ok(0) => Err(RenderFailure::Failed {
+                message: "a result is needed that nobody gives".into(),
+                position: None,
+            }),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    async fn wave(self: &Arc<Self>, pool: &Pool, pooled: &mut bool) -> Result<Wave, RenderFailure> {
         let inline = Run {
             steps: INLINE_STEPS.min(self.limits.steps),
             output_bytes: self.limits.output_bytes,
             deadline: self.deadline.min(Instant::now() + INLINE_TIME),
         };
-        match self.attempt(&inline) {
-            Err(RenderError::Steps { .. } | RenderError::Deadline) => self.run_in_pool(pool).await,
-            done => Ok(done?),
+        let attempt = match self.attempt(&inline) {
+            Err(RenderError::Steps { .. } | RenderError::Deadline) => {
+                *pooled = true;
+                self.run_in_pool(pool).await?
+            }
+            done => done,
+        };
+        match attempt {
+            Ok(texts) => Ok(Wave::Done(texts)),
+            Err(RenderError::Pending { needed }) => Ok(Wave::Waiting { needed }),
+            Err(error) => Err(error.into()),
         }
     }
 
-    async fn run_in_pool(self, pool: &Pool) -> Result<Ran, RenderFailure> {
-        let deadline = self.deadline;
+    async fn run_in_pool(
+        self: &Arc<Self>,
+        pool: &Pool,
+    ) -> Result<Result<Vec<String>, RenderError>, RenderFailure> {
+        let (job, deadline) = (self.clone(), self.deadline);
         let full = Run { steps: self.limits.steps, output_bytes: self.limits.output_bytes, deadline };
-        let ran = pool.run_until(deadline, move || self.attempt(&full)).await??;
-        Ok(Ran { pooled: true, ..ran })
+        pool.run_until(deadline, move || job.attempt(&full)).await
     }
 
-    fn attempt(&self, run: &Run) -> Result<Ran, RenderError> {
-        let allowed = self.compiled.prompt.limits.tools.clone();
-        let tools = Arc::new(ToolFunctions::new(self.snapshot.clone(), allowed, self.tool_calls));
-        let functions: Arc<dyn Functions> = tools.clone();
+    fn attempt(&self, run: &Run) -> Result<Vec<String>, RenderError> {
+        self.calls.open();
+        let functions: Arc<dyn Functions> = self.calls.clone();
         let mut texts = Vec::with_capacity(self.compiled.templates.len());
-        let (mut missing, mut failure) = (Vec::new(), None);
+        let (mut missing, mut failure, mut pending) = (Vec::new(), None, None);
         let mut run = *run;
         for template in &self.compiled.templates {
             match template.render(&self.root, &functions, &run) {
@@ -98,17 +151,23 @@ impl Job {
                 Err(RenderError::Missing(more)) => missing.extend(more),
                 // What is missing in the other texts counts more.
                 Err(error @ RenderError::Failed { .. }) => failure = failure.or(Some(error)),
+                Err(RenderError::Pending { needed }) => {
+                    // With the result, this text may turn out to fail: then the later ones would call nothing.
+                    if needed.is_some() {
+                        self.calls.close();
+                    }
+                    pending = Some(pending.flatten().or(needed));
+                }
                 Err(error) => return Err(error),
             }
         }
         if !missing.is_empty() {
             return Err(RenderError::Missing(unique(missing)));
         }
-        failure.map_or(Ok(()), Err)?;
-        let warnings = tools.take_warnings();
-        for Warning { tool, reason } in &warnings {
-            tracing::debug!(tool, reason, "a tool call failed");
+        match (failure, pending) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(needed)) => Err(RenderError::Pending { needed }),
+            (None, None) => Ok(texts),
         }
-        Ok(Ran { texts, warnings, pooled: false })
     }
 }

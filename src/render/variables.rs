@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 use super::compiled::Compiled;
 use super::error::RenderFailure;
 use super::pool::Pool;
-use super::run::Ran;
 use crate::model::with_defaults;
 use crate::schema::{Schema, Violation};
 use crate::template::{Missing, RenderError};
@@ -102,25 +101,22 @@ fn missing(pointer: &str, member: &str, variables: &Value) -> Missing {
 }
 
 impl Faults {
-    /// Joins what the schema found with what the run found.
-    ///
-    /// # Errors
-    /// If either found anything: all of it.
-    pub fn combine(self, ran: Result<Ran, RenderFailure>) -> Result<Ran, RenderFailure> {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.violations.is_empty()
+    }
+
+    /// What is wrong in all: what the schema found, and what is missing as a look at the templates found.
+    pub fn with_found(self, looked: Result<(), RenderFailure>) -> RenderFailure {
         let Faults { mut missing, mut violations } = self;
-        let none = missing.is_empty() && violations.is_empty();
-        match ran {
-            ran if none => return ran,
-            Err(RenderFailure::Missing { missing: more, violations: others }) => {
-                missing.extend(more);
-                violations.extend(others);
-            }
-            _ => {}
+        if let Err(RenderFailure::Missing { missing: more, violations: others }) = looked {
+            missing.extend(more);
+            violations.extend(others);
         }
-        Err(match missing.is_empty() {
+        match missing.is_empty() {
             true => RenderFailure::InvalidVariables { violations },
             false => RenderFailure::Missing { missing: unique(missing), violations },
-        })
+        }
     }
 }
 
@@ -139,6 +135,9 @@ impl From<RenderError> for RenderFailure {
             }
             RenderError::Failed { message, position } => RenderFailure::Failed { message, position },
             RenderError::Deadline => RenderFailure::Timeout,
+            RenderError::Pending { .. } => {
+                RenderFailure::Failed { message: "a tool's result is not known".into(), position: None }
+            }
             limit @ (RenderError::Limit { .. } | RenderError::Steps { .. }) => {
                 RenderFailure::Failed { message: limit.to_string(), position: None }
             }

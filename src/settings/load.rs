@@ -43,13 +43,15 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
         }
         .map_err(unreadable)?;
     }
-    let settings: Settings = sources.build().map_err(unreadable)?.try_deserialize().map_err(unreadable)?;
-    let faults = faults(&settings);
+    let mut settings: Settings =
+        sources.build().map_err(unreadable)?.try_deserialize().map_err(unreadable)?;
+    let mut faults = faults(&settings);
+    faults.extend(absent_secrets(&mut settings));
     if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Invalid(faults)) }
 }
 
 /// The settings that are lists: in the environment and in flags, their items are separated by commas.
-const LISTS: [&str; 2] = ["server.hosts", "server.origins"];
+const LISTS: [&str; 3] = ["server.hosts", "server.origins", "tools.allowed_hosts"];
 
 fn environment() -> Environment {
     let environment =
@@ -81,8 +83,33 @@ fn faults(settings: &Settings) -> Vec<String> {
     at_least_one("render.output_bytes", settings.render.output_bytes as u64);
     at_least_one("render.source_bytes", settings.render.source_bytes as u64);
     at_least_one("render.queue", settings.render.queue as u64);
+    at_least_one("tools.timeout_ms", settings.tools.timeout_ms);
+    at_least_one("tools.parallel", settings.tools.parallel as u64);
+    at_least_one("tools.parallel_per_tool", settings.tools.parallel_per_tool as u64);
+    at_least_one("tools.answer_bytes", settings.tools.answer_bytes as u64);
     if settings.store.prefix.contains(['*', '?', '[', ']', '\\']) {
         faults.push("`store.prefix` must not contain any of * ? [ ] \\".into());
+    }
+    faults
+}
+
+/// Puts the values of the environment in place of `env:NAME`; returns what is not there.
+fn absent_secrets(settings: &mut Settings) -> Vec<String> {
+    let headers =
+        settings.tools.modules.iter_mut().map(|(name, module)| ("modules", name, &mut module.headers));
+    let variables =
+        settings.tools.servers.iter_mut().map(|(name, server)| ("servers", name, &mut server.env));
+    let mut faults = Vec::new();
+    for (section, name, secrets) in headers.chain(variables) {
+        for (key, secret) in secrets {
+            let Some(variable) = secret.variable() else { continue };
+            match std::env::var(variable) {
+                Ok(value) => secret.resolve(value),
+                Err(_) => faults.push(format!(
+                    "`tools.{section}.{name}` takes `{key}` from the environment variable {variable}, which is not set"
+                )),
+            }
+        }
     }
     faults
 }
@@ -134,6 +161,36 @@ mod tests {
         for name in ["render.timeout_ms", "render.queue", "store.prefix"] {
             assert!(error.contains(name), "{error}");
         }
+    }
+
+    #[test]
+    fn modules_and_servers_are_read_in_both_spellings_and_secrets_from_the_environment() {
+        let text = r#"
+            [tools]
+            allowed_hosts = ["*.example.com"]
+            [tools.modules]
+            plain = "http://a/"
+            [tools.modules.Full_One]
+            url = "http://b/"
+            headers = { Authorization = "env:PATH", X-Key = "written" }
+            [tools.servers.files]
+            command = "files"
+            args = ["--root", "."]
+            env = { TOKEN = "env:PATH" }
+        "#;
+        let tools = load_text(text, &[]).unwrap().tools;
+        assert_eq!(tools.modules["plain"].url.as_deref(), Some("http://a/"));
+        let path = std::env::var("PATH").unwrap();
+        let headers = &tools.modules["Full_One"].headers;
+        assert_eq!(
+            (headers["Authorization"].reveal(), headers["X-Key"].reveal()),
+            (path.as_str(), "written")
+        );
+        assert_eq!(tools.servers["files"].env["TOKEN"].reveal(), path);
+        assert!(!format!("{tools:?}").contains("written"), "{tools:?}");
+        let absent = load_text("[tools.modules.m]\nheaders = { A = \"env:NO_SUCH_VARIABLE_HERE\" }", &[]);
+        assert!(absent.unwrap_err().to_string().contains("NO_SUCH_VARIABLE_HERE"));
+        assert!(load_text("[tools.modules.m]\nurls = \"x\"", &[]).is_err());
     }
 
     #[test]

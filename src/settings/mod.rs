@@ -4,6 +4,7 @@
 //! `ai-prompt-shell.toml`, the environment (`APS__SECTION__KEY`), the command line.
 
 mod load;
+mod tools;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use load::{DEFAULT_FILE, SettingsError, load};
+pub use tools::{McpServer, Module, Secret, Tools};
 
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +28,8 @@ pub struct Settings {
     pub extensions: Extensions,
     /// How prompts are rendered, and the limits.
     pub render: Render,
+    /// How tools are called.
+    pub tools: Tools,
     /// The log.
     pub log: Log,
 }

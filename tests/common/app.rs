@@ -95,6 +95,22 @@ impl TestApp {
         assert!([200, 201].contains(&answer.status), "{answer:?}");
     }
 
+    /// Stores the tool `{module}.{name}` and asserts that it was taken.
+    pub async fn put_tool(&self, id: &str, mut document: Json) {
+        let (module, name) = id.split_once('.').unwrap();
+        document["module"] = module.into();
+        document["name"] = name.into();
+        let answer = self.put(&format!("/api/tools/{id}"), document).await;
+        assert!([200, 201].contains(&answer.status), "{answer:?}");
+    }
+
+    /// The settings that a file of this text gives.
+    pub fn settings_of(text: &str) -> Settings {
+        let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        ai_prompt_shell::settings::load(Some(file.path()), &[]).unwrap()
+    }
+
     pub async fn render(&self, id: &str, variables: Json) -> Answer {
         self.post(&format!("/api/render/prompts/{id}"), json!({"variables": variables})).await
     }

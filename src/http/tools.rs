@@ -1,0 +1,38 @@
+//! Calls of tools, for those who look after them.
+
+use actix_web::web::{Data, Json as JsonReply, Path};
+use serde::{Deserialize, Serialize};
+
+use super::body::JsonBody;
+use super::error::ApiError;
+use crate::app::App;
+use crate::model::Id;
+use crate::telemetry::Trace;
+use crate::value::Value;
+
+#[derive(Debug, Deserialize)]
+struct CallBody {
+    arguments: Option<Value>,
+}
+
+/// What the tool answered.
+#[derive(Debug, Serialize)]
+pub struct CallReply {
+    value: Value,
+    cached: bool,
+    duration_ms: f64,
+}
+
+/// `POST /api/tools/{id}/call`
+pub async fn call(
+    app: Data<App>,
+    id: Path<String>,
+    trace: Trace,
+    body: JsonBody,
+) -> Result<JsonReply<CallReply>, ApiError> {
+    let id = Id::parse(&id)?;
+    let arguments = body.parse::<CallBody>()?.arguments.unwrap_or(Value::Null);
+    let tried = app.renderer.try_tool(&id, arguments, &trace).await?;
+    let duration_ms = tried.duration.as_micros() as f64 / 1e3;
+    Ok(JsonReply(CallReply { value: tried.answer.value, cached: tried.answer.cached, duration_ms }))
+}

@@ -1,0 +1,86 @@
+//! One call of a tool outside of any prompt.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{RenderFailure, Renderer};
+use crate::catalog::Snapshot;
+use crate::error::{Kind, Kinded};
+use crate::model::{Id, Tool};
+use crate::telemetry::Trace;
+use crate::tools::{Answer, Call, ToolError};
+use crate::value::Value;
+
+/// What a tool answered, and how long it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tried {
+    /// The answer.
+    pub answer: Answer,
+    /// The time for it.
+    pub duration: Duration,
+}
+
+/// Why a tool could not be tried, or what it failed with.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialFailure {
+    /// No such tool.
+    #[error("there is no tool `{id}`; GET /api/tools lists the tools that exist")]
+    NotFound {
+        /// Its id.
+        id: Id,
+    },
+    /// No catalog is loaded yet.
+    #[error(transparent)]
+    NotLoaded(RenderFailure),
+    /// The tool's own failure.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+}
+
+impl Kinded for TrialFailure {
+    fn kind(&self) -> Kind {
+        match self {
+            TrialFailure::NotFound { .. } => Kind::NotFound,
+            TrialFailure::NotLoaded(failure) => failure.kind(),
+            TrialFailure::Tool(error) => error.kind(),
+        }
+    }
+}
+
+impl Renderer {
+    /// Calls the tool `id` with arguments by name: an object, or null for none.
+    ///
+    /// # Errors
+    /// [`TrialFailure`].
+    pub async fn try_tool(&self, id: &Id, arguments: Value, trace: &Trace) -> Result<Tried, TrialFailure> {
+        let snapshot = self.catalog.snapshot();
+        let Some(tool) = snapshot.documents.tools.get(id) else {
+            return Err(match self.not_loaded() {
+                Some(failure) => TrialFailure::NotLoaded(failure),
+                None => TrialFailure::NotFound { id: id.clone() },
+            });
+        };
+        let named: Vec<(String, Value)> = match &arguments {
+            Value::Null => Vec::new(),
+            Value::Map(members) => {
+                members.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
+            }
+            _ => {
+                let message = "`arguments` must be an object".to_owned();
+                return Err(ToolError::Arguments { message }.into());
+            }
+        };
+        let bound = self.tools.bind(tool, &[], &named)?;
+        let began = Instant::now();
+        let call = Call { tool, bound: &bound, module: module(&snapshot, tool), trace };
+        let answer = self.tools.call(call).await?;
+        Ok(Tried { answer, duration: began.elapsed() })
+    }
+}
+
+/// The environ `modules.{module}`, which says where the tools of a module are.
+pub(super) fn module<'s>(snapshot: &'s Snapshot, tool: &Arc<Tool>) -> Option<&'s Value> {
+    let mut names = tool.module.split('.');
+    let first = snapshot.environs.get("modules")?.get(names.next()?)?;
+    names.try_fold(first, |inner, name| inner.get(name))
+}

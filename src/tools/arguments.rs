@@ -1,0 +1,120 @@
+//! From the arguments that a template wrote to the object that a tool takes.
+
+use serde_json::Value as Json;
+
+use super::error::ToolError;
+use crate::model::with_defaults;
+use crate::schema::{InvalidSchema, Schema, in_words};
+use crate::value::{Map, SmolStr, Value};
+
+/// What a tool's `parameters` say about its arguments.
+#[derive(Debug)]
+pub(super) struct Parameters {
+    /// The members by the order of the document, which is that of positional arguments.
+    names: Vec<SmolStr>,
+    schema: Option<(Json, Schema)>,
+}
+
+impl Parameters {
+    /// Reads the `parameters` of a tool's document.
+    ///
+    /// # Errors
+    /// If they are no JSON Schema.
+    pub fn new(document: Option<&Json>) -> Result<Parameters, InvalidSchema> {
+        let properties = document.and_then(|schema| schema.get("properties")?.as_object());
+        let names = properties.into_iter().flat_map(|members| members.keys().map(SmolStr::new)).collect();
+        let schema = document.map(|schema| Ok((schema.clone(), Schema::compile(schema)?))).transpose()?;
+        Ok(Parameters { names, schema })
+    }
+
+    /// The arguments by name, with defaults, as the tool takes them.
+    ///
+    /// # Errors
+    /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema.
+    pub fn bind(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, ToolError> {
+        let object = self.object(positional, named).map_err(|message| ToolError::Arguments { message })?;
+        self.checked(object).map_err(|message| ToolError::Arguments { message })
+    }
+
+    fn object(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, String> {
+        if let ([object @ Value::Map(_)], []) = (positional, named)
+            && (self.names.len() > 1 || self.checked(object.clone()).is_ok())
+        {
+            return Ok(object.clone());
+        }
+        if positional.len() > self.names.len() {
+            let (most, given) = (self.names.len(), positional.len());
+            return Err(format!("it takes at most {most} positional arguments, and got {given}"));
+        }
+        let named = named.iter().map(|(name, value)| (SmolStr::new(name), value.clone()));
+        let mut members: Vec<(SmolStr, Value)> =
+            self.names.iter().cloned().zip(positional.iter().cloned()).collect();
+        for (name, value) in named {
+            if members.iter().any(|(known, _)| *known == name) {
+                return Err(format!("`{name}` is given twice"));
+            }
+            members.push((name, value));
+        }
+        Ok(Value::from(Map::from_entries(members)))
+    }
+
+    fn checked(&self, object: Value) -> Result<Value, String> {
+        let Some((document, schema)) = &self.schema else { return Ok(object) };
+        let object = with_defaults(document, object);
+        let violations = schema.violations(&object.to_json());
+        if violations.is_empty() { Ok(object) } else { Err(in_words(&violations)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn bind(schema: Json, positional: Json, named: Json) -> Result<Json, String> {
+        let parameters = Parameters::new(Some(&schema)).unwrap();
+        let positional: Vec<Value> =
+            positional.as_array().unwrap().iter().map(|value| Value::from(value.clone())).collect();
+        let named: Vec<(String, Value)> = named
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, value)| (name.clone(), Value::from(value.clone())))
+            .collect();
+        parameters.bind(&positional, &named).map(|bound| bound.to_json()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn arguments_find_their_names() {
+        let two =
+            json!({"properties": {"text": {"type": "string"}, "to": {"type": "string", "default": "en"}}});
+        let one = json!({"properties": {"text": {}}, "additionalProperties": false});
+        for (schema, positional, named, bound) in [
+            (&two, json!(["a", "b"]), json!({}), json!({"text": "a", "to": "b"})),
+            (&two, json!(["a"]), json!({}), json!({"text": "a", "to": "en"})),
+            (&two, json!(["a"]), json!({"to": "fr"}), json!({"text": "a", "to": "fr"})),
+            (&two, json!([{"to": "fr"}]), json!({}), json!({"to": "fr"})),
+            (&two, json!([]), json!({}), json!({"to": "en"})),
+            (&one, json!([{"text": 1}]), json!({}), json!({"text": 1})),
+            (&one, json!([{"other": 1}]), json!({}), json!({"text": {"other": 1}})),
+        ] {
+            let result = bind(schema.clone(), positional.clone(), named.clone());
+            assert_eq!(result, Ok(bound), "{positional} {named}");
+        }
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_are_refused_and_not_repeated() {
+        let schema = json!({"properties": {"text": {"type": "string"}}, "required": ["text"]});
+        for (positional, named, reason) in [
+            (json!(["a", "b"]), json!({}), "at most 1 positional arguments, and got 2"),
+            (json!(["a"]), json!({"text": "b"}), "`text` is given twice"),
+            (json!([1234567]), json!({}), "string"),
+            (json!([]), json!({}), "required"),
+            (json!([{"other": 1}]), json!({}), "/text"),
+        ] {
+            let error = bind(schema.clone(), positional.clone(), named).unwrap_err();
+            assert!(error.contains(reason) && !error.contains("1234567"), "{positional}: {error}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The HTTP client that all REST tools share: it asks the gate about every name, and follows no redirect by itself.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::redirect::Policy;
+
+use super::error::ToolError;
+use super::gate::{ANY_PORT, Gate};
+
+/// What the service calls itself.
+pub const USER_AGENT: &str = concat!("ai-prompt-shell/", env!("CARGO_PKG_VERSION"));
+
+/// Connections that are kept open to one host while they are not used.
+const IDLE_CONNECTIONS: usize = 256;
+/// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
+const IDLE_TIME: Duration = Duration::from_secs(30);
+
+/// A client whose connections go through `gate`.
+///
+/// # Errors
+/// When the system's part of TLS cannot be set up.
+pub fn client(gate: &Gate) -> reqwest::Result<Client> {
+    Client::builder()
+        .user_agent(USER_AGENT)
+        .no_proxy()
+        .redirect(Policy::none())
+        .dns_resolver(Arc::new(Resolver { gate: gate.clone() }))
+        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .pool_idle_timeout(IDLE_TIME)
+        .build()
+}
+
+/// Resolves names to addresses that the gate lets through.
+struct Resolver {
+    gate: Gate,
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let gate = self.gate.clone();
+        Box::pin(async move {
+            // The client fills the port in by itself.
+            let addresses = gate.resolve(name.as_str(), ANY_PORT).await?;
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// What an error of the client means; it names neither the address nor what was sent.
+pub fn failure(error: &reqwest::Error) -> ToolError {
+    let mut cause: &dyn Error = error;
+    while let Some(inner) = cause.source() {
+        if let Some(ours) = inner.downcast_ref::<ToolError>() {
+            return ours.clone();
+        }
+        cause = inner;
+    }
+    match cause.is::<reqwest::Error>() {
+        true => ToolError::Unreachable { message: "the request could not be sent".into() },
+        false => ToolError::Unreachable { message: cause.to_string() },
+    }
+}

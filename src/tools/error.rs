@@ -1,0 +1,70 @@
+//! Why a call of a tool failed.
+
+use crate::error::{Kind, Kinded};
+
+/// Why a call of a tool failed; the messages name neither arguments nor secrets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// The arguments do not fit the tool's `parameters`.
+    #[error("the arguments do not fit: {message}")]
+    Arguments {
+        /// Everything that is wrong with them.
+        message: String,
+    },
+    /// The tool's document or the settings for its module cannot be used.
+    #[error("the tool cannot be called: {message}")]
+    Unusable {
+        /// What is wrong, and what to do.
+        message: String,
+    },
+    /// The address policy forbids the call.
+    #[error("the address is not allowed: {message}")]
+    Forbidden {
+        /// Which address, and which setting would allow it.
+        message: String,
+    },
+    /// No connection, or it broke.
+    #[error("the tool cannot be reached: {message}")]
+    Unreachable {
+        /// What happened.
+        message: String,
+    },
+    /// The call took too long.
+    #[error("the tool did not answer within {milliseconds} ms")]
+    Timeout {
+        /// The time that it had.
+        milliseconds: u128,
+    },
+    /// The tool itself says that the call failed.
+    #[error("the tool failed with {status}: {message}")]
+    Failed {
+        /// The status in the words of its protocol: `404 Not Found`, `INVALID_ARGUMENT`, `isError`.
+        status: String,
+        /// The first 1 KiB of what the tool says about it.
+        message: String,
+    },
+    /// The answer is too long, cannot be read, or does not fit the tool's `returns`.
+    #[error("the tool's answer cannot be used: {message}")]
+    Answer {
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// What is told of the far end's own words.
+const QUOTED_BYTES: usize = 1024;
+
+/// The beginning of what a tool says about its failure, at most 1 KiB.
+pub(super) fn quoted(text: &str) -> String {
+    text.get(..text.floor_char_boundary(QUOTED_BYTES)).unwrap_or(text).trim().to_owned()
+}
+
+impl Kinded for ToolError {
+    fn kind(&self) -> Kind {
+        match self {
+            ToolError::Arguments { .. } => Kind::InvalidInput,
+            ToolError::Timeout { .. } => Kind::Timeout,
+            _ => Kind::Upstream,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The address policy: which hosts tools may be reached at, before and after names are resolved.
+//!
+//! Documents come from a shared store. Whatever they say, link-local and cloud metadata addresses are out of reach,
+//! unless the settings name them as addresses.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use ipnet::IpNet;
+use reqwest::Url;
+use url::Host;
+
+use super::error::ToolError;
+
+/// Networks that no tool may reach by default: link-local, and where clouds keep the credentials of a machine
+/// (AWS, GCP, Azure at 169.254.169.254, AWS over IPv6, Alibaba, Azure's wire server, Oracle).
+const FORBIDDEN: [&str; 6] = [
+    "169.254.0.0/16",
+    "fe80::/10",
+    "fd00:ec2::254/128",
+    "100.100.100.200/32",
+    "168.63.129.16/32",
+    "192.0.0.192/32",
+];
+
+/// Decides which addresses may be reached; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    rules: Arc<Rules>,
+}
+
+#[derive(Debug)]
+struct Rules {
+    names: Vec<NamePattern>,
+    networks: Vec<IpNet>,
+    forbidden: Vec<IpNet>,
+}
+
+/// Stands for a port that is not known as a name is resolved.
+pub const ANY_PORT: u16 = 0;
+
+/// `example.com`, `*.example.com`, `*`, each with `:port` or without.
+#[derive(Debug)]
+struct NamePattern {
+    name: String,
+    port: Option<u16>,
+}
+
+/// A pattern of `tools.allowed_hosts` that is none.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{pattern}` in tools.allowed_hosts is no host, no `*.domain`, no address and no network such as 10.0.0.0/8"
+)]
+pub struct InvalidPattern {
+    pattern: String,
+}
+
+impl NamePattern {
+    fn parse(text: &str) -> Option<NamePattern> {
+        let (name, port) = match text.split_once(':') {
+            Some((name, port)) => (name, Some(port.parse().ok()?)),
+            None => (text, None),
+        };
+        let rest = name.strip_prefix("*.").unwrap_or(if name == "*" { "any" } else { name });
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        let valid = !rest.is_empty() && rest.chars().all(is_name);
+        valid.then(|| NamePattern { name: name.to_ascii_lowercase(), port })
+    }
+
+    fn matches(&self, host: &str, port: u16) -> bool {
+        let fits = match self.name.strip_prefix('*') {
+            Some(suffix) => host.ends_with(suffix) && host.len() > suffix.len(),
+            None => host == self.name,
+        };
+        fits && (port == ANY_PORT || self.port.is_none_or(|wanted| wanted == port))
+    }
+}
+
+/// An address, or a network in CIDR notation.
+fn network(text: &str) -> Option<IpNet> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    bare.parse().ok().or_else(|| bare.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+impl Gate {
+    /// A gate that lets through what fits `allowed`, or everything that is not forbidden if that is empty.
+    ///
+    /// # Errors
+    /// For a pattern that is none.
+    pub fn new(allowed: &[String]) -> Result<Gate, InvalidPattern> {
+        let (mut names, mut networks) = (Vec::new(), Vec::new());
+        for pattern in allowed {
+            match (network(pattern), NamePattern::parse(pattern)) {
+                (Some(network), _) => networks.push(network),
+                (None, Some(name)) => names.push(name),
+                (None, None) => return Err(InvalidPattern { pattern: pattern.clone() }),
+            }
+        }
+        let forbidden = FORBIDDEN.iter().filter_map(|text| network(text)).collect();
+        Ok(Gate { rules: Arc::new(Rules { names, networks, forbidden }) })
+    }
+
+    /// Whether a URL may be asked for, as far as can be told before its host is resolved.
+    ///
+    /// # Errors
+    /// [`ToolError::Forbidden`] for another scheme than `http` and `https`, and for hosts that are not allowed.
+    pub fn check(&self, url: &Url) -> Result<(), ToolError> {
+        if !matches!(url.scheme(), "http" | "https") {
+            let message = format!("`{}` is neither http nor https", url.scheme());
+            return Err(ToolError::Forbidden { message });
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        match url.host() {
+            None => Err(ToolError::Unusable { message: "its URL has no host".into() }),
+            Some(Host::Ipv4(address)) => self.check_address(address.into(), port),
+            Some(Host::Ipv6(address)) => self.check_address(address.into(), port),
+            Some(Host::Domain(name)) => match self.is_named(name, port) || self.may_be_in_network(name) {
+                true => Ok(()),
+                false => Err(not_listed(name)),
+            },
+        }
+    }
+
+    fn check_address(&self, address: IpAddr, port: u16) -> Result<(), ToolError> {
+        match self.lets_through(address, self.is_named(&address.to_string(), port)) {
+            true => Ok(()),
+            false if self.is_forbidden(address) => Err(forbidden(&address.to_string())),
+            false => Err(not_listed(&address.to_string())),
+        }
+    }
+
+    /// Whether a name that no pattern opens may still lie in an allowed network.
+    fn may_be_in_network(&self, name: &str) -> bool {
+        !self.rules.networks.is_empty() && !self.is_named(name, ANY_PORT)
+    }
+
+    /// The addresses of a host that may be reached, which is at least one. With [`ANY_PORT`], the host must have been
+    /// [checked](Gate::check) together with its port.
+    ///
+    /// # Errors
+    /// [`ToolError::Unreachable`] if the name has no address, [`ToolError::Forbidden`] if none of them may be reached.
+    pub async fn resolve(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, ToolError> {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let found = tokio::net::lookup_host((bare, port)).await;
+        let unknown = |why: String| ToolError::Unreachable { message: format!("the host `{host}` {why}") };
+        let found: Vec<_> = found.map_err(|error| unknown(format!("is not known: {error}")))?.collect();
+        let named = self.is_named(&bare.to_ascii_lowercase(), port);
+        let open: Vec<_> =
+            found.iter().copied().filter(|found| self.lets_through(found.ip(), named)).collect();
+        match (open.is_empty(), found.first()) {
+            (false, _) => Ok(open),
+            (true, None) => Err(unknown("has no address".into())),
+            (true, Some(_)) if !named && !found.iter().any(|found| self.is_forbidden(found.ip())) => {
+                Err(not_listed(host))
+            }
+            (true, Some(found)) => Err(forbidden(&format!("{host} ({})", found.ip()))),
+        }
+    }
+
+    fn is_named(&self, host: &str, port: u16) -> bool {
+        let Rules { names, networks, .. } = &*self.rules;
+        (names.is_empty() && networks.is_empty()) || names.iter().any(|name| name.matches(host, port))
+    }
+
+    fn lets_through(&self, address: IpAddr, named: bool) -> bool {
+        let listed =
+            inner(address).any(|address| self.rules.networks.iter().any(|net| net.contains(&address)));
+        listed || (named && !self.is_forbidden(address))
+    }
+
+    fn is_forbidden(&self, address: IpAddr) -> bool {
+        inner(address).any(|address| self.rules.forbidden.iter().any(|net| net.contains(&address)))
+    }
+}
+
+fn not_listed(host: &str) -> ToolError {
+    ToolError::Forbidden { message: format!("`{host}` is not in tools.allowed_hosts") }
+}
+
+fn forbidden(host: &str) -> ToolError {
+    let message =
+        format!("{host} is link-local or serves cloud metadata; tools.allowed_hosts must name the address");
+    ToolError::Forbidden { message }
+}
+
+/// The address, and the IPv4 address that may be wrapped in it: mapped, compatible, 6to4, NAT64.
+fn inner(address: IpAddr) -> impl Iterator<Item = IpAddr> {
+    let wrapped = match address {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(address) => embedded(address),
+    };
+    std::iter::once(address).chain(wrapped.map(IpAddr::V4))
+}
+
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [a, b, c, .., y, z] = address.segments();
+    let pair = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match (a, b) {
+        (0x2002, _) => Some(pair(b, c)),
+        (0x64, 0xff9b) => Some(pair(y, z)),
+        _ => address.to_ipv4(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(allowed: &[&str]) -> Gate {
+        Gate::new(&allowed.iter().map(|pattern| (*pattern).to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn opens(gate: &Gate, url: &str) -> bool {
+        gate.check(&Url::parse(url).unwrap()).is_ok()
+    }
+
+    #[test]
+    fn by_default_everything_but_link_local_and_metadata_addresses_is_open() {
+        let gate = gate(&[]);
+        for url in ["http://127.0.0.1:1/x", "https://example.com", "http://10.1.2.3", "http://[::1]/"] {
+            assert!(opens(&gate, url), "{url}");
+        }
+        for url in [
+            "http://169.254.169.254/latest",
+            "http://2852039166/",
+            "http://0xa9.0xfe.1.1/",
+            "http://[fe80::1]/",
+            "http://[::ffff:169.254.169.254]/",
+            "http://[::169.254.169.254]/",
+            "http://[2002:a9fe:a9fe::1]/",
+            "http://[64:ff9b::a9fe:a9fe]/",
+            "http://[fd00:ec2::254]/",
+            "http://100.100.100.200/",
+            "ftp://example.com/",
+            "file:///etc/passwd",
+        ] {
+            assert!(!opens(&gate, url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_list_opens_only_what_it_names_and_addresses_by_number() {
+        let list = gate(&["api.example.com", "*.tools.local:8443", "10.0.0.0/8", "169.254.7.7", "::1"]);
+        for url in [
+            "https://api.example.com/a",
+            "https://API.example.com/a",
+            "https://a.b.tools.local:8443/",
+            "http://10.9.9.9/",
+            "http://169.254.7.7/",
+            "http://[::1]:80/",
+        ] {
+            assert!(opens(&list, url), "{url}");
+        }
+        for url in ["http://127.0.0.1/", "http://169.254.169.254/", "http://11.0.0.1/", "http://[::2]/"] {
+            assert!(!opens(&list, url), "{url}");
+        }
+        let names = gate(&["api.example.com", "*.tools.local:8443"]);
+        for url in [
+            "https://example.com/",
+            "https://xapi.example.com/",
+            "https://tools.local:8443/",
+            "https://a.tools.local/",
+        ] {
+            assert!(!opens(&names, url), "{url}");
+        }
+        assert!(opens(&gate(&["*"]), "http://127.0.0.1/") && !opens(&gate(&["*"]), "http://169.254.1.1/"));
+        for pattern in ["", "a b", "http://x", "*.", "a:b", "10.0.0.0/99"] {
+            assert!(Gate::new(&[pattern.to_owned()]).is_err(), "{pattern}");
+        }
+    }
+
+    #[tokio::test]
+    async fn names_are_judged_by_what_they_resolve_to() {
+        assert!(gate(&[]).resolve("localhost", 80).await.is_ok());
+        assert!(gate(&["127.0.0.0/8", "::1"]).resolve("localhost", 80).await.is_ok());
+        let other = gate(&["10.0.0.0/8"]).resolve("localhost", 80).await;
+        assert!(matches!(other, Err(ToolError::Forbidden { .. })), "{other:?}");
+        for gate in [gate(&[]), gate(&["169.254.1.1:80"])] {
+            let local = gate.resolve("169.254.1.1", 80).await;
+            assert!(matches!(local, Err(ToolError::Forbidden { .. })), "{local:?}");
+        }
+    }
+}

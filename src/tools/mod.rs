@@ -1,0 +1,285 @@
+//! Tools: calls over REST, gRPC and MCP, with one shape of success and one of failure.
+//!
+//! - [`Tools`]: binds arguments, and calls a tool within its limits
+//! - `prepared`: a tool's document made ready; `arguments`: what it takes; `modules`: where it is
+//! - `rest`, [`grpc`], [`mcp`]: the three ways to reach one; `client`: the HTTP client of the first
+//! - [`Gate`]: which addresses may be reached; `memory`: answers that are good for a while
+
+mod arguments;
+mod client;
+mod error;
+mod gate;
+pub mod grpc;
+pub mod mcp;
+mod memory;
+mod modules;
+mod prepared;
+mod rest;
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName};
+use lru::LruCache;
+use reqwest::Url;
+
+pub use error::ToolError;
+pub use gate::{ANY_PORT, Gate, InvalidPattern};
+pub use modules::{InvalidModule, ModuleOptions};
+
+use crate::model::{Id, Tool};
+use crate::telemetry::Trace;
+use crate::value::Value;
+use grpc::{Grpc, UnaryCall};
+use mcp::{Endpoint, Mcp, ToolCall};
+use memory::Memory;
+use modules::Modules;
+use prepared::{Binding, McpServer, Prepared, Usual};
+use rest::Rest;
+
+/// How tools are called.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The time for one call, where a tool does not say otherwise.
+    pub timeout: Duration,
+    /// The calls of one tool that may run at once.
+    pub parallel_per_tool: usize,
+    /// The longest answer.
+    pub answer_bytes: usize,
+    /// Room for answers that are kept.
+    pub cache_bytes: usize,
+    /// What may be reached; see [`Gate`].
+    pub allowed_hosts: Vec<String>,
+    /// The modules that the settings know, by name.
+    pub modules: HashMap<String, ModuleOptions>,
+    /// The MCP servers that run as child processes, by name.
+    pub servers: HashMap<String, mcp::Command>,
+}
+
+/// Why tools cannot be called at all.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidOptions {
+    /// A pattern that is none.
+    #[error(transparent)]
+    Pattern(#[from] InvalidPattern),
+    /// A module that cannot be used.
+    #[error(transparent)]
+    Module(#[from] InvalidModule),
+    /// The HTTP client cannot be made.
+    #[error("the HTTP client for tools cannot be set up: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// Calls tools.
+pub struct Tools {
+    modules: Modules,
+    gate: Gate,
+    rest: Rest,
+    grpc: Grpc,
+    mcp: Mcp,
+    memory: Memory,
+    usual: Usual,
+    prepared: Mutex<LruCache<Id, Arc<Prepared>>>,
+    versions: AtomicU64,
+}
+
+/// Tools that are kept ready.
+const PREPARED_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(999);
+
+/// Arguments as a tool takes them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// An object, with defaults.
+    pub arguments: Value,
+    /// The same for equal arguments, in whatever order they were written.
+    pub identity: String,
+}
+
+/// One call.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The tool.
+    pub tool: &'a Arc<Tool>,
+    /// What [`Tools::bind`] made of its arguments.
+    pub bound: &'a Bound,
+    /// The environ `modules.{module}` of the tool's module.
+    pub module: Option<&'a Value>,
+    /// For whom it is called.
+    pub trace: &'a Trace,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The value.
+    pub value: Value,
+    /// Whether it was known already, or another call asked for it.
+    pub cached: bool,
+}
+
+impl Tools {
+    /// Sets the clients up; nothing is connected to yet.
+    ///
+    /// # Errors
+    /// [`InvalidOptions`].
+    pub fn new(options: Options) -> Result<Tools, InvalidOptions> {
+        let gate = Gate::new(&options.allowed_hosts)?;
+        Ok(Tools {
+            modules: Modules::new(&options.modules)?,
+            rest: Rest::new(client::client(&gate)?, gate.clone(), options.answer_bytes),
+            grpc: Grpc::new(gate.clone(), options.answer_bytes),
+            mcp: Mcp::new(gate.clone(), options.servers, options.answer_bytes),
+            memory: Memory::new(options.cache_bytes as u64),
+            usual: Usual { timeout: options.timeout, calls: options.parallel_per_tool },
+            prepared: Mutex::new(LruCache::new(PREPARED_MAX)),
+            versions: AtomicU64::new(0),
+            gate,
+        })
+    }
+
+    /// The arguments as a tool takes them: by name, with defaults, checked.
+    ///
+    /// # Errors
+    /// [`ToolError::Arguments`], or [`ToolError::Unusable`] for a document that cannot be used.
+    pub fn bind(
+        &self,
+        tool: &Arc<Tool>,
+        positional: &[Value],
+        named: &[(String, Value)],
+    ) -> Result<Bound, ToolError> {
+        let arguments = self.prepare(tool)?.parameters.bind(positional, named)?;
+        let mut sorted = arguments.to_json();
+        sorted.sort_all_objects();
+        Ok(Bound { arguments, identity: sorted.to_string() })
+    }
+
+    /// Calls a tool. The call is cancelled by dropping the future.
+    ///
+    /// # Errors
+    /// [`ToolError`].
+    pub async fn call(&self, call: Call<'_>) -> Result<Answer, ToolError> {
+        let prepared = self.prepare(call.tool)?;
+        let limit = prepared.timeout;
+        let answer = async {
+            match prepared.cache {
+                Some(lasts) => {
+                    let key = key(&prepared, &call);
+                    let (value, cached) = self.memory.get(key, lasts, self.ask(&prepared, &call)).await?;
+                    Ok(Answer { value, cached })
+                }
+                None => Ok(Answer { value: self.ask(&prepared, &call).await?, cached: false }),
+            }
+        };
+        let answer = tokio::time::timeout(limit, answer).await;
+        answer.unwrap_or(Err(ToolError::Timeout { milliseconds: limit.as_millis() }))
+    }
+
+    fn prepare(&self, tool: &Arc<Tool>) -> Result<Arc<Prepared>, ToolError> {
+        let known = self.prepared.lock().ok().and_then(|mut known| known.get(&tool.id).cloned());
+        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.tool, tool)) {
+            return Ok(known);
+        }
+        let version = self.versions.fetch_add(1, Ordering::Relaxed);
+        let prepared = Arc::new(Prepared::new(tool, version, self.usual)?);
+        if let Ok(mut known) = self.prepared.lock() {
+            known.put(tool.id.clone(), prepared.clone());
+        }
+        Ok(prepared)
+    }
+
+    /// Asks the far end itself.
+    async fn ask(&self, prepared: &Prepared, call: &Call<'_>) -> Result<Value, ToolError> {
+        let _permit = prepared.permits.acquire().await;
+        let answer = match &prepared.binding {
+            Binding::Rest { address, method } => {
+                let (address, rest) = rest::fill(address, &call.bound.arguments)?;
+                let target = self.modules.target(&prepared.tool.module, &address, call.module)?;
+                self.rest.call(target, method, &rest, &headers_of(call.trace)).await
+            }
+            Binding::Grpc { address, method, descriptor_set } => {
+                self.ask_grpc(prepared, call, (address, method, descriptor_set.as_deref())).await
+            }
+            Binding::Mcp { server, tool } => self.ask_mcp(prepared, call, (server, tool)).await,
+        };
+        match answer {
+            Ok(value) => prepared.checked(value),
+            Err(ToolError::Failed { status, message }) => {
+                let message = self.modules.without_secrets(&prepared.tool.module, message);
+                Err(ToolError::Failed { status, message })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn ask_grpc(
+        &self,
+        prepared: &Prepared,
+        call: &Call<'_>,
+        (address, method, descriptor_set): (&str, &str, Option<&[u8]>),
+    ) -> Result<Value, ToolError> {
+        let (url, mut headers) = self.target(prepared, address, call)?;
+        headers.extend(headers_of(call.trace));
+        let arguments = call.bound.arguments.to_json();
+        let timeout = prepared.timeout;
+        let unary = UnaryCall {
+            url: &url,
+            method,
+            descriptor_set,
+            arguments: &arguments,
+            headers: &headers,
+            timeout,
+        };
+        Ok(Value::from(self.grpc.call(unary).await?))
+    }
+
+    async fn ask_mcp(
+        &self,
+        prepared: &Prepared,
+        call: &Call<'_>,
+        (server, tool): (&McpServer, &str),
+    ) -> Result<Value, ToolError> {
+        let target;
+        let endpoint = match server {
+            McpServer::Named(name) => Endpoint::Server(name),
+            McpServer::Url(address) => {
+                target = self.target(prepared, address, call)?;
+                Endpoint::Http { url: &target.0, headers: &target.1 }
+            }
+        };
+        let arguments = match call.bound.arguments.to_json() {
+            serde_json::Value::Object(members) => members,
+            _ => serde_json::Map::new(),
+        };
+        let meta = call.trace.members().map(|(name, value)| (name.to_owned(), value));
+        let answer = self.mcp.call(ToolCall { endpoint, tool, arguments, meta: &meta }).await?;
+        Ok(Value::from(answer))
+    }
+
+    fn target(
+        &self,
+        prepared: &Prepared,
+        address: &str,
+        call: &Call<'_>,
+    ) -> Result<(Url, HeaderMap), ToolError> {
+        let target = self.modules.target(&prepared.tool.module, address, call.module)?;
+        self.gate.check(&target.url)?;
+        Ok((target.url, target.headers))
+    }
+}
+
+/// The headers that tell for whom a call is made.
+fn headers_of(trace: &Trace) -> HeaderMap {
+    let headers = trace.members().into_iter();
+    headers
+        .filter_map(|(name, value)| Some((HeaderName::from_static(name), value.try_into().ok()?)))
+        .collect()
+}
+
+/// What an answer is known by: the version of the tool, where its module is, and the arguments.
+fn key(prepared: &Prepared, call: &Call<'_>) -> Arc<str> {
+    let module = call.module.and_then(|module| serde_json::to_string(module).ok()).unwrap_or_default();
+    format!("{} {module} {}", prepared.version, call.bound.identity).into()
+}

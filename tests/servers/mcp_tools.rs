@@ -1,0 +1,106 @@
+//! The tools of the MCP servers of the tests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData, Implementation,
+    ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::RoleServer;
+use serde_json::{Value, json};
+
+/// The tools, and what was done with them.
+#[derive(Clone, Default)]
+pub struct Tools {
+    pub calls: Arc<AtomicUsize>,
+    pub slow: Arc<AtomicUsize>,
+    pub cancelled: Arc<AtomicUsize>,
+}
+
+impl ServerHandler for Tools {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities).with_server_info(Implementation::new("test", "1"))
+    }
+
+    async fn call_tool(
+        &self,
+        call: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let arguments = Value::Object(call.arguments.unwrap_or_default());
+        let result = match &*call.name {
+            "slow" => self.slow(&context).await,
+            "ask" => ask(&context).await,
+            "counts" => CallToolResult::structured(json!({
+                "slow": self.slow.load(Ordering::SeqCst), "cancelled": self.cancelled.load(Ordering::SeqCst)
+            })),
+            name => at_once(name, &arguments, &context)?,
+        };
+        Ok(CallToolResponse::Complete(result))
+    }
+}
+
+impl Tools {
+    /// Ends when it is cancelled, and not before.
+    async fn slow(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
+        self.slow.fetch_add(1, Ordering::SeqCst);
+        context.ct.cancelled().await;
+        self.cancelled.fetch_add(1, Ordering::SeqCst);
+        text("cancelled")
+    }
+}
+
+/// Asks the client for what only some clients have, and says what it answers.
+#[expect(deprecated, reason = "the requests are old ones")]
+async fn ask(context: &RequestContext<RoleServer>) -> CallToolResult {
+    let roots = context.peer.list_roots().await;
+    text(&roots.map_or_else(|error| error.to_string(), |_| "roots".into()))
+}
+
+fn at_once(
+    name: &str,
+    arguments: &Value,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    Ok(match name {
+        "echo" => match arguments["text"].as_str() {
+            Some(said) => text(said),
+            None => return Err(ErrorData::invalid_params("there is no text", None)),
+        },
+        "add" => CallToolResult::structured(json!({
+            "sum": arguments["a"].as_i64().unwrap_or(0) + arguments["b"].as_i64().unwrap_or(0)
+        })),
+        "lines" => CallToolResult::success(vec![part("one"), image(), part("two")]),
+        "fail" => CallToolResult::error(vec![part(arguments["why"].as_str().unwrap_or("it failed"))]),
+        "big" => text(&"x".repeat(arguments["bytes"].as_u64().unwrap_or(0) as usize)),
+        "image" => CallToolResult::success(vec![image()]),
+        "nothing" => CallToolResult::success(vec![]),
+        "meta" => CallToolResult::structured(serde_json::to_value(&context.meta).unwrap()),
+        "environment" => {
+            let all = std::env::vars().map(|(name, value)| (name, Value::String(value)));
+            CallToolResult::structured(Value::Object(all.collect()))
+        }
+        "pid" => CallToolResult::structured(json!(std::process::id())),
+        "exit" => std::process::exit(3),
+        other => {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no tool {other}"), None));
+        }
+    })
+}
+
+fn text(said: &str) -> CallToolResult {
+    CallToolResult::success(vec![part(said)])
+}
+
+fn part(said: &str) -> ContentBlock {
+    ContentBlock::text(said.to_owned())
+}
+
+fn image() -> ContentBlock {
+    ContentBlock::image("AAAA".to_owned(), "image/png".to_owned())
+}
