@@ -1,6 +1,6 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-programs
+.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-tools bench-programs
 
 BENCH ?=
 BENCH_DRIVER = target/release/examples/driver
@@ -28,6 +28,10 @@ bench-live: bench-programs ## renders under load while documents change (a minut
 
 bench-hostile: bench-programs ## a normal render while hostile templates run (less than a minute)
 	$(BENCH_DRIVER) hostile $(BENCH)
+
+bench-tools: bench-programs ## calls of tools beside bare requests (two minutes; needs wrk)
+	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
+	$(BENCH_DRIVER) tools $(BENCH)
 
 # Two steps: built together with examples, the service would get the features of their dependencies too.
 bench-programs:

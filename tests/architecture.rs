@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 8] = [
     &["model", "settings", "schema"],
     &["telemetry"],
     &["store"],
-    &["catalog", "template"],
+    &["catalog", "template", "tools"],
     &["render"],
     &["app"],
     &["http"],
@@ -19,13 +19,17 @@ const LAYERS: [&[&str]; 8] = [
 const TOP: &str = "cli";
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     ("actix_web", &["http"]),
     ("minijinja", &["template/jinja"]),
     ("minijinja_contrib", &["template/jinja"]),
     ("redis::", &["store"]),
     ("redb", &["store"]),
-    ("reqwest", &["cli/client.rs"]),
+    ("reqwest", &["tools", "cli/client.rs"]),
+    ("tonic", &["tools/grpc"]),
+    ("prost_reflect", &["tools/grpc"]),
+    ("rmcp", &["tools/mcp"]),
+    ("moka", &["tools"]),
     ("jsonschema::", &["schema"]),
     ("clap", &["cli"]),
     ("config::", &["settings"]),

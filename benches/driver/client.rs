@@ -16,6 +16,15 @@ pub async fn post(url: &str, body: impl Into<reqwest::Body>) -> Outcome<(u16, Js
     Ok((status, answer.json().await?))
 }
 
+/// Puts a JSON document that must be taken.
+pub async fn put(url: &str, body: String) -> Outcome {
+    let answer = CLIENT.put(url).header("content-type", "application/json").body(body).send().await?;
+    match answer.status().is_success() {
+        true => Ok(()),
+        false => Err(format!("{url}: {}", answer.text().await?).into()),
+    }
+}
+
 /// Gets a JSON answer.
 pub async fn get(url: &str) -> Outcome<Json> {
     Ok(CLIENT.get(url).send().await?.json().await?)

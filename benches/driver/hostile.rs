@@ -15,7 +15,7 @@ type Answers = BTreeMap<String, usize>;
 pub async fn run(options: &Options) -> Outcome {
     let packages = tempfile::tempdir()?;
     workload::write_package(packages.path())?;
-    let server = Server::service(None, Some(packages.path())).await?;
+    let server = Server::service(None, Some(packages.path()), &[]).await?;
     let url = server.url(workload::JINJA);
     workload::verify(&url, "small").await?;
 

@@ -19,7 +19,7 @@ struct Row {
 pub async fn run(options: &Options) -> Outcome {
     let packages = tempfile::tempdir()?;
     workload::write_package(packages.path())?;
-    let ours = Server::service(None, Some(packages.path())).await?;
+    let ours = Server::service(None, Some(packages.path()), &[]).await?;
     let bare = Server::bare(&workload::folder()).await?;
     let mut rows = Vec::new();
     for request in REQUESTS {

@@ -48,7 +48,7 @@ pub async fn run(options: &Options) -> Outcome {
     let (written, stopped) = (Written::default(), Arc::new(AtomicBool::new(false)));
     let mut connection = redis.connection(0)?;
     write(&mut connection, &written)?;
-    let server = Server::service(Some(&redis.url(0)), None).await?;
+    let server = Server::service(Some(&redis.url(0)), None, &[]).await?;
     let writer = {
         let (written, stopped) = (written.clone(), stopped.clone());
         std::thread::spawn(move || {

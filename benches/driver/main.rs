@@ -1,9 +1,10 @@
-//! Measures the release binary from outside, as clients see it: `make bench-http`, `bench-scan`, `bench-live`, `bench-hostile`.
+//! Measures the release binary from outside, as clients see it: `make bench-http`, `bench-scan`, `bench-live`, `bench-hostile`, `bench-tools`.
 //!
 //! - `http`: requests per second, beside a bare actix-web handler around minijinja in the same run
 //! - `scan`: start, memory and idle costs with 100,000 environs in Redis
 //! - `live`: renders under load while documents change: failures, torn answers, how old they are
 //! - `hostile`: latency of a normal render while hostile templates run
+//! - `tools`: calls of tools in waves, many at once, and of no time, beside bare requests
 //! - `process`, `redis`, `workload`, `wrk`, `client`, `figures`, `statistics`: what these are made of
 
 mod client;
@@ -16,6 +17,8 @@ mod options;
 mod process;
 mod redis;
 mod scan;
+mod tool_server;
+mod tools;
 #[path = "../statistics.rs"]
 mod statistics;
 mod workload;
@@ -27,7 +30,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// What a measurement ends with: nothing, or why it could not be made.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-const USAGE: &str = "usage: driver http|scan|live|hostile [--seconds N] [--rounds N]";
+const USAGE: &str = "usage: driver http|scan|live|hostile|tools [--seconds N] [--rounds N]";
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome {
@@ -47,6 +50,7 @@ async fn measure(what: &str, options: &Options) -> Outcome {
         "scan" => scan::run(options).await,
         "live" => live::run(options).await,
         "hostile" => hostile::run(options).await,
+        "tools" => tools::run(options).await,
         _ => Err(USAGE.into()),
     }
 }

@@ -25,13 +25,13 @@ pub struct Server {
 
 impl Server {
     /// Runs the release binary with default settings but for the address, the store and the packages. Without a store
-    /// it keeps an embedded one in a temporary folder.
-    pub async fn service(store: Option<&str>, packages: Option<&Path>) -> Outcome<Server> {
+    /// it keeps an embedded one in a temporary folder. `flags` go on the command line.
+    pub async fn service(store: Option<&str>, packages: Option<&Path>, flags: &[&str]) -> Outcome<Server> {
         let (address, folder) = (free_address()?, tempfile::tempdir()?);
         let embedded = format!("embedded:{}", folder.path().join("data").display());
         let mut command = Command::new(executable("ai-prompt-shell")?);
         command.arg("serve").args(["--listen", &address]).args(["--store", store.unwrap_or(&embedded)]);
-        command.arg("--packages").arg(packages.unwrap_or(&folder.path().join("none")));
+        command.args(flags).arg("--packages").arg(packages.unwrap_or(&folder.path().join("none")));
         Server::start(command, &address, "/readyz", folder).await
     }
 

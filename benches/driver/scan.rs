@@ -34,13 +34,13 @@ pub async fn run(options: &Options) -> Outcome {
     set_all(&mut redis.connection(0)?, &documents)?;
     set_all(&mut redis.connection(1)?, &documents)?;
 
-    let full = Server::service(Some(&full), None).await?;
+    let full = Server::service(Some(&full), None, &[]).await?;
     println!("from start to ready: {:.2} s", full.ready_after.as_secs_f64());
     println!("counts: {}", client::get(&full.url("/api/status")).await?["counts"]);
     print_memory("after the load", &full)?;
     print_idle(&full).await?;
 
-    let lean = Server::service(Some(&lean), None).await?;
+    let lean = Server::service(Some(&lean), None, &[]).await?;
     print_throughput(&full, &lean, options).await?;
     print_memory("at the end", &full)?;
     print_memory("at the end, without the unrelated documents", &lean)

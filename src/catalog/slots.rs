@@ -271,7 +271,11 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<schema::Violation>
                 file_references(prompt, &format!("/contributes/prompts/{at}"), &mut violations);
             }
         }
-        DocumentKind::Environ | DocumentKind::Tool => {}
+        DocumentKind::Tool => violations.extend(["parameters", "returns"].iter().filter_map(|member| {
+            let fault = schema::Schema::compile(json.get(member)?).err()?;
+            Some(schema::Violation { path: format!("/{member}"), message: fault.to_string(), missing: None })
+        })),
+        DocumentKind::Environ => {}
     }
     violations
 }

@@ -52,7 +52,7 @@ pub async fn rendered(
 ) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
     let variables = body.parse::<VariablesBody>()?.either()?;
-    let rendered = app.renderer.render(&id, variables, &trace).await?;
+    let rendered = app.renderer.render(&id, variables, trace).await?;
     reply(&rendered, options.explain)
 }
 
@@ -65,7 +65,7 @@ pub async fn prototype(
 ) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
     let variables = body.parse::<VariablesBody>()?.either()?;
-    let rendered = app.renderer.render(&id, variables, &trace).await?;
+    let rendered = app.renderer.render(&id, variables, trace).await?;
     Ok(HttpResponse::Ok().json(match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
         Content::Messages(messages) => PrototypeReply::Messages { messages },
@@ -98,7 +98,7 @@ pub async fn preview(
     let document =
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
     let variables = preview.variables.either()?;
-    let rendered = app.renderer.preview(document, variables, &trace).await.map_err(as_sent)?;
+    let rendered = app.renderer.preview(document, variables, trace).await.map_err(as_sent)?;
     reply(&rendered, options.explain)
 }
 

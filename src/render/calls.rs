@@ -20,6 +20,7 @@ pub struct Calls {
     snapshot: Arc<Snapshot>,
     tools: Arc<Tools>,
     limits: CallLimits,
+    trace: Trace,
     table: Mutex<Table>,
 }
 
@@ -64,18 +65,10 @@ struct Known {
     duration: Duration,
 }
 
-impl Known {
-    fn failed(tool: &Tool, reason: String, duration: Duration) -> Known {
-        let value = tool.default.clone().map(Value::from);
-        let outcome = if value.is_some() { Outcome::Default } else { Outcome::Empty };
-        Known { value, outcome, reason: Some(reason), duration }
-    }
-}
-
 impl Calls {
-    /// The tools of `snapshot`, reached through `tools`.
-    pub fn new(snapshot: Arc<Snapshot>, tools: Arc<Tools>, limits: CallLimits) -> Calls {
-        Calls { snapshot, tools, limits, table: Mutex::default() }
+    /// The tools of `snapshot`, reached through `tools` for whoever `trace` names.
+    pub fn new(snapshot: Arc<Snapshot>, tools: Arc<Tools>, limits: CallLimits, trace: Trace) -> Calls {
+        Calls { snapshot, tools, limits, trace, table: Mutex::default() }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -94,7 +87,7 @@ impl Calls {
 
     /// Makes all calls that were asked for and are not made yet, for a wave that `needed` the result of one of them.
     /// Returns how many there were.
-    pub async fn make(&self, needed: Option<usize>, trace: &Trace) -> usize {
+    pub async fn make(&self, needed: Option<usize>) -> usize {
         let waiting: Vec<(usize, Arc<Tool>, Bound)> = {
             let mut table = self.table();
             table.waves.push(needed);
@@ -104,7 +97,7 @@ impl Calls {
                 .collect()
         };
         let calls = waiting.iter().map(|(number, tool, bound)| async move {
-            let known = self.call_one(tool, bound, trace).await;
+            let known = self.call_one(tool, bound).await;
             if let Some(asked) = self.table().calls.get_mut(*number) {
                 asked.result = Some(known);
             }
@@ -113,8 +106,9 @@ impl Calls {
         waiting.len()
     }
 
-    async fn call_one(&self, tool: &Arc<Tool>, bound: &Bound, trace: &Trace) -> Known {
+    async fn call_one(&self, tool: &Arc<Tool>, bound: &Bound) -> Known {
         let began = Instant::now();
+        let trace = &self.trace;
         let result = self.tools.call(Call { tool, bound, module: module(&self.snapshot, tool), trace }).await;
         let duration = began.elapsed();
         match result {
@@ -122,19 +116,18 @@ impl Calls {
                 let outcome = if answer.cached { Outcome::Cached } else { Outcome::Value };
                 Known { value: Some(answer.value), outcome, reason: None, duration }
             }
-            Err(error) => {
-                let (reason, id) = (error.to_string(), tool.id.as_str());
-                let duration_ms = duration.as_millis();
-                tracing::warn!(
-                    tool = id,
-                    reason,
-                    duration_ms,
-                    request_id = trace.request_id,
-                    "a tool call failed"
-                );
-                Known::failed(tool, reason, duration)
-            }
+            Err(error) => self.failed(tool, error.to_string(), duration),
         }
+    }
+
+    /// Tells the log of a failed call, and gives what stands in its place.
+    fn failed(&self, tool: &Tool, reason: String, duration: Duration) -> Known {
+        let (id, request_id, duration_ms) =
+            (tool.id.as_str(), &self.trace.request_id, duration.as_millis() as u64);
+        tracing::warn!(tool = id, reason, duration_ms, request_id, "a tool call failed");
+        let value = tool.default.clone().map(Value::from);
+        let outcome = if value.is_some() { Outcome::Default } else { Outcome::Empty };
+        Known { value, outcome, reason: Some(reason), duration }
     }
 
     /// The ids of the tools that have not answered.
@@ -235,7 +228,7 @@ impl Functions for Calls {
         if table.calls.len() >= self.limits.calls {
             return Called::Refused(format!("the render makes more than {} tool calls", self.limits.calls));
         }
-        let result = bound.as_ref().err().map(|reason| Known::failed(tool, reason.clone(), Duration::ZERO));
+        let result = bound.as_ref().err().map(|reason| self.failed(tool, reason.clone(), Duration::ZERO));
         let bound = bound.map_err(|_| arguments.positional);
         let wave = table.waves.len();
         table.ask(identity, Asked { tool: tool.clone(), wave, bound, result })

@@ -124,7 +124,7 @@ impl Renderer {
         &self,
         id: &Id,
         variables: Option<Value>,
-        trace: &Trace,
+        trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let snapshot = self.catalog.snapshot();
@@ -155,7 +155,7 @@ impl Renderer {
         &self,
         mut document: Json,
         variables: Option<Value>,
-        trace: &Trace,
+        trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let violations = violations(DocumentKind::Prompt, &mut document);
@@ -184,7 +184,7 @@ impl Renderer {
         (compiled, cached): (Arc<Compiled>, bool),
         snapshot: Arc<Snapshot>,
         variables: Option<Value>,
-        trace: &Trace,
+        trace: Trace,
         started: Instant,
     ) -> Result<Rendered, RenderFailure> {
         let timeout = match compiled.prompt.limits.timeout_ms {
@@ -194,12 +194,12 @@ impl Renderer {
         let deadline = started + timeout;
         let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
         let revision = snapshot.revision;
-        let around = (&self.tools, &self.options);
+        let around = (&self.tools, trace, &self.options);
         let job = Job::new(compiled.clone(), &snapshot, checked.value, around, deadline);
         if !checked.faults.is_empty() {
             return Err(checked.faults.with_found(job.look(&self.pool).await));
         }
-        let ran = job.run(&self.pool, trace).await?;
+        let ran = job.run(&self.pool).await?;
         Ok(Rendered {
             content: content(&compiled.prompt, ran.texts),
             warnings: ran.calls.warnings(),

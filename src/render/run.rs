@@ -58,7 +58,7 @@ impl Job {
         compiled: Arc<Compiled>,
         snapshot: &Arc<Snapshot>,
         variables: Value,
-        (tools, options): (&Arc<Tools>, &Options),
+        (tools, trace, options): (&Arc<Tools>, Trace, &Options),
         deadline: Instant,
     ) -> Job {
         let root = Map::over(snapshot.environs.clone(), vec![("variables".into(), variables)])
@@ -68,7 +68,7 @@ impl Job {
             calls: options.tool_calls,
             parallel: options.tool_calls_at_once,
         };
-        let calls = Calls::new(snapshot.clone(), tools.clone(), limits);
+        let calls = Calls::new(snapshot.clone(), tools.clone(), limits, trace);
         Job { compiled, root: Arc::new(root), calls: Arc::new(calls), limits: options.limits, deadline }
     }
 
@@ -76,13 +76,13 @@ impl Job {
     ///
     /// # Errors
     /// [`RenderFailure`]; all missing values of all texts are in one.
-    pub async fn run(self, pool: &Pool, trace: &Trace) -> Result<Ran, RenderFailure> {
+    pub async fn run(self, pool: &Pool) -> Result<Ran, RenderFailure> {
         let job = Arc::new(self);
         let mut pooled = false;
         loop {
             match job.wave(pool, &mut pooled).await? {
                 Wave::Done(texts) => return Ok(Ran { texts, calls: job.calls.clone(), pooled }),
-                Wave::Waiting { needed } => job.make_calls(needed, trace).await?,
+                Wave::Waiting { needed } => job.make_calls(needed).await?,
             }
         }
     }
@@ -95,8 +95,8 @@ impl Job {
         Arc::new(self).wave(pool, &mut false).await.map(drop)
     }
 
-    async fn make_calls(&self, needed: Option<usize>, trace: &Trace) -> Result<(), RenderFailure> {
-        match tokio::time::timeout_at(self.deadline.into(), self.calls.make(needed, trace)).await {
+    async fn make_calls(&self, needed: Option<usize>) -> Result<(), RenderFailure> {
+        match tokio::time::timeout_at(self.deadline.into(), self.calls.make(needed)).await {
             Err(_) => Err(RenderFailure::ToolsTimeout { tools: self.calls.unanswered() }),
             // Without a call, the next wave would be like this one, for ever.
             Ok(0) => Err(RenderFailure::Failed {

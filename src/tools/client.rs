@@ -15,7 +15,7 @@ use super::gate::{ANY_PORT, Gate};
 pub const USER_AGENT: &str = concat!("ai-prompt-shell/", env!("CARGO_PKG_VERSION"));
 
 /// Connections that are kept open to one host while they are not used.
-const IDLE_CONNECTIONS: usize = 256;
+const IDLE_CONNECTIONS: usize = 4_096;
 /// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
 const IDLE_TIME: Duration = Duration::from_secs(30);
 

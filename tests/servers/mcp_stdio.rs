@@ -1,7 +1,7 @@
 //! An MCP server over stdin and stdout, for the tests.
 //!
-//! `mcp_stdio` serves the tools; `mcp_stdio die` fails at once; `mcp_stdio deaf` shakes hands and then reads no more;
-//! `mcp_stdio noisy` writes to stderr and, between its messages, to stdout.
+//! `mcp_stdio` serves the tools; `mcp_stdio die` fails at once; `mcp_stdio deaf` shakes hands and reads no
+//! more; `mcp_stdio noisy` writes to stderr and, before its messages, to stdout.
 
 #[path = "mcp_tools.rs"]
 mod mcp_tools;
@@ -33,7 +33,8 @@ async fn main() {
 fn deaf() {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).unwrap();
-    let result = r#"{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"deaf","version":"1"}}"#;
+    let result =
+        r#"{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"deaf","version":"1"}}"#;
     println!(r#"{{"jsonrpc":"2.0","id":0,"result":{result}}}"#);
     std::io::stdout().flush().unwrap();
     loop {

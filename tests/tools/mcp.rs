@@ -1,6 +1,7 @@
 //! Tools of MCP servers: what holds however the server is reached.
 
 mod child;
+mod hostile;
 mod http;
 mod raw;
 
@@ -90,7 +91,12 @@ async fn call_child(mcp: &Mcp, tool: &str, arguments: Value) -> Result<Value, To
     call_at(mcp, Endpoint::Server("local"), tool, arguments).await
 }
 
-async fn call_at(mcp: &Mcp, endpoint: Endpoint<'_>, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+async fn call_at(
+    mcp: &Mcp,
+    endpoint: Endpoint<'_>,
+    tool: &str,
+    arguments: Value,
+) -> Result<Value, ToolError> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     let meta = [("x-request-id", "r-1"), ("traceparent", "00-1-2-01")];
     let meta = meta.map(|(name, value)| (name.to_owned(), value.to_owned()));

@@ -3,13 +3,13 @@
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::Value;
 
-use super::super::error::{ToolError, quoted};
 use super::fault::unusable;
+use crate::tools::error::{ToolError, quoted};
 
 /// The structured content if there is any, else the text parts, one per line.
 ///
 /// # Errors
-/// [`ToolError::Failed`] if the tool says so; [`ToolError::Answer`] if there are only other parts, or no result yet.
+/// [`ToolError::Failed`] if the tool says so; [`ToolError::Answer`] if there is neither.
 pub(super) fn value(response: CallToolResponse) -> Result<Value, ToolError> {
     match response {
         CallToolResponse::Complete(result) => value_of(result),

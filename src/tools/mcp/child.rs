@@ -11,8 +11,8 @@ use tokio::time::timeout;
 /// What a child process sees of our environment.
 const INHERITED: [&str; 2] = ["PATH", "HOME"];
 
-/// How long a child that closed its pipes may take to exit before its status does not matter.
-const EXIT_LIMIT: Duration = Duration::from_millis(100);
+/// How long is waited for the exit status of a child that closed its pipes.
+const EXIT_LIMIT: Duration = Duration::from_millis(200);
 
 /// A server that the settings name, and that runs as a child process.
 #[derive(Clone)]
@@ -33,7 +33,6 @@ impl fmt::Debug for Command {
 }
 
 /// A child process; it and what it started are killed when this is dropped.
-#[derive(Debug)]
 pub(super) struct Child(tokio::process::Child);
 
 impl Child {
@@ -51,7 +50,7 @@ impl Child {
         Ok((Child(child), stdin, stdout))
     }
 
-    /// How it ended, if it did: `exited with exit status: 1`.
+    /// How it ended, if it did: `the server ended with exit status: 1`.
     pub(super) fn end(&mut self) -> Option<String> {
         let status = self.0.try_wait().ok().flatten()?;
         Some(format!("the server ended with {status}"))
@@ -65,7 +64,7 @@ impl Child {
 }
 
 impl Drop for Child {
-    /// The process itself is killed by `kill_on_drop`; this is for those that a starter such as `npx` left behind.
+    /// The process itself is killed by `kill_on_drop`; this is for what a starter like `npx` started.
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.0.id().and_then(|id| rustix::process::Pid::from_raw(id.try_into().ok()?)) {

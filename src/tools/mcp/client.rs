@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderMap;
 use reqwest::dns::{Name, Resolve, Resolving};
+use reqwest::header::HeaderMap;
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, StatusCode, Url};
 
-use super::super::error::ToolError;
-use super::super::gate::Gate;
 use super::fault::{causes, innermost, unreachable};
+use crate::tools::error::ToolError;
+use crate::tools::gate::Gate;
 
 const USER_AGENT: &str = concat!("ai-prompt-shell/", env!("CARGO_PKG_VERSION"));
 

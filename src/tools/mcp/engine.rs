@@ -10,11 +10,10 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tracing::subscriber::{NoSubscriber, with_default};
 
-/// How long the thread goes on after its end was asked for, so that sessions can say goodbye; nobody waits for it.
+/// How long the thread goes on when its end was asked for, so that sessions can say goodbye; nobody waits.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Ends its thread when it is dropped.
-#[derive(Debug)]
 pub(super) struct Engine {
     handle: Handle,
     _alive: oneshot::Sender<Infallible>,

@@ -8,7 +8,7 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use super::super::error::{ToolError, quoted};
+use crate::tools::error::{ToolError, quoted};
 
 /// Marks the errors that the transports put in the place of an answer that is too long; no code of JSON-RPC.
 const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt};
-use http::StatusCode;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::common::http_header::{
     EVENT_STREAM_MIME_TYPE, HEADER_LAST_EVENT_ID, HEADER_SESSION_ID, JSON_MIME_TYPE,
@@ -18,9 +17,9 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::super::error::{ToolError, quoted};
 use super::client;
 use super::fault::{Fault, longer_than, too_long, unusable};
+use crate::tools::error::{ToolError, quoted};
 
 /// What of a call's `_meta` is sent as headers too, for those on the way who read no bodies.
 const TRACE: [&str; 2] = ["x-request-id", "traceparent"];
@@ -56,7 +55,7 @@ impl Http {
         if status.is_success() {
             return Ok(response);
         }
-        // The protocol asks for 404 when a session is unknown; many servers say 400. Neither looked at the call.
+        // The protocol asks for 404 when a session is unknown; many servers say 400. Neither saw the call.
         let refused = session.is_some() && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
         let error = ToolError::Failed { status: status.to_string(), message: words(response).await };
         Err(Failure::Client(Fault { error, refused }))
@@ -86,9 +85,9 @@ impl StreamableHttpClient for Http {
             Ok(StreamableHttpPostResponse::Sse(events, session))
         } else if is(&response, JSON_MIME_TYPE) {
             let body = body(response, self.limit).await.map_err(failure)?;
-            let message =
-                serde_json::from_slice(&body).map_err(|_| failure(unusable("it is no JSON-RPC message")))?;
-            Ok(StreamableHttpPostResponse::Json(message, session))
+            let answer =
+                answer(&body, request.id).ok_or_else(|| failure(unusable("it is no JSON-RPC answer")))?;
+            Ok(StreamableHttpPostResponse::Json(answer, session))
         } else {
             Err(failure(unusable("it is neither JSON nor a stream of events")))
         }
@@ -105,7 +104,7 @@ impl StreamableHttpClient for Http {
         self.send(request, Some(session)).await.map(drop)
     }
 
-    /// Only goes on with an answer whose connection ended early: we have no ear for what a server says unasked.
+    /// Only goes on with an answer whose connection ended early; nothing else is listened to.
     async fn get_stream(
         &self,
         url: Arc<str>,
@@ -161,6 +160,17 @@ async fn body(response: Response, limit: usize) -> Result<Vec<u8>, ToolError> {
         body.extend_from_slice(&chunk?);
     }
     Ok(body)
+}
+
+/// The answer in a body: one to this request whatever its `id` says, as some servers leave it out of errors.
+fn answer(body: &[u8], id: RequestId) -> Option<ServerJsonRpcMessage> {
+    let mut answer = serde_json::from_slice(body).ok()?;
+    match &mut answer {
+        ServerJsonRpcMessage::Response(answer) => answer.id = id,
+        ServerJsonRpcMessage::Error(answer) => answer.id = Some(id),
+        _ => return None,
+    }
+    Some(answer)
 }
 
 /// The events of the answer to a request; when it gets too long, the last one says so.

@@ -18,18 +18,18 @@ mod skim;
 
 use std::collections::HashMap;
 
-use ::http::HeaderMap;
 use reqwest::Url;
+use reqwest::header::HeaderMap;
 use rmcp::model::{CallToolRequestParams, RequestMetaObject};
 use serde_json::{Map, Value};
 
 pub use self::child::Command;
 use self::sessions::{Place, Sessions};
-use super::error::ToolError;
-use super::gate::Gate;
+use crate::tools::error::ToolError;
+use crate::tools::gate::Gate;
 
 /// Where an MCP server is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub enum Endpoint<'a> {
     /// At a URL that [`Gate::check`] lets through.
     Http {
@@ -43,7 +43,6 @@ pub enum Endpoint<'a> {
 }
 
 /// One call of a tool.
-#[derive(Debug)]
 pub struct ToolCall<'a> {
     /// The server.
     pub endpoint: Endpoint<'a>,
@@ -72,12 +71,12 @@ impl Mcp {
 
     /// Calls a tool: its structured content, else its text.
     ///
-    /// A call that the server may have seen is not repeated. When this is dropped, the server is told to stop.
+    /// A call that the server may have seen is not repeated. If this is dropped, the server is told to stop.
     ///
     /// # Errors
-    /// [`ToolError::Unusable`] for a server that the settings do not name, [`ToolError::Forbidden`] by the gate,
-    /// [`ToolError::Unreachable`] without a working connection, [`ToolError::Failed`] when the server or the tool
-    /// says so, and [`ToolError::Answer`] for an answer that is too long or has no value.
+    /// [`ToolError::Unusable`] for a server that the settings do not name, [`ToolError::Forbidden`] by the
+    /// gate, [`ToolError::Unreachable`] without a working connection, [`ToolError::Failed`] when server or
+    /// tool say so, and [`ToolError::Answer`] for an answer that is too long or has no value.
     pub async fn call(&self, call: ToolCall<'_>) -> Result<Value, ToolError> {
         let place = match call.endpoint {
             Endpoint::Http { url, headers } => Place::http(url, headers),

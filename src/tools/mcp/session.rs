@@ -1,10 +1,10 @@
 //! One session with a server: the handshake, calls, and whether it lives.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderMap;
 use reqwest::Url;
+use reqwest::header::HeaderMap;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
@@ -15,16 +15,17 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig as HttpConfig,
 };
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::super::error::ToolError;
-use super::super::gate::Gate;
 use super::child::{Child, Command};
 use super::client;
 use super::fault::{self, Fault, unreachable};
 use super::http::Http;
 use super::pipes::Pipes;
 use super::quiet::Quiet;
+use crate::tools::error::ToolError;
+use crate::tools::gate::Gate;
 
 /// How long a handshake may take; a child process may have to be installed first.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(30);
@@ -75,19 +76,22 @@ impl Session {
 
     /// How the child process ended, if this had one and it did.
     pub(super) fn end(&self) -> Option<String> {
-        let mut child = self.child.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        child.end()
+        self.child.as_ref()?.try_lock().ok()?.end()
     }
 
     /// Calls a tool; the server is told if this is dropped.
     pub(super) async fn call(&self, params: CallToolRequestParams) -> Result<CallToolResponse, Fault> {
-        let answer = self.service.call_tool_once(params).await;
-        answer.map_err(|error| match (fault::of_call(error), self.end()) {
-            (Fault { error: ToolError::Unreachable { .. }, refused }, Some(end)) => {
-                Fault { error: unreachable(&end), refused }
+        let fault = match self.service.call_tool_once(params).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => fault::of_call(error),
+        };
+        match (&fault.error, &self.child) {
+            (ToolError::Unreachable { .. }, Some(child)) if !fault.refused => {
+                let end = child.lock().await.wait().await;
+                Err(end.map_or(fault, |end| unreachable(&end).into()))
             }
-            (fault, _) => fault,
-        })
+            _ => Err(fault),
+        }
     }
 }
 

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
-use http::{HeaderMap, HeaderName, HeaderValue};
 use lru::LruCache;
 use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::super::error::ToolError;
-use super::super::gate::Gate;
 use super::child::Command;
 use super::engine::Engine;
 use super::fault::unreachable;
 use super::session::Session;
+use crate::tools::error::ToolError;
+use crate::tools::gate::Gate;
 
 /// How many sessions are kept; the one that was unused for longest makes room.
-const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 /// How soon a child process may be started again.
 const RESTART: Duration = Duration::from_secs(1);

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, Uri};
