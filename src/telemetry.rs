@@ -1,5 +1,7 @@
 //! The log: one subscriber for the process, on standard error, without contents or secrets; and who asked for what.
 
+use std::sync::OnceLock;
+
 use sha2::{Digest, Sha256};
 use tracing_subscriber::EnvFilter;
 
@@ -32,28 +34,37 @@ pub fn init(log: &Log) -> Result<(), BadLevel> {
 }
 
 /// For whom something is done: goes on to whatever is called for a request, so that the logs of all can be joined.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Trace {
-    /// The request's id.
-    pub request_id: String,
-    /// The client's place in a trace, in the form of W3C Trace Context.
-    pub traceparent: Option<String>,
+    request_id: String,
+    traceparent: OnceLock<String>,
 }
 
 impl Trace {
-    /// `x-request-id` and `traceparent`. Where the client began no trace, one is made of the request's id.
-    pub fn members(&self) -> [(&'static str, String); 2] {
-        let traceparent = self.traceparent.clone().unwrap_or_else(|| {
+    /// A request of this id, and the client's place in a trace, if that is one by W3C Trace Context.
+    pub fn new(request_id: String, traceparent: Option<&str>) -> Trace {
+        let known = traceparent.filter(|text| is_traceparent(text));
+        Trace { request_id, traceparent: known.map(|text| text.to_owned().into()).unwrap_or_default() }
+    }
+
+    /// The request's id.
+    pub fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// The place in a trace, in the form of W3C Trace Context. Where the client began no trace, one is made of the
+    /// request's id.
+    pub fn traceparent(&self) -> &str {
+        self.traceparent.get_or_init(|| {
             let hash = Sha256::digest(&self.request_id);
             let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("00-{}-{}-01", hex.get(..32).unwrap_or_default(), hex.get(32..48).unwrap_or_default())
-        });
-        [("x-request-id", self.request_id.clone()), ("traceparent", traceparent)]
+        })
     }
 }
 
 /// Whether a text is a `traceparent` of W3C Trace Context, version 00.
-pub fn is_traceparent(text: &str) -> bool {
+fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let hex = |part: &str, len: usize| {
         part.len() == len && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
@@ -73,9 +84,8 @@ mod tests {
 
     #[test]
     fn a_request_without_a_trace_begins_one() {
-        let trace = Trace { request_id: "abc".into(), traceparent: None };
-        let [(_, id), (_, traceparent)] = trace.members();
-        assert!(id == "abc" && is_traceparent(&traceparent), "{traceparent}");
+        let trace = Trace::new("abc".into(), Some("nonsense"));
+        assert!(trace.request_id() == "abc" && is_traceparent(trace.traceparent()), "{trace:?}");
         for text in ["", "00-0-0-01", "00-00000000000000000000000000000000-00f067aa0ba902b7-01"] {
             assert!(!is_traceparent(text), "{text}");
         }

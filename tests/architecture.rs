@@ -35,7 +35,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ("config::", &["settings"]),
     ("notify::", &["catalog"]),
     ("include_dir", &["catalog"]),
-    ("std::env::var", &["settings", "cli"]),
+    ("std::env::var", &["settings", "cli", "tools/mcp/child.rs"]),
     ("use std::env;", &[]),
     ("println!", &["cli"]),
     ("tracing_subscriber", &["telemetry.rs"]),

@@ -66,7 +66,8 @@ async fn register(service: &Server, tools: &str) -> Outcome {
 async fn render(service: &Server, name: &str, n: usize) -> Outcome<Duration> {
     let body = json!({"variables": {"n": n}}).to_string();
     let began = Instant::now();
-    let (status, answer) = client::post(&service.url(&format!("/api/render/prompts/calls.{name}")), body).await?;
+    let (status, answer) =
+        client::post(&service.url(&format!("/api/render/prompts/calls.{name}")), body).await?;
     let took = began.elapsed();
     if status != 200 || answer.get("warnings").is_some() {
         return Err(format!("calls.{name}: {status} {answer}").into());
@@ -156,7 +157,9 @@ async fn instant(service: &Server, tools: &str, options: &Options) -> Outcome {
     }
     let [request, none, one] = times.map(|times| median(&times));
     println!("a call of 0 ms, medians");
-    println!("  the request by itself {request:.0} us, a render without a call {none:.0} us, with it {one:.0} us");
+    println!(
+        "  the request by itself {request:.0} us, a render without a call {none:.0} us, with it {one:.0} us"
+    );
     println!("  the call beyond the request {:.0} us", one - none - request);
     Ok(())
 }
@@ -165,15 +168,20 @@ async fn instant(service: &Server, tools: &str, options: &Options) -> Outcome {
 async fn without(service: &Server, packages: &std::path::Path, options: &Options) -> Outcome {
     let alone = Server::service(None, Some(packages), &[]).await?;
     for at in 0..1_000 {
-        let document = json!({"module": "m", "name": format!("t{at}"), "type": "restful", "url": "http://127.0.0.1:1/"});
+        let document =
+            json!({"module": "m", "name": format!("t{at}"), "type": "restful", "url": "http://127.0.0.1:1/"});
         client::put(&service.url(&format!("/api/tools/m.t{at}")), document.to_string()).await?;
     }
-    println!("requests per second of a prompt without calls, 64 connections: with 1,000 tools, without any, ratio");
+    println!(
+        "requests per second of a prompt without calls, 64 connections: with 1,000 tools, without any, ratio"
+    );
     for (dialect, path) in [("jinja", workload::JINJA), ("go", workload::GO)] {
         let (mut with, mut none) = (Vec::new(), Vec::new());
         for _ in 0..options.rounds(5) {
             for (times, server) in [(&mut with, service), (&mut none, &alone)] {
-                times.push(wrk::load(&server.url(path), &workload::body_file("small"), options.duration(3)).await?);
+                times.push(
+                    wrk::load(&server.url(path), &workload::body_file("small"), options.duration(3)).await?,
+                );
             }
         }
         println!("  {dialect}: {:.0}, {:.0}, {}", median(&with), median(&none), ratios(&with, &none));

@@ -6,7 +6,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::HeaderValue;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest};
 
-use crate::telemetry::{Trace, is_traceparent};
+use crate::telemetry::Trace;
 
 /// The id that the [guard](super::guard) has chosen for a request.
 pub struct RequestId(pub HeaderValue);
@@ -18,10 +18,7 @@ impl FromRequest for Trace {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let text = |value: &HeaderValue| value.to_str().map(str::to_owned).ok();
         let id = request.extensions().get::<RequestId>().and_then(|id| text(&id.0));
-        let parent = request.headers().get("traceparent").and_then(text);
-        ready(Ok(Trace {
-            request_id: id.unwrap_or_default(),
-            traceparent: parent.filter(|parent| is_traceparent(parent)),
-        }))
+        let parent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+        ready(Ok(Trace::new(id.unwrap_or_default(), parent)))
     }
 }

@@ -65,6 +65,14 @@ struct Known {
     duration: Duration,
 }
 
+impl Known {
+    fn failed(tool: &Tool, reason: String, duration: Duration) -> Known {
+        let value = tool.default.clone().map(Value::from);
+        let outcome = if value.is_some() { Outcome::Default } else { Outcome::Empty };
+        Known { value, outcome, reason: Some(reason), duration }
+    }
+}
+
 impl Calls {
     /// The tools of `snapshot`, reached through `tools` for whoever `trace` names.
     pub fn new(snapshot: Arc<Snapshot>, tools: Arc<Tools>, limits: CallLimits, trace: Trace) -> Calls {
@@ -116,18 +124,17 @@ impl Calls {
                 let outcome = if answer.cached { Outcome::Cached } else { Outcome::Value };
                 Known { value: Some(answer.value), outcome, reason: None, duration }
             }
-            Err(error) => self.failed(tool, error.to_string(), duration),
+            Err(error) => {
+                self.log(tool, &error.for_log(), duration);
+                Known::failed(tool, error.to_string(), duration)
+            }
         }
     }
 
-    /// Tells the log of a failed call, and gives what stands in its place.
-    fn failed(&self, tool: &Tool, reason: String, duration: Duration) -> Known {
+    fn log(&self, tool: &Tool, reason: &str, duration: Duration) {
         let (id, request_id, duration_ms) =
-            (tool.id.as_str(), &self.trace.request_id, duration.as_millis() as u64);
+            (tool.id.as_str(), self.trace.request_id(), duration.as_millis() as u64);
         tracing::warn!(tool = id, reason, duration_ms, request_id, "a tool call failed");
-        let value = tool.default.clone().map(Value::from);
-        let outcome = if value.is_some() { Outcome::Default } else { Outcome::Empty };
-        Known { value, outcome, reason: Some(reason), duration }
     }
 
     /// The ids of the tools that have not answered.
@@ -228,7 +235,10 @@ impl Functions for Calls {
         if table.calls.len() >= self.limits.calls {
             return Called::Refused(format!("the render makes more than {} tool calls", self.limits.calls));
         }
-        let result = bound.as_ref().err().map(|reason| self.failed(tool, reason.clone(), Duration::ZERO));
+        let result = bound.as_ref().err().map(|reason| {
+            self.log(tool, reason, Duration::ZERO);
+            Known::failed(tool, reason.clone(), Duration::ZERO)
+        });
         let bound = bound.map_err(|_| arguments.positional);
         let wave = table.waves.len();
         table.ask(identity, Asked { tool: tool.clone(), wave, bound, result })

@@ -51,6 +51,16 @@ pub enum ToolError {
     },
 }
 
+impl ToolError {
+    /// The error as a log may show it: without the tool's own words, which may repeat what it was sent.
+    pub fn for_log(&self) -> String {
+        match self {
+            ToolError::Failed { status, .. } => format!("the tool failed with {status}"),
+            error => error.to_string(),
+        }
+    }
+}
+
 /// What is told of the far end's own words.
 const QUOTED_BYTES: usize = 1024;
 

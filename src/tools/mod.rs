@@ -163,14 +163,15 @@ impl Tools {
     pub async fn call(&self, call: Call<'_>) -> Result<Answer, ToolError> {
         let prepared = self.prepare(call.tool)?;
         let limit = prepared.timeout;
+        // Boxed, since it is large and would be moved about in whatever waits for it.
+        let asking = Box::pin(self.ask(&prepared, &call));
         let answer = async {
             match prepared.cache {
                 Some(lasts) => {
-                    let key = key(&prepared, &call);
-                    let (value, cached) = self.memory.get(key, lasts, self.ask(&prepared, &call)).await?;
+                    let (value, cached) = self.memory.get(key(&prepared, &call), lasts, asking).await?;
                     Ok(Answer { value, cached })
                 }
-                None => Ok(Answer { value: self.ask(&prepared, &call).await?, cached: false }),
+                None => Ok(Answer { value: asking.await?, cached: false }),
             }
         };
         let answer = tokio::time::timeout(limit, answer).await;
@@ -200,9 +201,10 @@ impl Tools {
                 self.rest.call(target, method, &rest, &headers_of(call.trace)).await
             }
             Binding::Grpc { address, method, descriptor_set } => {
-                self.ask_grpc(prepared, call, (address, method, descriptor_set.as_deref())).await
+                let wanted = (address.as_str(), method.as_str(), descriptor_set.as_deref());
+                Box::pin(self.ask_grpc(prepared, call, wanted)).await
             }
-            Binding::Mcp { server, tool } => self.ask_mcp(prepared, call, (server, tool)).await,
+            Binding::Mcp { server, tool } => Box::pin(self.ask_mcp(prepared, call, (server, tool))).await,
         };
         match answer {
             Ok(value) => prepared.checked(value),
@@ -253,7 +255,7 @@ impl Tools {
             serde_json::Value::Object(members) => members,
             _ => serde_json::Map::new(),
         };
-        let meta = call.trace.members().map(|(name, value)| (name.to_owned(), value));
+        let meta = members(call.trace).map(|(name, value)| (name.to_owned(), value.to_owned()));
         let answer = self.mcp.call(ToolCall { endpoint, tool, arguments, meta: &meta }).await?;
         Ok(Value::from(answer))
     }
@@ -270,9 +272,13 @@ impl Tools {
     }
 }
 
-/// The headers that tell for whom a call is made.
+/// What a tool is told about whom it is called for.
+fn members(trace: &Trace) -> [(&'static str, &str); 2] {
+    [("x-request-id", trace.request_id()), ("traceparent", trace.traceparent())]
+}
+
 fn headers_of(trace: &Trace) -> HeaderMap {
-    let headers = trace.members().into_iter();
+    let headers = members(trace).into_iter();
     headers
         .filter_map(|(name, value)| Some((HeaderName::from_static(name), value.try_into().ok()?)))
         .collect()

@@ -14,4 +14,5 @@ mod hostile;
 mod packages;
 mod render;
 mod stores;
+mod tools;
 mod writes;

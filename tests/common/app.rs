@@ -12,8 +12,8 @@ pub struct TestApp {
     pub base: String,
     pub client: reqwest::Client,
     pub packages: tempfile::TempDir,
-    follow: tokio::task::JoinHandle<()>,
-    server: actix_web::dev::ServerHandle,
+    /// The service itself, unless it is a process of its own.
+    inside: Option<(tokio::task::JoinHandle<()>, actix_web::dev::ServerHandle)>,
 }
 
 /// An answer: its status, headers and JSON body (null if there is none).
@@ -47,7 +47,13 @@ impl TestApp {
         let server = bound.server.handle();
         tokio::spawn(bound.server);
         let base = format!("http://{}", bound.address);
-        TestApp { base, client: reqwest::Client::new(), packages, follow, server }
+        TestApp { base, client: reqwest::Client::new(), packages, inside: Some((follow, server)) }
+    }
+
+    /// A client of a service that runs elsewhere.
+    pub fn at(base: &str) -> TestApp {
+        let packages = tempfile::tempdir().unwrap();
+        TestApp { base: base.to_owned(), client: reqwest::Client::new(), packages, inside: None }
     }
 
     /// Writes a file below the package folder.
@@ -136,9 +142,10 @@ impl TestApp {
 
 impl Drop for TestApp {
     fn drop(&mut self) {
-        self.follow.abort();
+        let Some((follow, server)) = &self.inside else { return };
+        follow.abort();
         // The server stops on its own threads; nobody waits for it.
-        drop(self.server.stop(false));
+        drop(server.stop(false));
     }
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
 
+use super::rest_server::RestServer;
+use super::waves::{TOOLS, answer, variables};
 use crate::app::{Answer, TestApp};
-use crate::rest_server::RestServer;
-use crate::waves::{TOOLS, answer, variables};
 
 /// A service with tools: `t.id` and `t.slow` give their argument back, `t.fail` and `t.spare` fail.
 struct World {

@@ -16,7 +16,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::mcp_server::McpServer;
+use super::mcp_server::McpServer;
 
 /// Far above what anything here takes: what is not done by then hangs.
 const HANGS: Duration = Duration::from_secs(20);
@@ -58,7 +58,7 @@ fn stdio_server(args: &[&str]) -> Command {
 }
 
 /// Cargo puts the examples beside the folder of the test programs.
-fn stdio_program() -> PathBuf {
+pub fn stdio_program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples/mcp_stdio");
     program.with_extension(std::env::consts::EXE_EXTENSION)

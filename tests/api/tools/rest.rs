@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
+use super::rest_server::RestServer;
 use crate::app::{Answer, TestApp};
-use crate::rest_server::RestServer;
 
 /// A service and the server that its tools are at.
 struct World {

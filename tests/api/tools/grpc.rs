@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::grpc_server::{GrpcServer, Reflection, SCHEMA};
+use super::grpc_server::{GrpcServer, Reflection, SCHEMA};
 
 const ANSWER_BYTES: usize = 64 * 1024;
 

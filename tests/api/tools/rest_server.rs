@@ -81,14 +81,6 @@ impl RestServer {
         self.state.seen.lock().unwrap().clone()
     }
 
-    /// The only request so far.
-    #[track_caller]
-    pub fn only(&self) -> Seen {
-        let mut seen = self.seen();
-        assert_eq!(seen.len(), 1, "{seen:?}");
-        seen.remove(0)
-    }
-
     /// The most requests that were being answered at the same time.
     pub fn most_running(&self) -> usize {
         self.state.most_running.load(Ordering::SeqCst)
@@ -148,7 +140,7 @@ async fn respond(seen: &Seen) -> Response<Body> {
             json_reply(&seen.body["value"])
         }
         // What the tool of that name answers.
-        "computed" => json_reply(&crate::waves::answer(rest, &seen.body["value"]).unwrap()),
+        "computed" => json_reply(&super::waves::answer(rest, &seen.body["value"]).unwrap()),
         "text" => reply(200, "text/plain; charset=utf-8", "plain <text>"),
         "untyped" => Response::new(Body::from("untyped")),
         "empty" => reply(204, "application/json", ""),

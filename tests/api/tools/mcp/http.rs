@@ -8,9 +8,9 @@ use ai_prompt_shell::tools::mcp::Mcp;
 use axum::http::{HeaderMap, HeaderValue};
 use serde_json::json;
 
+use super::super::mcp_server::McpServer;
 use super::raw::{Asked, Raw, json_body, status, text_result};
 use super::{ANSWER_BYTES, call, call_with, gate, mcp, until};
-use crate::mcp_server::McpServer;
 
 const SECRET: &str = "Bearer open-sesame";
 

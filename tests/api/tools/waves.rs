@@ -12,7 +12,7 @@ use ai_prompt_shell::value::{Map, Value};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::templates;
+use super::templates;
 
 /// What the tools answer; nothing for a failure.
 pub fn answer(tool: &str, argument: &Json) -> Option<Json> {

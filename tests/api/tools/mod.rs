@@ -1,0 +1,14 @@
+//! Tools against real servers, over REST, gRPC and MCP: alone, and called by templates.
+
+mod calls;
+mod grpc;
+mod grpc_server;
+mod mcp;
+mod mcp_server;
+#[path = "../../servers/mcp_tools.rs"]
+mod mcp_tools;
+mod render;
+mod rest;
+mod rest_server;
+mod templates;
+mod waves;
