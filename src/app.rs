@@ -1,6 +1,5 @@
 //! The composition: settings in, every service wired once. Nothing below names it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::catalog::{self, Catalog};
 use crate::render::{self, Renderer, checker};
-use crate::settings::{Dependences, McpServer, Module, Secret, Settings};
+use crate::settings::{Dependences, McpServer, Module, Secrets, Settings};
 use crate::store::{self, StoreError};
 use crate::template::Limits;
 use crate::tools::{self, Tools};
@@ -100,9 +99,8 @@ fn catalog_options(settings: &Settings) -> catalog::Options {
 }
 
 fn tool_options(settings: &crate::settings::Tools) -> tools::Options {
-    let revealed = |secrets: &BTreeMap<String, Secret>| {
-        secrets.iter().map(|(name, secret)| (name.clone(), secret.reveal().to_owned())).collect()
-    };
+    let revealed =
+        |secrets: &Secrets| secrets.reveal().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
     let module = |module: &Module| tools::ModuleOptions {
         url: module.url.clone(),
         headers: revealed(&module.headers),

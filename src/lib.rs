@@ -19,6 +19,7 @@ pub mod value;
 pub mod model;
 pub mod settings;
 pub mod telemetry;
+pub mod trace;
 pub mod schema;
 
 pub mod store;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the ground up; a module names only modules of lower layers.
 const LAYERS: [&[&str]; 8] = [
-    &["error", "value"],
+    &["error", "value", "trace"],
     &["model", "settings", "schema"],
     &["telemetry"],
     &["store"],

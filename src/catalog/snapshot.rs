@@ -74,6 +74,13 @@ impl Snapshot {
         Some(here)
     }
 
+    /// The environ `modules.{module}`, which may say where a module of tools is.
+    pub fn module_environ(&self, module: &str) -> Option<&Value> {
+        let mut names = module.split('.');
+        let first = self.environs.get("modules")?.get(names.next()?)?;
+        names.try_fold(first, |inner, name| inner.get(name))
+    }
+
     /// The prompt of this id.
     pub fn prompt(&self, id: &Id) -> Option<&Arc<PromptEntry>> {
         self.documents.prompts.get(id)

@@ -282,6 +282,8 @@ impl From<TrialFailure> for ApiError {
             TrialFailure::NotLoaded(_) => error("not_ready"),
             TrialFailure::Tool(ToolError::Arguments { .. }) => error("invalid_arguments").about("arguments"),
             TrialFailure::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
+            TrialFailure::Tool(ToolError::Forbidden { .. }) => error("tool_forbidden"),
+            TrialFailure::Tool(ToolError::Unusable { .. }) => error("tool_unusable"),
             TrialFailure::Tool(_) => error("tool_failed"),
         }
     }

@@ -11,7 +11,7 @@ use super::error::ApiError;
 use crate::app::App;
 use crate::model::{Id, Messages};
 use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
-use crate::telemetry::Trace;
+use crate::trace::Trace;
 
 /// What an answer has beside its texts, in bytes; usually no more.
 const ROOM_BESIDE_TEXTS: usize = 256;

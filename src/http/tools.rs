@@ -7,7 +7,7 @@ use super::body::JsonBody;
 use super::error::ApiError;
 use crate::app::App;
 use crate::model::Id;
-use crate::telemetry::Trace;
+use crate::trace::Trace;
 use crate::value::Value;
 
 #[derive(Debug, Deserialize)]

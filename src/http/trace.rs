@@ -6,7 +6,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::HeaderValue;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest};
 
-use crate::telemetry::Trace;
+use crate::trace::Trace;
 
 /// The id that the [guard](super::guard) has chosen for a request.
 pub struct RequestId(pub HeaderValue);

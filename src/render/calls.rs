@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{self, StreamExt};
 
 use super::report::{CallReport, Outcome, Warning, WaveReport};
-use super::trial::module;
 use crate::catalog::Snapshot;
 use crate::model::Tool;
-use crate::telemetry::Trace;
-use crate::template::{Arguments, Called, Functions};
-use crate::tools::{Bound, Call, ToolError, Tools};
+use crate::template::{ARGUMENT_BYTES, Arguments, Called, Functions};
+use crate::tools::{Answer, Bound, Call, Identity, ToolError, Tools};
+use crate::trace::Trace;
 use crate::value::Value;
 
 /// The tools of a catalog as functions of one render's templates.
@@ -35,14 +34,22 @@ pub struct CallLimits {
     pub parallel: usize,
 }
 
+/// Different ways to write calls that are remembered.
+const WORDINGS_MAX: usize = 10_000;
+
+/// What all answers of one render may take in memory, in bytes.
+const ANSWERS_BYTES: usize = 256 << 20;
+
 /// Every call that was asked for so far, by its number.
 #[derive(Default)]
 struct Table {
     calls: Vec<Asked>,
-    /// The numbers of calls, by tool and arguments: equal calls are one.
-    numbers: HashMap<String, usize>,
+    /// The numbers of calls, by tool and arguments, as they were written and as the tool gets them: equal calls are one.
+    numbers: HashMap<Identity, usize>,
     /// For each wave that is over, the call whose result it could not do without.
     waves: Vec<Option<usize>>,
+    /// What the answers take.
+    answer_bytes: usize,
     /// Whether the wave asks for nothing more: it might not come that far with the results.
     closed: bool,
 }
@@ -116,10 +123,10 @@ impl Calls {
 
     async fn call_one(&self, tool: &Arc<Tool>, bound: &Bound) -> Known {
         let began = Instant::now();
-        let trace = &self.trace;
-        let result = self.tools.call(Call { tool, bound, module: module(&self.snapshot, tool), trace }).await;
+        let module = self.snapshot.module_environ(&tool.module);
+        let result = self.tools.call(Call { tool, bound, module, trace: &self.trace }).await;
         let duration = began.elapsed();
-        match result {
+        match result.and_then(|answer| self.kept(answer)) {
             Ok(answer) => {
                 let outcome = if answer.cached { Outcome::Cached } else { Outcome::Value };
                 Known { value: Some(answer.value), outcome, reason: None, duration }
@@ -128,6 +135,25 @@ impl Calls {
                 self.log(tool, &error.for_log(), duration);
                 Known::failed(tool, error.to_string(), duration)
             }
+        }
+    }
+
+    /// The answer, if there is room for it beside the others.
+    fn kept(&self, answer: Answer) -> Result<Answer, ToolError> {
+        let mut table = self.table();
+        table.answer_bytes = table.answer_bytes.saturating_add(answer.value.bytes_up_to(ANSWERS_BYTES));
+        if table.answer_bytes <= ANSWERS_BYTES {
+            return Ok(answer);
+        }
+        let limit = ANSWERS_BYTES >> 20;
+        Err(ToolError::Answer { message: format!("the answers of this render take more than {limit} MiB") })
+    }
+
+    /// Tells the log of the calls that failed before they were made.
+    pub fn log_unmade(&self) {
+        for asked in self.table().calls.iter().filter(|asked| asked.bound.is_err()) {
+            let reason = asked.result.as_ref().and_then(|known| known.reason.as_deref());
+            self.log(&asked.tool, reason.unwrap_or_default(), Duration::ZERO);
         }
     }
 
@@ -190,24 +216,53 @@ impl Calls {
             return Err("the prompt's `limits.tools` does not allow this tool".to_owned());
         }
         let bound = self.tools.bind(tool, &arguments.positional, &arguments.named);
-        bound.map_err(|error: ToolError| error.to_string())
+        bound.map_err(|error| error.to_string())
+    }
+
+    /// Asks for a call that was not asked for in these words.
+    fn ask(&self, tool: &Arc<Tool>, arguments: Arguments, written: Identity) -> Called {
+        let bound = self.bind(tool, &arguments);
+        let identity = match &bound {
+            Ok(bound) => bound.identity,
+            Err(reason) => Identity::of(&(tool.id.as_str(), reason)),
+        };
+        let mut table = self.table();
+        if let Some(&number) = table.numbers.get(&identity) {
+            table.remember(written, number);
+            return table.called(number);
+        }
+        let number = table.calls.len();
+        if table.closed {
+            return Called::Pending(number);
+        }
+        if number >= self.limits.calls {
+            return Called::Refused(format!("the render makes more than {} tool calls", self.limits.calls));
+        }
+        let failed = |reason: &String| Known::failed(tool, reason.clone(), Duration::ZERO);
+        let result = bound.as_ref().err().map(failed);
+        let bound = bound.map_err(|_| arguments.positional);
+        let wave = table.waves.len();
+        table.calls.push(Asked { tool: tool.clone(), wave, bound, result });
+        table.numbers.insert(identity, number);
+        table.remember(written, number);
+        table.called(number)
     }
 }
 
 impl Table {
+    /// Notes under which words a call was asked for, so that the next wave need not look at its arguments again.
+    fn remember(&mut self, written: Identity, number: usize) {
+        if self.numbers.len() < WORDINGS_MAX {
+            self.numbers.insert(written, number);
+        }
+    }
+
     fn called(&self, number: usize) -> Called {
         match self.calls.get(number).and_then(|asked| asked.result.as_ref()) {
             Some(Known { value: Some(value), .. }) => Called::Value(value.clone()),
             Some(Known { value: None, .. }) => Called::Gap,
             None => Called::Pending(number),
         }
-    }
-
-    fn ask(&mut self, identity: String, asked: Asked) -> Called {
-        let number = self.calls.len();
-        self.numbers.insert(identity, number);
-        self.calls.push(asked);
-        self.called(number)
     }
 }
 
@@ -220,27 +275,17 @@ impl Functions for Calls {
         let Some(tool) = self.snapshot.documents.functions.get(name) else {
             return Called::Refused(format!("there is no function `{name}`"));
         };
-        let bound = self.bind(tool, &arguments);
-        let identity = match &bound {
-            Ok(bound) => format!("{} {}", tool.id, bound.identity),
-            Err(reason) => format!("{}: {reason}", tool.id),
-        };
-        let mut table = self.table();
-        if let Some(&number) = table.numbers.get(&identity) {
-            return table.called(number);
+        if arguments.bytes_up_to(ARGUMENT_BYTES) >= ARGUMENT_BYTES {
+            let limit = ARGUMENT_BYTES >> 20;
+            return Called::Refused(format!(
+                "the arguments of a call of `{name}` take more than {limit} MiB"
+            ));
         }
-        if table.closed {
-            return Called::Pending(table.calls.len());
+        let written = Identity::of(&(name, &arguments.positional, &arguments.named));
+        let known = self.table().numbers.get(&written).copied();
+        match known {
+            Some(number) => self.table().called(number),
+            None => self.ask(tool, arguments, written),
         }
-        if table.calls.len() >= self.limits.calls {
-            return Called::Refused(format!("the render makes more than {} tool calls", self.limits.calls));
-        }
-        let result = bound.as_ref().err().map(|reason| {
-            self.log(tool, reason, Duration::ZERO);
-            Known::failed(tool, reason.clone(), Duration::ZERO)
-        });
-        let bound = bound.map_err(|_| arguments.positional);
-        let wave = table.waves.len();
-        table.ask(identity, Asked { tool: tool.clone(), wave, bound, result })
     }
 }

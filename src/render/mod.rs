@@ -29,9 +29,9 @@ pub use trial::{TrialFailure, Tried};
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use crate::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
-use crate::telemetry::Trace;
 use crate::template::{Limits, Requires, Syntax};
 use crate::tools::Tools;
+use crate::trace::Trace;
 use crate::value::Value;
 use compiled::{Cache, Compiled};
 use pool::Pool;

@@ -16,9 +16,9 @@ use super::error::RenderFailure;
 use super::pool::Pool;
 use super::variables::unique;
 use crate::catalog::Snapshot;
-use crate::telemetry::Trace;
 use crate::template::{Functions, Limits, RenderError, Run};
 use crate::tools::Tools;
+use crate::trace::Trace;
 use crate::value::{Map, Value};
 
 /// What a run on the caller's thread gets: enough for nearly every prompt, too little to delay other requests.
@@ -81,7 +81,10 @@ impl Job {
         let mut pooled = false;
         loop {
             match job.wave(pool, &mut pooled).await? {
-                Wave::Done(texts) => return Ok(Ran { texts, calls: job.calls.clone(), pooled }),
+                Wave::Done(texts) => {
+                    job.calls.log_unmade();
+                    return Ok(Ran { texts, calls: job.calls.clone(), pooled });
+                }
                 Wave::Waiting { needed } => job.make_calls(needed).await?,
             }
         }
@@ -113,7 +116,9 @@ impl Job {
             output_bytes: self.limits.output_bytes,
             deadline: self.deadline.min(Instant::now() + INLINE_TIME),
         };
-        let attempt = match self.attempt(&inline) {
+        let first = if *pooled { Err(RenderError::Deadline) } else { self.attempt(&inline) };
+        let attempt = match first {
+            // What was too long once is so in every wave.
             Err(RenderError::Steps { .. } | RenderError::Deadline) => {
                 *pooled = true;
                 self.run_in_pool(pool).await?

@@ -1,14 +1,12 @@
 //! One call of a tool outside of any prompt.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{RenderFailure, Renderer};
-use crate::catalog::Snapshot;
 use crate::error::{Kind, Kinded};
-use crate::model::{Id, Tool};
-use crate::telemetry::Trace;
+use crate::model::Id;
 use crate::tools::{Answer, Call, ToolError};
+use crate::trace::Trace;
 use crate::value::Value;
 
 /// What a tool answered, and how long it took.
@@ -72,15 +70,8 @@ impl Renderer {
         };
         let bound = self.tools.bind(tool, &[], &named)?;
         let began = Instant::now();
-        let call = Call { tool, bound: &bound, module: module(&snapshot, tool), trace };
+        let call = Call { tool, bound: &bound, module: snapshot.module_environ(&tool.module), trace };
         let answer = self.tools.call(call).await?;
         Ok(Tried { answer, duration: began.elapsed() })
     }
-}
-
-/// The environ `modules.{module}`, which says where the tools of a module are.
-pub(super) fn module<'s>(snapshot: &'s Snapshot, tool: &Arc<Tool>) -> Option<&'s Value> {
-    let mut names = tool.module.split('.');
-    let first = snapshot.environs.get("modules")?.get(names.next()?)?;
-    names.try_fold(first, |inner, name| inner.get(name))
 }

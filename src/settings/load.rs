@@ -95,20 +95,15 @@ fn faults(settings: &Settings) -> Vec<String> {
 
 /// Puts the values of the environment in place of `env:NAME`; returns what is not there.
 fn absent_secrets(settings: &mut Settings) -> Vec<String> {
-    let headers =
-        settings.tools.modules.iter_mut().map(|(name, module)| ("modules", name, &mut module.headers));
-    let variables =
-        settings.tools.servers.iter_mut().map(|(name, server)| ("servers", name, &mut server.env));
+    let tools = &mut settings.tools;
+    let headers = tools.modules.iter_mut().map(|(name, module)| ("modules", name, &mut module.headers));
+    let variables = tools.servers.iter_mut().map(|(name, server)| ("servers", name, &mut server.env));
     let mut faults = Vec::new();
     for (section, name, secrets) in headers.chain(variables) {
-        for (key, secret) in secrets {
-            let Some(variable) = secret.variable() else { continue };
-            match std::env::var(variable) {
-                Ok(value) => secret.resolve(value),
-                Err(_) => faults.push(format!(
-                    "`tools.{section}.{name}` takes `{key}` from the environment variable {variable}, which is not set"
-                )),
-            }
+        for (key, variable) in secrets.resolve(|variable| std::env::var(variable).ok()) {
+            faults.push(format!(
+                "`tools.{section}.{name}` takes `{key}` from the environment variable {variable}, which is not set"
+            ));
         }
     }
     faults
@@ -172,7 +167,7 @@ mod tests {
             plain = "http://a/"
             [tools.modules.Full_One]
             url = "http://b/"
-            headers = { Authorization = "env:PATH", X-Key = "written" }
+            headers = { Authorization = "env:PATH", X-Key = "written", X-Number = 12345 }
             [tools.servers.files]
             command = "files"
             args = ["--root", "."]
@@ -181,16 +176,20 @@ mod tests {
         let tools = load_text(text, &[]).unwrap().tools;
         assert_eq!(tools.modules["plain"].url.as_deref(), Some("http://a/"));
         let path = std::env::var("PATH").unwrap();
-        let headers = &tools.modules["Full_One"].headers;
-        assert_eq!(
-            (headers["Authorization"].reveal(), headers["X-Key"].reveal()),
-            (path.as_str(), "written")
-        );
-        assert_eq!(tools.servers["files"].env["TOKEN"].reveal(), path);
+        let headers: Vec<_> = tools.modules["Full_One"].headers.reveal().collect();
+        assert_eq!(headers, [("Authorization", path.as_str()), ("X-Key", "written"), ("X-Number", "12345")]);
+        assert_eq!(tools.servers["files"].env.reveal().collect::<Vec<_>>(), [("TOKEN", path.as_str())]);
         assert!(!format!("{tools:?}").contains("written"), "{tools:?}");
         let absent = load_text("[tools.modules.m]\nheaders = { A = \"env:NO_SUCH_VARIABLE_HERE\" }", &[]);
         assert!(absent.unwrap_err().to_string().contains("NO_SUCH_VARIABLE_HERE"));
-        assert!(load_text("[tools.modules.m]\nurls = \"x\"", &[]).is_err());
+        for (text, told) in [
+            ("[tools.modules.m]\nurls = \"x\"", "urls"),
+            ("[tools.modules]\nm = 1", "a URL, or a table"),
+            ("[tools.servers.m]\ncommand = \"c\"\nenv = \"hidden-text\"", "a table of texts"),
+        ] {
+            let error = load_text(text, &[]).unwrap_err().to_string();
+            assert!(error.contains(told) && !error.contains("hidden-text"), "{error}");
+        }
     }
 
     #[test]

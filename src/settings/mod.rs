@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use load::{DEFAULT_FILE, SettingsError, load};
-pub use tools::{McpServer, Module, Secret, Tools};
+pub use tools::{McpServer, Module, Secrets, Tools};
 
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

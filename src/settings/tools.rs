@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// `[tools]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,36 +46,44 @@ impl Default for Tools {
 }
 
 /// One module: `NAME = "http://…"`, or `[tools.modules.NAME]`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written")]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Module {
     /// The base URL of its tools; the headers go there only.
     pub url: Option<String>,
     /// Headers of every request to its tools.
-    pub headers: BTreeMap<String, Secret>,
+    pub headers: Secrets,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Url(String),
-    Table(Table),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    url: Option<String>,
-    #[serde(default)]
-    headers: BTreeMap<String, Secret>,
-}
-
-impl From<Written> for Module {
-    fn from(written: Written) -> Module {
-        match written {
-            Written::Url(url) => Module { url: Some(url), headers: BTreeMap::new() },
-            Written::Table(Table { url, headers }) => Module { url, headers },
+impl<'de> Deserialize<'de> for Module {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Module, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            url: Option<String>,
+            #[serde(default)]
+            headers: Secrets,
         }
+
+        struct ModuleVisitor;
+
+        impl<'de> Visitor<'de> for ModuleVisitor {
+            type Value = Module;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a URL, or a table with `url` and `headers`")
+            }
+
+            fn visit_str<E: de::Error>(self, url: &str) -> Result<Module, E> {
+                Ok(Module { url: Some(url.to_owned()), headers: Secrets::default() })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Module, A::Error> {
+                let Table { url, headers } = Table::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Module { url, headers })
+            }
+        }
+
+        deserializer.deserialize_any(ModuleVisitor)
     }
 }
 
@@ -88,38 +98,105 @@ pub struct McpServer {
     pub args: Vec<String>,
     /// Its environment, beside `PATH`, `HOME` and the like.
     #[serde(default)]
-    pub env: BTreeMap<String, Secret>,
+    pub env: Secrets,
 }
 
-/// A text that is never shown. Written as `env:NAME`, it is the value of that variable of the environment.
-#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
+/// Texts by name that are never shown, not even in an error about them. One that is written as `env:NAME` is the value of
+/// that variable of the environment.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(BTreeMap<String, String>);
 
-impl Secret {
-    /// The text itself.
-    pub fn reveal(&self) -> &str {
-        &self.0
+impl Secrets {
+    /// The names, and the texts themselves.
+    pub fn reveal(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
-    /// The name of the variable that holds the text, if the settings name one.
-    pub(super) fn variable(&self) -> Option<&str> {
-        self.0.strip_prefix("env:")
-    }
-
-    pub(super) fn resolve(&mut self, text: String) {
-        self.0 = text;
+    /// Puts what `variable` knows in the place of `env:NAME`; returns the names, and the variables that it does not know.
+    pub(super) fn resolve(&mut self, variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+        let mut absent = Vec::new();
+        for (name, text) in &mut self.0 {
+            let Some(wanted) = text.strip_prefix("env:") else { continue };
+            match variable(wanted) {
+                Some(value) => *text = value,
+                None => absent.push((name.clone(), wanted.to_owned())),
+            }
+        }
+        absent
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[hidden]")
+        f.debug_set().entries(self.0.keys()).finish()
     }
 }
 
-impl Serialize for Secret {
+impl Serialize for Secrets {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str("[hidden]")
+        serializer.collect_map(self.0.keys().map(|name| (name, "[hidden]")))
+    }
+}
+
+impl<'de> Deserialize<'de> for Secrets {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Secrets, D::Error> {
+        struct SecretsVisitor;
+
+        impl<'de> Visitor<'de> for SecretsVisitor {
+            type Value = Secrets;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of texts")
+            }
+
+            fn visit_str<E: de::Error>(self, _: &str) -> Result<Secrets, E> {
+                Err(E::custom("a single text where a table of texts belongs"))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Secrets, A::Error> {
+                let mut texts = BTreeMap::new();
+                while let Some((name, Text(text))) = map.next_entry()? {
+                    texts.insert(name, text);
+                }
+                Ok(Secrets(texts))
+            }
+        }
+
+        deserializer.deserialize_any(SecretsVisitor)
+    }
+}
+
+/// A text, or what the environment makes of one that looks like a number.
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+        struct TextVisitor;
+
+        impl Visitor<'_> for TextVisitor {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(text.to_owned()))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Text, E> {
+                Ok(Text(number.to_string()))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Text, E> {
+                Ok(Text(number.to_string()))
+            }
+
+            fn visit_bool<E>(self, truth: bool) -> Result<Text, E> {
+                Ok(Text(truth.to_string()))
+            }
+        }
+
+        deserializer.deserialize_any(TextVisitor)
     }
 }

@@ -17,6 +17,21 @@ pub struct Arguments {
     pub named: Vec<(String, Value)>,
 }
 
+impl Arguments {
+    /// About how many bytes they take, counted little further than `limit`.
+    pub fn bytes_up_to(&self, limit: usize) -> usize {
+        let named = self.named.iter().map(|(_, value)| value);
+        self.positional
+            .iter()
+            .chain(named)
+            .fold(0, |bytes, value| bytes + if bytes < limit { value.bytes_up_to(limit - bytes) } else { 0 })
+    }
+}
+
+/// What the arguments of a call may take, in bytes, as [`Arguments::bytes_up_to`] counts them; larger ones are not looked
+/// through to their end.
+pub const ARGUMENT_BYTES: usize = 4 << 20;
+
 /// What a call gave.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Called {

@@ -1,23 +1,24 @@
 //! The functions that the service adds to Go's own, with sprig's order of arguments, and the tools behind them.
 
-use super::contract::{Arguments, Called, Functions};
+use super::contract::{ARGUMENT_BYTES, Arguments, Called, Functions};
 use super::go::{self, Context, Outcome, Signature, Type, Val};
-use crate::value::{Map, Value, from_json};
+use crate::value::from_json;
 
-const ANY: Signature = Signature::ANY;
+/// Takes anything, and an empty text in place of a gap.
+const ANY: Signature = Signature { takes_gaps: true, ..Signature::ANY };
 
 const fn takes(params: &'static [Type]) -> Signature {
-    Signature { params, variadic: None, result: Type::Any, takes_missing: false }
+    Signature { params, variadic: None, ..ANY }
 }
 
 /// The functions by name.
 const FUNCTIONS: [(&str, Signature); 11] = [
     ("toJson", takes(&[Type::Any])),
-    ("fromJson", takes(&[Type::String])),
+    ("fromJson", Signature { takes_gaps: false, ..takes(&[Type::String]) }),
     ("dict", ANY),
     ("list", ANY),
     ("default", Signature { takes_missing: true, ..takes(&[Type::Any, Type::Any]) }),
-    ("join", takes(&[Type::String, Type::Any])),
+    ("join", Signature { takes_gaps: false, ..takes(&[Type::String, Type::Any]) }),
     ("split", takes(&[Type::String, Type::String])),
     ("trim", takes(&[Type::String])),
     ("upper", takes(&[Type::String])),
@@ -44,7 +45,7 @@ pub struct ServiceFunctions<'t>(pub &'t dyn Functions);
 
 impl go::Functions for ServiceFunctions<'_> {
     fn signature(&self, name: &str) -> Option<Signature> {
-        signature(name).or_else(|| self.0.contains(name).then_some(ANY))
+        signature(name).or_else(|| self.0.contains(name).then_some(Signature::ANY))
     }
 
     fn call<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
@@ -68,9 +69,11 @@ impl go::Functions for ServiceFunctions<'_> {
 impl ServiceFunctions<'_> {
     fn call_tool<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
         let arguments = Arguments {
-            positional: args.iter().map(|arg| whole(context.to_value(arg))).collect(),
+            positional: args.iter().map(|arg| context.to_value(arg)).collect(),
             named: Vec::new(),
         };
+        // Whoever answers reads them all.
+        context.work(arguments.bytes_up_to(ARGUMENT_BYTES));
         match self.0.call(name, arguments) {
             Called::Value(value) => Outcome::Value(context.value(value)),
             Called::Gap => Outcome::Gap,
@@ -78,29 +81,6 @@ impl ServiceFunctions<'_> {
             Called::Refused(reason) => Outcome::Error(reason),
         }
     }
-}
-
-/// A number of the data as JSON writes it: all of them are floats in Go, which its `json.Marshal` does not show either.
-fn whole(value: Value) -> Value {
-    match value {
-        Value::Float(number) if number.fract() == 0.0 && number.abs() < EXACT_BELOW => {
-            Value::Int(number as i64)
-        }
-        Value::List(items) if items.iter().any(may_hold_float) => {
-            Value::from(items.iter().cloned().map(whole).collect::<Vec<_>>())
-        }
-        Value::Map(map) if map.iter().any(|(_, value)| may_hold_float(value)) => {
-            Value::from(map.iter().map(|(key, value)| (key.clone(), whole(value.clone()))).collect::<Map>())
-        }
-        value => value,
-    }
-}
-
-/// Below this, 64-bit floats stand for every whole number.
-const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
-
-fn may_hold_float(value: &Value) -> bool {
-    matches!(value, Value::Float(_) | Value::List(_) | Value::Map(_))
 }
 
 fn bytes_of<'a>(value: &Val<'a>) -> &'a [u8] {
@@ -198,7 +178,7 @@ fn indent<'a>(count: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outcome
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::SmolStr;
+    use crate::value::{Map, SmolStr, Value};
 
     struct NoTools;
 

@@ -27,42 +27,46 @@ impl Parameters {
         Ok(Parameters { names, schema })
     }
 
-    /// The arguments by name, with defaults, as the tool takes them.
+    /// The arguments by name, with defaults, as the tool takes them; and the same as JSON.
     ///
     /// # Errors
     /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema.
-    pub fn bind(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, ToolError> {
-        let object = self.object(positional, named).map_err(|message| ToolError::Arguments { message })?;
-        self.checked(object).map_err(|message| ToolError::Arguments { message })
+    pub fn bind(&self, positional: &[Value], named: &[(String, Value)]) -> Result<(Value, Json), ToolError> {
+        let bound = match (positional, named) {
+            ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.checked(object.clone()),
+            ([object @ Value::Map(_)], []) => {
+                self.checked(object.clone()).or_else(|_| self.checked(self.object(positional, named)?))
+            }
+            _ => self.object(positional, named).and_then(|object| self.checked(object)),
+        };
+        bound.map_err(|message| ToolError::Arguments { message })
     }
 
     fn object(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, String> {
-        if let ([object @ Value::Map(_)], []) = (positional, named)
-            && (self.names.len() > 1 || self.checked(object.clone()).is_ok())
-        {
-            return Ok(object.clone());
-        }
         if positional.len() > self.names.len() {
             let (most, given) = (self.names.len(), positional.len());
             return Err(format!("it takes at most {most} positional arguments, and got {given}"));
         }
-        let named = named.iter().map(|(name, value)| (SmolStr::new(name), value.clone()));
         let mut members: Vec<(SmolStr, Value)> =
             self.names.iter().cloned().zip(positional.iter().cloned()).collect();
         for (name, value) in named {
-            if members.iter().any(|(known, _)| *known == name) {
+            if members.iter().any(|(known, _)| known == name) {
                 return Err(format!("`{name}` is given twice"));
             }
-            members.push((name, value));
+            members.push((SmolStr::new(name), value.clone()));
         }
         Ok(Value::from(Map::from_entries(members)))
     }
 
-    fn checked(&self, object: Value) -> Result<Value, String> {
-        let Some((document, schema)) = &self.schema else { return Ok(object) };
+    fn checked(&self, object: Value) -> Result<(Value, Json), String> {
+        let Some((document, schema)) = &self.schema else {
+            let json = object.to_json();
+            return Ok((object, json));
+        };
         let object = with_defaults(document, object);
-        let violations = schema.violations(&object.to_json());
-        if violations.is_empty() { Ok(object) } else { Err(in_words(&violations)) }
+        let json = object.to_json();
+        let violations = schema.violations(&json);
+        if violations.is_empty() { Ok((object, json)) } else { Err(in_words(&violations)) }
     }
 }
 
@@ -81,7 +85,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.clone(), Value::from(value.clone())))
             .collect();
-        parameters.bind(&positional, &named).map(|bound| bound.to_json()).map_err(|error| error.to_string())
+        parameters.bind(&positional, &named).map(|(_, json)| json).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -1,12 +1,15 @@
-//! The HTTP client that all REST tools share: it asks the gate about every name, and follows no redirect by itself.
+//! The HTTP clients that all REST tools share: they ask the gate about every name, and follow no redirect by themselves.
 
 use std::error::Error;
-use std::sync::Arc;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use lru::LruCache;
 use reqwest::Client;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
+use tokio::runtime::{Handle, Id};
 
 use super::error::ToolError;
 use super::gate::{ANY_PORT, Gate};
@@ -19,11 +22,41 @@ const IDLE_CONNECTIONS: usize = 4_096;
 /// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
 const IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// A client whose connections go through `gate`.
-///
-/// # Errors
-/// When the system's part of TLS cannot be set up.
-pub fn client(gate: &Gate) -> reqwest::Result<Client> {
+/// Runtimes whose clients are kept.
+const CLIENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+
+/// The clients, one for each runtime: a connection is driven by the runtime that made it, and stands still with it.
+#[derive(Debug)]
+pub struct Clients {
+    gate: Gate,
+    known: Mutex<LruCache<Id, Client>>,
+}
+
+impl Clients {
+    /// Clients whose connections go through `gate`.
+    pub fn new(gate: Gate) -> Clients {
+        Clients { gate, known: Mutex::new(LruCache::new(CLIENTS)) }
+    }
+
+    /// The client of the current runtime.
+    ///
+    /// # Errors
+    /// [`ToolError::Unusable`] when the system's part of TLS cannot be set up.
+    pub fn get(&self) -> Result<Client, ToolError> {
+        let id = Handle::current().id();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = known.get(&id) {
+            return Ok(client.clone());
+        }
+        let client = client(&self.gate).map_err(|error| ToolError::Unusable {
+            message: format!("no HTTP client can be set up: {error}"),
+        })?;
+        known.put(id, client.clone());
+        Ok(client)
+    }
+}
+
+fn client(gate: &Gate) -> reqwest::Result<Client> {
     Client::builder()
         .user_agent(USER_AGENT)
         .no_proxy()

@@ -1,5 +1,6 @@
 //! Why a call of a tool failed.
 
+use super::secrets::Secrets;
 use crate::error::{Kind, Kinded};
 
 /// Why a call of a tool failed; the messages name neither arguments nor secrets.
@@ -40,7 +41,7 @@ pub enum ToolError {
     Failed {
         /// The status in the words of its protocol: `404 Not Found`, `INVALID_ARGUMENT`, `isError`.
         status: String,
-        /// The first 1 KiB of what the tool says about it.
+        /// The beginning of what the tool says about it.
         message: String,
     },
     /// The answer is too long, cannot be read, or does not fit the tool's `returns`.
@@ -52,6 +53,17 @@ pub enum ToolError {
 }
 
 impl ToolError {
+    /// The error without secrets, and with at most 1 KiB of the tool's own words.
+    pub(super) fn told(self, secrets: &Secrets) -> ToolError {
+        let told = |message: String| beginning(&secrets.strike(message), TOLD_BYTES);
+        match self {
+            ToolError::Failed { status, message } => ToolError::Failed { status, message: told(message) },
+            ToolError::Answer { message } => ToolError::Answer { message: told(message) },
+            ToolError::Unreachable { message } => ToolError::Unreachable { message: told(message) },
+            error => error,
+        }
+    }
+
     /// The error as a log may show it: without the tool's own words, which may repeat what it was sent.
     pub fn for_log(&self) -> String {
         match self {
@@ -61,12 +73,18 @@ impl ToolError {
     }
 }
 
-/// What is told of the far end's own words.
-const QUOTED_BYTES: usize = 1024;
+/// What is read of the far end's own words: more than is told of them, so that no secret in them is cut in two.
+pub(super) const HEARD_BYTES: usize = 16 << 10;
+/// What is told of them.
+const TOLD_BYTES: usize = 1024;
 
-/// The beginning of what a tool says about its failure, at most 1 KiB.
+/// The beginning of what a tool says about its failure.
 pub(super) fn quoted(text: &str) -> String {
-    text.get(..text.floor_char_boundary(QUOTED_BYTES)).unwrap_or(text).trim().to_owned()
+    beginning(text, HEARD_BYTES)
+}
+
+fn beginning(text: &str, bytes: usize) -> String {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text).trim().to_owned()
 }
 
 impl Kinded for ToolError {

@@ -3,25 +3,33 @@
 //! Documents come from a shared store. Whatever they say, link-local and cloud metadata addresses are out of reach,
 //! unless the settings name them as addresses.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use ipnet::IpNet;
 use reqwest::Url;
+use tokio::sync::Semaphore;
 use url::Host;
 
 use super::error::ToolError;
 
-/// Networks that no tool may reach by default: link-local, and where clouds keep the credentials of a machine
-/// (AWS, GCP, Azure at 169.254.169.254, AWS over IPv6, Alibaba, Azure's wire server, Oracle).
-const FORBIDDEN: [&str; 6] = [
+/// Networks that no tool may reach by default: link-local, and where clouds keep the credentials of a machine.
+const FORBIDDEN: [&str; 8] = [
     "169.254.0.0/16",
     "fe80::/10",
-    "fd00:ec2::254/128",
+    // AWS over IPv6, GCP over IPv6, Scaleway over IPv6.
+    "fd00:ec2::/32",
+    "fd20:ce::254/128",
+    "fd00:42::42/128",
+    // Alibaba, Azure's wire server, Oracle.
     "100.100.100.200/32",
     "168.63.129.16/32",
     "192.0.0.192/32",
 ];
+
+/// How many names are looked up at the same time.
+const LOOKUPS: usize = 32;
 
 /// Decides which addresses may be reached; cheap to clone.
 #[derive(Debug, Clone)]
@@ -31,6 +39,8 @@ pub struct Gate {
 
 #[derive(Debug)]
 struct Rules {
+    /// Looking a name up takes a thread until the system gives up, however long ago the caller did.
+    lookups: Arc<Semaphore>,
     names: Vec<NamePattern>,
     networks: Vec<IpNet>,
     forbidden: Vec<IpNet>,
@@ -57,6 +67,10 @@ pub struct InvalidPattern {
 
 impl NamePattern {
     fn parse(text: &str) -> Option<NamePattern> {
+        if let Some((address, port)) = text.strip_prefix('[').and_then(|text| text.split_once("]:")) {
+            let address: Ipv6Addr = address.parse().ok()?;
+            return Some(NamePattern { name: address.to_string(), port: Some(port.parse().ok()?) });
+        }
         let (name, port) = match text.split_once(':') {
             Some((name, port)) => (name, Some(port.parse().ok()?)),
             None => (text, None),
@@ -97,7 +111,9 @@ impl Gate {
             }
         }
         let forbidden = FORBIDDEN.iter().filter_map(|text| network(text)).collect();
-        Ok(Gate { rules: Arc::new(Rules { names, networks, forbidden }) })
+        Ok(Gate {
+            rules: Arc::new(Rules { lookups: Arc::new(Semaphore::new(LOOKUPS)), names, networks, forbidden }),
+        })
     }
 
     /// Whether a URL may be asked for, as far as can be told before its host is resolved.
@@ -141,9 +157,9 @@ impl Gate {
     /// [`ToolError::Unreachable`] if the name has no address, [`ToolError::Forbidden`] if none of them may be reached.
     pub async fn resolve(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, ToolError> {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let found = tokio::net::lookup_host((bare, port)).await;
         let unknown = |why: String| ToolError::Unreachable { message: format!("the host `{host}` {why}") };
-        let found: Vec<_> = found.map_err(|error| unknown(format!("is not known: {error}")))?.collect();
+        let found = self.look_up(bare, port).await;
+        let found = found.map_err(|error| unknown(format!("is not known: {error}")))?;
         let named = self.is_named(&bare.to_ascii_lowercase(), port);
         let open: Vec<_> =
             found.iter().copied().filter(|found| self.lets_through(found.ip(), named)).collect();
@@ -155,6 +171,20 @@ impl Gate {
             }
             (true, Some(found)) => Err(forbidden(&format!("{host} ({})", found.ip()))),
         }
+    }
+
+    async fn look_up(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        if let Ok(address) = host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let permit = self.rules.lookups.clone().acquire_owned().await.map_err(io::Error::other)?;
+        let host = host.to_owned();
+        let looking = tokio::task::spawn_blocking(move || {
+            let found = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
+            drop(permit);
+            found
+        });
+        looking.await.map_err(io::Error::other)?
     }
 
     fn is_named(&self, host: &str, port: u16) -> bool {
@@ -178,8 +208,9 @@ fn not_listed(host: &str) -> ToolError {
 }
 
 fn forbidden(host: &str) -> ToolError {
-    let message =
-        format!("{host} is link-local or serves cloud metadata; tools.allowed_hosts must name the address");
+    let message = format!(
+        "{host} is link-local or serves cloud metadata; tools.allowed_hosts must have the address itself, without a port"
+    );
     ToolError::Forbidden { message }
 }
 
@@ -230,6 +261,8 @@ mod tests {
             "http://[2002:a9fe:a9fe::1]/",
             "http://[64:ff9b::a9fe:a9fe]/",
             "http://[fd00:ec2::254]/",
+            "http://[fd00:ec2::23]/",
+            "http://[fd20:ce::254]/",
             "http://100.100.100.200/",
             "ftp://example.com/",
             "file:///etc/passwd",
@@ -240,13 +273,21 @@ mod tests {
 
     #[test]
     fn a_list_opens_only_what_it_names_and_addresses_by_number() {
-        let list = gate(&["api.example.com", "*.tools.local:8443", "10.0.0.0/8", "169.254.7.7", "::1"]);
+        let list = gate(&[
+            "api.example.com",
+            "*.tools.local:8443",
+            "10.0.0.0/8",
+            "169.254.7.7",
+            "::1",
+            "[fd01::1]:8443",
+        ]);
         for url in [
             "https://api.example.com/a",
             "https://API.example.com/a",
             "https://a.b.tools.local:8443/",
             "http://10.9.9.9/",
             "http://169.254.7.7/",
+            "https://[fd01::1]:8443/",
             "http://[::1]:80/",
         ] {
             assert!(opens(&list, url), "{url}");

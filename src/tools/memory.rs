@@ -7,12 +7,13 @@ use moka::Expiry;
 use moka::future::Cache;
 
 use super::error::ToolError;
+use super::identity::Identity;
 use crate::value::Value;
 
 /// The answers of tools with `cacheSeconds`.
 #[derive(Debug)]
 pub(super) struct Memory {
-    answers: Cache<Arc<str>, Kept>,
+    answers: Cache<Identity, Kept>,
 }
 
 /// An answer, and how long it is good.
@@ -24,22 +25,20 @@ struct Kept {
 
 struct AsLongAsItLasts;
 
-impl Expiry<Arc<str>, Kept> for AsLongAsItLasts {
-    fn expire_after_create(&self, _: &Arc<str>, kept: &Kept, _: Instant) -> Option<Duration> {
+impl Expiry<Identity, Kept> for AsLongAsItLasts {
+    fn expire_after_create(&self, _: &Identity, kept: &Kept, _: Instant) -> Option<Duration> {
         Some(kept.lasts)
     }
 }
 
 impl Memory {
-    /// A memory for answers of `bytes` bytes in all, as JSON.
+    /// A memory for answers that take about `bytes` bytes in all.
     pub fn new(bytes: u64) -> Memory {
-        let weight = |key: &Arc<str>, kept: &Kept| {
-            let size = serde_json::to_string(&kept.value).map_or(usize::MAX, |text| text.len() + key.len());
-            u32::try_from(size).unwrap_or(u32::MAX)
+        let weight = |_: &Identity, kept: &Kept| {
+            u32::try_from(kept.value.bytes_up_to(u32::MAX as usize)).unwrap_or(u32::MAX)
         };
-        let answers =
-            Cache::builder().max_capacity(bytes).weigher(weight).expire_after(AsLongAsItLasts).build();
-        Memory { answers }
+        let cache = Cache::builder().max_capacity(bytes).weigher(weight).expire_after(AsLongAsItLasts);
+        Memory { answers: cache.build() }
     }
 
     /// The answer known under `key`, or what `ask` gives, which is asked once however many want it; a success is kept for
@@ -51,7 +50,7 @@ impl Memory {
     /// Those of `ask`, which are told to all who waited.
     pub async fn get(
         &self,
-        key: Arc<str>,
+        key: Identity,
         lasts: Duration,
         ask: impl Future<Output = Result<Value, ToolError>>,
     ) -> Result<(Value, bool), ToolError> {

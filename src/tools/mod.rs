@@ -10,16 +10,18 @@ mod client;
 mod error;
 mod gate;
 pub mod grpc;
+mod identity;
 pub mod mcp;
 mod memory;
 mod modules;
 mod prepared;
 mod rest;
+mod secrets;
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName};
@@ -28,17 +30,19 @@ use reqwest::Url;
 
 pub use error::ToolError;
 pub use gate::{ANY_PORT, Gate, InvalidPattern};
+pub use identity::Identity;
 pub use modules::{InvalidModule, ModuleOptions};
 
 use crate::model::{Id, Tool};
-use crate::telemetry::Trace;
+use crate::trace::Trace;
 use crate::value::Value;
 use grpc::{Grpc, UnaryCall};
 use mcp::{Endpoint, Mcp, ToolCall};
 use memory::Memory;
-use modules::Modules;
+use modules::{Modules, base_of_environ};
 use prepared::{Binding, McpServer, Prepared, Usual};
 use rest::Rest;
+use secrets::Secrets;
 
 /// How tools are called.
 #[derive(Debug, Clone)]
@@ -68,23 +72,24 @@ pub enum InvalidOptions {
     /// A module that cannot be used.
     #[error(transparent)]
     Module(#[from] InvalidModule),
-    /// The HTTP client cannot be made.
-    #[error("the HTTP client for tools cannot be set up: {0}")]
-    Client(#[from] reqwest::Error),
 }
 
 /// Calls tools.
 pub struct Tools {
     modules: Modules,
+    secrets: Secrets,
     gate: Gate,
     rest: Rest,
     grpc: Grpc,
     mcp: Mcp,
     memory: Memory,
     usual: Usual,
-    prepared: Mutex<LruCache<Id, Arc<Prepared>>>,
+    prepared: Mutex<LruCache<Id, Known>>,
     versions: AtomicU64,
 }
+
+/// A tool as it was found in the catalog, and made ready, if it can be.
+type Known = (Arc<Tool>, Result<Arc<Prepared>, ToolError>);
 
 /// Tools that are kept ready.
 const PREPARED_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(999);
@@ -94,8 +99,8 @@ const PREPARED_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(999);
 pub struct Bound {
     /// An object, with defaults.
     pub arguments: Value,
-    /// The same for equal arguments, in whatever order they were written.
-    pub identity: String,
+    /// The same for equal arguments of the same tool, in whatever order they were written.
+    pub identity: Identity,
 }
 
 /// One call.
@@ -120,6 +125,15 @@ pub struct Answer {
     pub cached: bool,
 }
 
+impl Options {
+    /// Everything that must not be shown.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let headers = self.modules.values().flat_map(|module| &module.headers);
+        let variables = self.servers.values().flat_map(|server| &server.env);
+        headers.chain(variables).map(|(_, secret)| secret.as_str())
+    }
+}
+
 impl Tools {
     /// Sets the clients up; nothing is connected to yet.
     ///
@@ -129,7 +143,8 @@ impl Tools {
         let gate = Gate::new(&options.allowed_hosts)?;
         Ok(Tools {
             modules: Modules::new(&options.modules)?,
-            rest: Rest::new(client::client(&gate)?, gate.clone(), options.answer_bytes),
+            secrets: Secrets::new(options.secrets()),
+            rest: Rest::new(gate.clone(), options.answer_bytes),
             grpc: Grpc::new(gate.clone(), options.answer_bytes),
             mcp: Mcp::new(gate.clone(), options.servers, options.answer_bytes),
             memory: Memory::new(options.cache_bytes as u64),
@@ -150,10 +165,11 @@ impl Tools {
         positional: &[Value],
         named: &[(String, Value)],
     ) -> Result<Bound, ToolError> {
-        let arguments = self.prepare(tool)?.parameters.bind(positional, named)?;
-        let mut sorted = arguments.to_json();
-        sorted.sort_all_objects();
-        Ok(Bound { arguments, identity: sorted.to_string() })
+        let prepared = self.prepare(tool)?;
+        let (arguments, mut json) = prepared.parameters.bind(positional, named)?;
+        json.sort_all_objects();
+        let identity = Identity::of(&(prepared.version, tool.id.as_str(), json));
+        Ok(Bound { arguments, identity })
     }
 
     /// Calls a tool. The call is cancelled by dropping the future.
@@ -168,7 +184,7 @@ impl Tools {
         let answer = async {
             match prepared.cache {
                 Some(lasts) => {
-                    let (value, cached) = self.memory.get(key(&prepared, &call), lasts, asking).await?;
+                    let (value, cached) = self.memory.get(key(&call), lasts, asking).await?;
                     Ok(Answer { value, cached })
                 }
                 None => Ok(Answer { value: asking.await?, cached: false }),
@@ -179,16 +195,16 @@ impl Tools {
     }
 
     fn prepare(&self, tool: &Arc<Tool>) -> Result<Arc<Prepared>, ToolError> {
-        let known = self.prepared.lock().ok().and_then(|mut known| known.get(&tool.id).cloned());
-        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.tool, tool)) {
-            return Ok(known);
+        let mut known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, prepared)) = known.get(&tool.id)
+            && Arc::ptr_eq(of, tool)
+        {
+            return prepared.clone();
         }
         let version = self.versions.fetch_add(1, Ordering::Relaxed);
-        let prepared = Arc::new(Prepared::new(tool, version, self.usual)?);
-        if let Ok(mut known) = self.prepared.lock() {
-            known.put(tool.id.clone(), prepared.clone());
-        }
-        Ok(prepared)
+        let prepared = Prepared::new(tool, version, self.usual).map(Arc::new);
+        known.put(tool.id.clone(), (tool.clone(), prepared.clone()));
+        prepared
     }
 
     /// Asks the far end itself.
@@ -206,14 +222,11 @@ impl Tools {
             }
             Binding::Mcp { server, tool } => Box::pin(self.ask_mcp(prepared, call, (server, tool))).await,
         };
-        match answer {
-            Ok(value) => prepared.checked(value),
-            Err(ToolError::Failed { status, message }) => {
-                let message = self.modules.without_secrets(&prepared.tool.module, message);
-                Err(ToolError::Failed { status, message })
-            }
-            Err(error) => Err(error),
-        }
+        let checked = match answer {
+            Ok(value) => prepared.checked(value).await,
+            error => error,
+        };
+        checked.map_err(|error| error.told(&self.secrets))
     }
 
     async fn ask_grpc(
@@ -284,8 +297,10 @@ fn headers_of(trace: &Trace) -> HeaderMap {
         .collect()
 }
 
-/// What an answer is known by: the version of the tool, where its module is, and the arguments.
-fn key(prepared: &Prepared, call: &Call<'_>) -> Arc<str> {
-    let module = call.module.and_then(|module| serde_json::to_string(module).ok()).unwrap_or_default();
-    format!("{} {module} {}", prepared.version, call.bound.identity).into()
+/// What an answer is known by: the tool and its arguments, and where its module is.
+fn key(call: &Call<'_>) -> Identity {
+    match call.module.and_then(base_of_environ) {
+        None => call.bound.identity,
+        Some(base) => Identity::of(&(base, call.bound.identity)),
+    }
 }

@@ -87,23 +87,11 @@ impl Modules {
         let headers = module.filter(|module| module.trusts(&url)).map(|module| module.headers.clone());
         Ok(Target { url, headers: headers.unwrap_or_default() })
     }
-
-    /// The text without the values of any header of the module: a server may repeat in an error what it was sent.
-    pub fn without_secrets(&self, name: &str, text: String) -> String {
-        let headers = self.modules.get(name).into_iter().flat_map(|module| module.headers.values());
-        let secrets = headers.filter_map(|value| value.to_str().ok()).flat_map(str::split_whitespace);
-        secrets
-            .filter(|secret| secret.len() >= SECRET_BYTES)
-            .fold(text, |text, secret| text.replace(secret, "…"))
-    }
 }
-
-/// Words of a header that are shorter than this are no secrets, but schemes such as `Bearer`.
-const SECRET_BYTES: usize = 8;
 
 impl Module {
     fn new(options: &ModuleOptions) -> Result<Module, String> {
-        let base = options.url.as_deref().map(parse).transpose()?;
+        let base = options.url.as_deref().map(base).transpose()?;
         let mut headers = HeaderMap::new();
         for (name, value) in &options.headers {
             let header =
@@ -122,13 +110,26 @@ impl Module {
     }
 }
 
+/// A URL that others can continue.
+fn base(text: &str) -> Result<Url, String> {
+    let url = parse(text)?;
+    let plain = url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    match matches!(url.scheme(), "http" | "https") && plain {
+        true => Ok(url),
+        false => Err("its url must be http://… or https://…, without user, query and fragment; use headers for secrets".to_owned()),
+    }
+}
+
 fn parse(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("its URL is none: {error}"))?;
     if url.has_host() { Ok(url) } else { Err("its URL has no host".to_owned()) }
 }
 
 /// The environ `modules.{module}`: a string, or an object with `url`.
-fn base_of_environ(environ: &Value) -> Option<&str> {
+pub(super) fn base_of_environ(environ: &Value) -> Option<&str> {
     environ.as_str().or_else(|| environ.get("url")?.as_str())
 }
 

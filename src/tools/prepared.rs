@@ -32,7 +32,7 @@ pub(super) struct Prepared {
     pub cache: Option<Duration>,
     /// The calls that may run at once.
     pub permits: Semaphore,
-    returns: Option<Schema>,
+    returns: Option<Arc<Schema>>,
 }
 
 /// How a tool is reached.
@@ -85,8 +85,8 @@ impl Prepared {
                 .map_err(|error| unusable("parameters", &error))?,
             timeout: milliseconds.map_or(usual.timeout, Duration::from_millis),
             cache: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-            permits: Semaphore::new(usual.calls),
-            returns: returns.map_err(|error| unusable("returns", &error))?,
+            permits: Semaphore::new(usual.calls.min(Semaphore::MAX_PERMITS)),
+            returns: returns.map_err(|error| unusable("returns", &error))?.map(Arc::new),
         })
     }
 
@@ -94,15 +94,36 @@ impl Prepared {
     ///
     /// # Errors
     /// [`ToolError::Answer`] with everything that does not fit.
-    pub fn checked(&self, answer: Value) -> Result<Value, ToolError> {
-        let violations = self.returns.as_ref().map(|schema| schema.violations(&answer.to_json()));
-        match violations.filter(|violations| !violations.is_empty()) {
-            Some(violations) => Err(ToolError::Answer {
-                message: format!("it does not fit `returns`: {}", in_words(&violations)),
-            }),
-            None => Ok(answer),
-        }
+    pub async fn checked(&self, answer: Value) -> Result<Value, ToolError> {
+        let Some(schema) = self.returns.clone() else { return Ok(answer) };
+        let is_large = answer.bytes_up_to(LARGE_BYTES) >= LARGE_BYTES;
+        let check = move || match schema.violations(&answer.to_json()) {
+            none if none.is_empty() => Ok(answer),
+            violations => {
+                let message = format!("it does not fit `returns`: {}", in_words(&violations));
+                Err(ToolError::Answer { message })
+            }
+        };
+        aside(is_large, check).await
     }
+}
+
+/// What is larger than this is worked on by another thread, so that it holds up no other request.
+pub(super) const LARGE_BYTES: usize = 256 << 10;
+
+/// Works on an answer, on a thread of its own if it is large.
+///
+/// # Errors
+/// Those of the work.
+pub(super) async fn aside(
+    is_large: bool,
+    work: impl FnOnce() -> Result<Value, ToolError> + Send + 'static,
+) -> Result<Value, ToolError> {
+    if !is_large {
+        return work();
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(ToolError::Answer { message: "reading it broke off".into() }))
 }
 
 impl Binding {
@@ -138,11 +159,19 @@ impl Binding {
                 let restful = document.get("restful");
                 let method = text(restful, "method").and_then(|method| method.parse().ok());
                 let address = text(restful, "url").or_else(|| text(Some(document), "url"));
-                Ok(Binding::Rest {
-                    address: address.ok_or_else(|| absent("url"))?,
-                    method: method.unwrap_or(Method::POST),
-                })
+                let address = address.ok_or_else(|| absent("url"))?;
+                if chooses_host(&address) {
+                    let message = "arguments in its URL may stand after the host only".to_owned();
+                    return Err(ToolError::Unusable { message });
+                }
+                Ok(Binding::Rest { address, method: method.unwrap_or(Method::POST) })
             }
         }
     }
+}
+
+/// Whether an argument stands in the part of an address that says which host it is.
+fn chooses_host(address: &str) -> bool {
+    let Some((_, rest)) = address.split_once("://") else { return false };
+    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('{'))
 }

@@ -1,15 +1,16 @@
 //! REST tools: arguments into path, query or body; the answer as a value.
 
-use http::header::{CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, Method, StatusCode};
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use reqwest::{Client, Response, Url};
+use reqwest::{Response, Url};
 use serde_json::Value as Json;
 
-use super::client::failure;
-use super::error::{ToolError, quoted};
+use super::client::{Clients, failure};
+use super::error::{HEARD_BYTES, ToolError, quoted};
 use super::gate::Gate;
 use super::modules::Target;
+use super::prepared::{LARGE_BYTES, aside};
 use crate::value::{Value, from_json};
 
 /// How many redirects are followed.
@@ -21,7 +22,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// Sends requests.
 #[derive(Debug)]
 pub(super) struct Rest {
-    client: Client,
+    clients: Clients,
     gate: Gate,
     answer_bytes: usize,
 }
@@ -59,10 +60,10 @@ pub(super) fn fill<'v>(
         let value = value.ok_or_else(|| wrong(format!("the URL needs `{name}`, which is not given")))?;
         let text = plain(value)
             .ok_or_else(|| wrong(format!("`{name}` stands in the URL, and is no text or number")))?;
-        if matches!(text.as_str(), "" | "." | "..") {
-            return Err(wrong(format!("`{name}` stands in the URL, where it cannot be empty, `.` or `..`")));
-        }
         filled.push_str(before);
+        if matches!(text.as_str(), "" | "." | "..") && !filled.contains('?') {
+            return Err(wrong(format!("`{name}` stands in the path, where it cannot be empty, `.` or `..`")));
+        }
         filled.extend(percent_encode(text.as_bytes(), RESERVED));
         used.push(name);
         left = after;
@@ -82,9 +83,9 @@ fn plain(value: &Value) -> Option<String> {
 }
 
 impl Rest {
-    /// Sends requests with `client` to where `gate` allows, and reads answers of up to `answer_bytes`.
-    pub fn new(client: Client, gate: Gate, answer_bytes: usize) -> Rest {
-        Rest { client, gate, answer_bytes }
+    /// Sends requests to where `gate` allows, and reads answers of up to `answer_bytes`.
+    pub fn new(gate: Gate, answer_bytes: usize) -> Rest {
+        Rest { clients: Clients::new(gate.clone()), gate, answer_bytes }
     }
 
     /// Sends `arguments` to a target with a method: in the query of `GET` and `DELETE`, as a JSON body else.
@@ -119,14 +120,17 @@ impl Rest {
 
     async fn send(&self, request: &Request, trace: &HeaderMap) -> Result<Response, ToolError> {
         self.gate.check(&request.url)?;
-        let mut outgoing = self
-            .client
-            .request(request.method.clone(), request.url.clone())
-            .header("accept", "application/json, text/*;q=0.9, */*;q=0.1")
-            .headers(trace.clone())
-            .headers(request.headers.clone());
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/*;q=0.9, */*;q=0.1"));
+        if request.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let client = self.clients.get()?;
+        let mut outgoing = client.request(request.method.clone(), request.url.clone()).headers(headers);
+        // What the settings say of a module wins.
+        outgoing = outgoing.headers(trace.clone()).headers(request.headers.clone());
         if let Some(body) = &request.body {
-            outgoing = outgoing.header(CONTENT_TYPE, "application/json").body(body.clone());
+            outgoing = outgoing.body(body.clone());
         }
         outgoing.send().await.map_err(|error| failure(&error))
     }
@@ -208,17 +212,9 @@ fn declares_json(headers: &HeaderMap) -> bool {
     essence == "application/json" || essence.ends_with("+json")
 }
 
-/// Answers longer than this are read by another thread, so that they hold up no other request.
-const PARSED_INLINE_BYTES: usize = 256 << 10;
-
 async fn value_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
-    let parsed = match bytes.len() <= PARSED_INLINE_BYTES {
-        true => from_json(&bytes),
-        false => tokio::task::spawn_blocking(move || from_json(&bytes))
-            .await
-            .map_err(|_| ToolError::Answer { message: "reading it broke off".into() })?,
-    };
-    parsed.map_err(|error| ToolError::Answer { message: format!("it is not valid JSON: {error}") })
+    let invalid = |error| ToolError::Answer { message: format!("it is not valid JSON: {error}") };
+    aside(bytes.len() > LARGE_BYTES, move || from_json(&bytes).map_err(invalid)).await
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
@@ -233,7 +229,7 @@ async fn beginning(mut response: Response) -> Vec<u8> {
     // What cannot be read of an error's text is not worth an error of its own.
     while let Ok(Some(chunk)) = response.chunk().await {
         bytes.extend_from_slice(&chunk);
-        if bytes.len() >= 1024 {
+        if bytes.len() >= HEARD_BYTES {
             break;
         }
     }
@@ -262,10 +258,14 @@ mod tests {
             ("http://h/a/{x}/b", json!({"x": [1]})),
             ("http://h/a/{x}/b", json!({"x": null})),
             ("http://h/a/{x}/b", json!({})),
+            ("http://h/{x}?q=1", json!({"x": ".."})),
         ] {
-            let result = fill(address, &Value::from(arguments.clone()));
+            let value = Value::from(arguments.clone());
+            let result = fill(address, &value);
             assert!(matches!(result, Err(ToolError::Arguments { .. })), "{arguments}");
         }
+        let empty = Value::from(json!({"x": ""}));
+        assert_eq!(fill("http://h/a?q={x}&r=1", &empty).unwrap().0, "http://h/a?q=&r=1");
         let arguments = Value::from(json!({"x": "../..%2e"}));
         let (address, _) = fill("http://h/a/{x}/b", &arguments).unwrap();
         assert_eq!(Url::parse(&address).unwrap().path(), "/a/..%2F..%252e/b");

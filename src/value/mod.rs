@@ -89,6 +89,41 @@ impl Value {
     }
 }
 
+/// What an entry of an object takes beside its key's and its value's own bytes.
+const ENTRY_BYTES: usize = size_of::<(SmolStr, Value)>();
+/// What an array or object takes beside its parts.
+const CONTAINER_BYTES: usize = 160;
+
+impl Value {
+    /// About how many bytes of memory the tree takes, shared parts counted each time, counted little further than `limit`.
+    pub fn bytes_up_to(&self, limit: usize) -> usize {
+        let mut waiting = vec![self];
+        let mut bytes = 0_usize;
+        while let Some(value) = waiting.pop() {
+            bytes += size_of::<Value>();
+            match value {
+                Value::Str(text) => bytes += text.len(),
+                Value::List(list) => {
+                    bytes += CONTAINER_BYTES;
+                    waiting.extend(list.iter().take(limit / size_of::<Value>() + 1));
+                }
+                Value::Map(map) => {
+                    bytes += CONTAINER_BYTES;
+                    for (key, member) in map.iter().take(limit / ENTRY_BYTES + 1) {
+                        bytes += ENTRY_BYTES + key.len();
+                        waiting.push(member);
+                    }
+                }
+                _ => {}
+            }
+            if bytes >= limit {
+                break;
+            }
+        }
+        bytes
+    }
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
         Value::Str(SmolStr::new(text))

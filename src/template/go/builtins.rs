@@ -33,7 +33,7 @@ pub(super) enum Builtin {
 }
 
 const fn takes(params: &'static [Type], variadic: Option<Type>) -> Signature {
-    Signature { params, variadic, result: Type::Reflect, takes_missing: false }
+    Signature { params, variadic, result: Type::Reflect, takes_missing: false, takes_gaps: false }
 }
 
 impl Builtin {
@@ -70,12 +70,12 @@ impl Builtin {
             Builtin::And | Builtin::Or | Builtin::Call | Builtin::Index | Builtin::Slice | Builtin::Eq => {
                 takes(ONE, Some(Type::Reflect))
             }
-            Builtin::Len => takes(ONE, None),
+            Builtin::Len => Signature { takes_gaps: true, ..takes(ONE, None) },
             Builtin::Not => Signature { takes_missing: true, ..takes(ONE, None) },
             Builtin::Ne | Builtin::Lt | Builtin::Le | Builtin::Gt | Builtin::Ge => takes(TWO, None),
-            Builtin::Printf => takes(&[Type::String], Some(Type::Any)),
+            Builtin::Printf => Signature { takes_gaps: true, ..takes(&[Type::String], Some(Type::Any)) },
             Builtin::Print | Builtin::Println | Builtin::Html | Builtin::Js | Builtin::UrlQuery => {
-                takes(&[], Some(Type::Any))
+                Signature { takes_gaps: true, ..takes(&[], Some(Type::Any)) }
             }
         }
     }

@@ -67,12 +67,19 @@ pub struct Signature {
     pub result: Type,
     /// In strict mode: the last argument may be a value that is not there; it is passed as nil.
     pub takes_missing: bool,
+    /// An empty string is passed in place of a gap; otherwise the call is not made, and its result is a gap too.
+    pub takes_gaps: bool,
 }
 
 impl Signature {
     /// Any number of arguments of any type, and a result of any type.
-    pub const ANY: Signature =
-        Signature { params: &[], variadic: Some(Type::Any), result: Type::Any, takes_missing: false };
+    pub const ANY: Signature = Signature {
+        params: &[],
+        variadic: Some(Type::Any),
+        result: Type::Any,
+        takes_missing: false,
+        takes_gaps: false,
+    };
 
     /// The type that the argument at `at` must have.
     pub(super) fn param(&self, at: usize) -> Type {
@@ -90,7 +97,7 @@ pub enum Outcome<'a> {
     /// itself, or given to a variable that nobody reads, the run goes on, and ends with
     /// [`ExecError::Pending`](super::ExecError::Pending); needed in any other way, it ends so at once.
     Pending(usize),
-    /// The function failed, and a gap stands for the result: it prints nothing and is false.
+    /// The function failed, and a gap stands for the result: it prints nothing, is false, and has only gaps in it.
     Gap,
 }
 

@@ -14,6 +14,9 @@ use super::val::{Base, Dict, Slice, V, Val};
 /// Lists and maps made by functions may nest this deeply.
 const MAX_DEPTH: u16 = 500;
 
+/// Below this, 64-bit floats stand for every whole number.
+const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
+
 /// Everything that a run makes and that values may borrow.
 pub(super) struct Store<'a> {
     bytes: Arena<Box<[u8]>>,
@@ -60,17 +63,35 @@ pub struct Context<'a> {
     store: &'a Store<'a>,
     scratch: Cell<usize>,
     exhausted: Cell<bool>,
+    /// Bytes that functions have gone through.
+    worked: Cell<usize>,
     strict: bool,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(store: &'a Store<'a>, scratch: usize, strict: bool) -> Context<'a> {
-        Context { store, scratch: Cell::new(scratch), exhausted: Cell::new(false), strict }
+        Context {
+            store,
+            scratch: Cell::new(scratch),
+            exhausted: Cell::new(false),
+            worked: Cell::new(0),
+            strict,
+        }
     }
 
     /// The bytes that values made from now on may take.
     pub fn scratch_left(&self) -> usize {
         self.scratch.get()
+    }
+
+    /// Says that a function goes through so many bytes, so that the run looks at the clock in time.
+    pub fn work(&self, bytes: usize) {
+        self.worked.set(self.worked.get().saturating_add(bytes));
+    }
+
+    /// The bytes that functions have gone through since this was asked last.
+    pub(super) fn take_work(&self) -> usize {
+        self.worked.take()
     }
 
     /// Whether members that are not there are to be told from nil.
@@ -115,7 +136,8 @@ impl<'a> Context<'a> {
 
     /// The value as plain data, counted as made by the run: its parts may be shared, and be many when written out.
     ///
-    /// Strings that are not UTF-8 get U+FFFD in place of what is broken.
+    /// Strings that are not UTF-8 get U+FFFD in place of what is broken. Whole numbers become integers, as JSON writes
+    /// them: all numbers of the data are floats here.
     pub fn to_value(&self, value: &Val<'a>) -> Value {
         self.charge(size_of::<Value>());
         if self.is_exhausted() {
@@ -126,6 +148,7 @@ impl<'a> Context<'a> {
             V::Bool(value) => Value::Bool(value),
             V::Int(n) => Value::Int(n),
             V::Byte(n) => Value::Int(i64::from(n)),
+            V::Float(n) if n.fract() == 0.0 && n.abs() < EXACT_BELOW => Value::Int(n as i64),
             V::Float(n) => Value::Float(n),
             V::Complex(..) => Value::from(sprint(&[*value]).as_str()),
             V::Str(bytes) => {

@@ -31,9 +31,10 @@ impl<'a> Machine<'a, '_> {
             Some(Builtin::And) => self.choose(dot, args, false),
             Some(Builtin::Or) => self.choose(dot, args, true),
             _ => {
+                let compares = matches!(builtin, Some(Builtin::Eq | Builtin::Ne));
                 let start = self.arguments.len();
                 let result = self.collect(dot, &signature, args).and_then(|()| {
-                    match self.any_missing(start, &signature, args)? {
+                    match self.any_missing(start, &signature, (args, compares))? {
                         true => Ok(Val::of(V::Gap)),
                         false => self.call(name, *builtin, signature, (start, node, args)),
                     }
@@ -82,9 +83,17 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// Strict mode: whether an argument is not there, which is noted unless the function takes such.
-    fn any_missing(&mut self, start: usize, signature: &Signature, args: Args<'a>) -> Result<bool, Stop> {
+    fn any_missing(
+        &mut self,
+        start: usize,
+        signature: &Signature,
+        (args, compares): (Args<'a>, bool),
+    ) -> Result<bool, Stop> {
         let mut found = false;
         let end = self.arguments.len();
+        let given = self.arguments.get(start..).unwrap_or_default();
+        // Two texts can always be compared; a gap and anything else would be an error.
+        let among_texts = compares && given.iter().all(|arg| matches!(arg.v, V::Str(_) | V::Gap));
         for at in start..end {
             let Some(slot) = self.arguments.get_mut(at) else { break };
             match slot.v {
@@ -94,6 +103,7 @@ impl<'a> Machine<'a, '_> {
                     self.miss(absent)?;
                     found = true;
                 }
+                V::Gap if signature.takes_gaps || among_texts => *slot = Val::bytes(b""),
                 V::Gap => found = true,
                 _ => {}
             }
@@ -124,7 +134,7 @@ impl<'a> Machine<'a, '_> {
         };
         self.check_memory()?;
         let made = before.saturating_sub(self.context.scratch_left());
-        self.budget.spend(made / 256)?;
+        self.budget.spend((made + self.context.take_work()) / 256)?;
         result.map_err(|message| {
             self.at = Some(node);
             self.fail("error calling %s: %w", &[Val::text(name), Val::text(&message)])

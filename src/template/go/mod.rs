@@ -80,7 +80,7 @@
 //!         match name {
 //!             // shout(string) string
 //!             "shout" => Some(Signature {
-//!                 params: &[Type::String], variadic: None, result: Type::String, takes_missing: false,
+//!                 params: &[Type::String], result: Type::String, variadic: None, takes_missing: false, takes_gaps: false,
 //!             }),
 //!             // Anything in, anything out.
 //!             "pair" => Some(Signature::ANY),

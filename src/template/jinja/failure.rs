@@ -18,7 +18,7 @@ fn line_only(name: &str, error: &Error) -> Option<Position> {
 }
 
 /// The message of an error without its place, which is told apart.
-fn sentence(error: &Error) -> String {
+pub(super) fn sentence(error: &Error) -> String {
     match error.detail() {
         Some(detail) => format!("{}: {detail}", error.kind()),
         None => error.kind().to_string(),

@@ -146,13 +146,13 @@ impl Guard<'_> {
             Stmt::Import(node) => return self.included(&node.expr),
             Stmt::FromImport(node) => return self.included(&node.expr),
             Stmt::Include(node) => return self.included(&node.name),
-            Stmt::Extends(node) => return self.expr(&node.name),
+            Stmt::Extends(node) => return self.included(&node.name),
             Stmt::Macro(node) => self.declaration(node, node.span().end_offset as usize)?,
             Stmt::CallBlock(node) => {
-                self.call(&node.call)?;
+                self.call_by_name(&node.call)?;
                 self.declaration(&node.macro_decl, node.span().end_offset as usize)?;
             }
-            Stmt::Do(node) => return self.call(&node.call),
+            Stmt::Do(node) => return self.call_by_name(&node.call),
             Stmt::Template(_) | Stmt::EmitRaw(_) | Stmt::Continue(_) | Stmt::Break(_) => {}
         }
         bodies(stmt).into_iter().try_for_each(|body| self.body(body))
@@ -283,7 +283,8 @@ impl Guard<'_> {
         what: &str,
         expr: &Expr<'_>,
     ) -> Result<(), CompileError> {
-        if known(name) {
+        // Names of our own that the rewriting uses are not for authors.
+        if known(name) && !name.starts_with("__") {
             return Ok(());
         }
         let message = format!("there is no {what} `{name}`");
@@ -293,6 +294,19 @@ impl Guard<'_> {
 
     fn call(&mut self, call: &Call<'_>) -> Result<(), CompileError> {
         self.expr(&call.expr)?;
+        self.arguments(call)
+    }
+
+    /// A call where the grammar wants a plain name; one that stands for a result which is not known yet ends the run by
+    /// itself when it is called.
+    fn call_by_name(&mut self, call: &Call<'_>) -> Result<(), CompileError> {
+        if !matches!(call.expr, Expr::Var(_)) {
+            self.expr(&call.expr)?;
+        }
+        self.arguments(call)
+    }
+
+    fn arguments(&mut self, call: &Call<'_>) -> Result<(), CompileError> {
         let calls = |name: &str| matches!(&call.expr, Expr::Var(var) if var.id == name);
         let (recursion, range) = (calls("loop"), calls("range"));
         for arg in &call.args {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use minijinja::machinery::ast::{Expr, Stmt};
 use minijinja::{Error, ErrorKind};
 
+use super::failure::sentence;
 use super::guard::{Guarded, guard};
 use super::pending::{Patience, pending_names};
 use super::requires::Analysis;
@@ -30,7 +31,7 @@ pub(super) struct Text {
 impl Text {
     /// What it means for the author that the engine refuses the text as it has been rewritten.
     pub fn refused(&self, error: &Error) -> CompileError {
-        let message = format!("the expression here is too complex; split it up ({error})");
+        let message = format!("the expression here is too complex; split it up ({})", sentence(error));
         let position = error.range().map(|range| self.position(range.start));
         CompileError::Invalid { message, position }
     }

@@ -10,6 +10,8 @@ use minijinja::{Error, ErrorKind, State, Value as Engine};
 use super::run;
 use crate::value::{List, Map, Path, SmolStr, Step, Value};
 
+/// What stands for a value that is not part of the data, such as a function's result.
+const OUTSIDE: &str = "(an expression)";
 /// How many missing values may lie above one another.
 const DEEPEST: usize = 64;
 
@@ -192,8 +194,13 @@ fn address(miss: &Missing) -> Option<(usize, Option<Path>)> {
 }
 
 fn path(miss: &Missing, found: &HashMap<usize, Option<Path>>) -> String {
-    let container = address(miss).and_then(|(address, _)| found.get(&address)?.clone());
-    let mut whole = container.unwrap_or_default();
+    let mut whole = match address(miss) {
+        None => Path::default(),
+        Some((address, _)) => {
+            let elsewhere = || Path(vec![Step::Key(SmolStr::new(OUTSIDE))]);
+            found.get(&address).cloned().flatten().unwrap_or_else(elsewhere)
+        }
+    };
     whole.0.extend(miss.steps().1);
     whole.to_string()
 }

@@ -130,6 +130,9 @@ fn included(name: &Engine) -> Result<(), Error> {
     if name.as_str().map_or(name.len(), |name| Some(name.len())).is_some_and(|size| size > SPREAD_LIMIT) {
         return Err(run::too_many());
     }
+    if name.as_str().is_some_and(|name| name.starts_with('\0')) {
+        return Err(Error::new(ErrorKind::TemplateNotFound, "no prompt has such a name"));
+    }
     if let Some(names) = name.as_object().and_then(|names| names.try_iter()) {
         names.filter(|name| name.as_object().is_none()).try_for_each(|name| included(&name))?;
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt};
 use minijinja::value::{Object, ObjectRepr};
-use minijinja::{Error, Output, Value as Engine};
+use minijinja::{Error, Output, State, Value as Engine};
 
 use super::requires::RESERVED;
 use super::root::GLOBALS;
@@ -42,6 +42,14 @@ impl Pending {
 impl Object for Pending {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Plain
+    }
+
+    fn call(self: &Arc<Self>, _: &mut State<'_, '_>, _: &[Engine]) -> Result<Engine, Error> {
+        Err(needed(self.call))
+    }
+
+    fn call_method(self: &Arc<Self>, _: &mut State<'_, '_>, _: &str, _: &[Engine]) -> Result<Engine, Error> {
+        Err(needed(self.call))
     }
 }
 
@@ -82,7 +90,7 @@ pub(super) struct Patience<'n> {
 impl Patience<'_> {
     /// Whether a result may be given to `target` before it is known.
     pub fn covers(&self, target: &Expr<'_>) -> bool {
-        self.own && matches!(target, Expr::Var(_))
+        self.own && matches!(target, Expr::Var(var) if self.names.contains(var.id))
     }
 
     /// Whether the name may stand for a result that is not known yet.
@@ -112,14 +120,21 @@ pub(super) fn patient_calls<'t, 's>(expr: &'t Expr<'s>, found: &mut Vec<&'t Expr
     }
 }
 
-/// The names that the template's own text gives to results of calls.
+/// The names that the template's own text gives to results of calls, but for those whose members it sets: that reads
+/// a name where no filter can stand.
 pub(super) fn pending_names(tree: &Stmt<'_>) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    collect(tree, &mut names);
-    names
+    let (mut names, mut changed) = (BTreeSet::new(), BTreeSet::new());
+    collect(tree, &mut names, &mut changed);
+    &names - &changed
 }
 
-fn collect(stmt: &Stmt<'_>, names: &mut BTreeSet<String>) {
+fn collect(stmt: &Stmt<'_>, names: &mut BTreeSet<String>, changed: &mut BTreeSet<String>) {
+    if let Stmt::Set(node) = stmt
+        && let Expr::GetAttr(member) = &node.target
+        && let Expr::Var(var) = &member.expr
+    {
+        changed.insert(var.id.to_owned());
+    }
     let mut assigned = |target: &Expr<'_>, value: &Expr<'_>| {
         let mut calls = Vec::new();
         patient_calls(value, &mut calls);
@@ -134,5 +149,5 @@ fn collect(stmt: &Stmt<'_>, names: &mut BTreeSet<String>) {
         }
         _ => {}
     }
-    bodies(stmt).into_iter().flatten().for_each(|stmt| collect(stmt, names));
+    bodies(stmt).into_iter().flatten().for_each(|stmt| collect(stmt, names, changed));
 }

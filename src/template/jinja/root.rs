@@ -10,7 +10,7 @@ use super::data::{from_engine, to_engine};
 use super::missing::{self, Gap, Missing, Parent};
 use super::pending::{self, Pending};
 use super::run;
-use crate::template::{Arguments, Called, Functions};
+use crate::template::{ARGUMENT_BYTES, Arguments, Called, Functions};
 use crate::value::Map;
 
 /// The engine's own functions, which a template finds behind the root.
@@ -78,6 +78,8 @@ impl Object for Tool {
 
     fn call(self: &Arc<Self>, _: &mut State<'_, '_>, args: &[Engine]) -> Result<Engine, Error> {
         let Some(arguments) = arguments(args)? else { return Ok(Engine::from_object(Gap)) };
+        // Whoever answers reads them all.
+        run::work(arguments.bytes_up_to(ARGUMENT_BYTES))?;
         match self.functions.call(&self.name, arguments) {
             Called::Value(value) => Ok(to_engine(&value)),
             Called::Gap => Ok(Engine::from_object(Gap)),

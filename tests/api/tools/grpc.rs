@@ -226,7 +226,7 @@ async fn descriptor_sets_that_cannot_be_used_do_no_harm() {
 }
 
 #[tokio::test]
-async fn a_status_is_told_by_its_name_and_the_beginning_of_its_message() {
+async fn a_status_is_told_by_its_name_and_its_message() {
     let (grpc, server) = (grpc(), GrpcServer::start(Reflection::V1));
     for (code, name) in [
         (1, "CANCELLED"),
@@ -243,10 +243,10 @@ async fn a_status_is_told_by_its_name_and_the_beginning_of_its_message() {
         let expected = ToolError::Failed { status: name.into(), message: "no such thing".into() };
         assert_eq!(error, expected);
     }
-    let arguments = json!({"code": 3, "message": "ä".repeat(2000)});
+    let arguments = json!({"code": 3, "message": "y".repeat(5000)});
     let error = call(&grpc, server.url(), "test.Tools/Fail", arguments).await.unwrap_err();
     let ToolError::Failed { status, message } = error else { panic!("{error}") };
-    assert_eq!((status.as_str(), message.len()), ("INVALID_ARGUMENT", 1024));
+    assert_eq!((status.as_str(), message.len()), ("INVALID_ARGUMENT", 5000));
 }
 
 #[tokio::test]

@@ -132,8 +132,8 @@ async fn a_failure_tells_the_first_of_what_the_server_says() {
             Err(ToolError::Failed { status: status.to_owned(), message: message.to_owned() })
         };
         assert_eq!(far.call("fail", json!({"why": "no rain"})).await, failed("isError", "no rain"));
-        let long = "y".repeat(5000);
-        assert_eq!(far.call("fail", json!({"why": long})).await, failed("isError", &long[..1024]));
+        let long = "y".repeat(50_000);
+        assert_eq!(far.call("fail", json!({"why": long})).await, failed("isError", &long[..16_384]));
         assert_eq!(far.call("dance", json!({})).await, failed("-32601", "no tool dance"));
         assert_eq!(far.call("echo", json!({})).await, failed("-32602", "there is no text"));
     }

@@ -26,7 +26,7 @@ impl World {
     /// The reason for which a call of a tool at this path fails.
     async fn fails(&self, path: &str) -> String {
         let answer = self.call("POST", path, json!({})).await;
-        answer.assert_error(502, "upstream_error", "tool_failed");
+        assert!(answer.status == 502 && answer.error().0.starts_with("tool_"), "{answer:?}");
         answer.error().2.to_owned()
     }
 }
@@ -97,10 +97,12 @@ async fn servers_that_are_not_there_or_too_slow_are_failures_too() {
         ("gopher://127.0.0.1/", "neither http nor https"),
         ("http://", "URL"),
         ("lookup", "tools.modules.m"),
+        ("http://{host}/x", "after the host only"),
+        ("http://host{path}", "after the host only"),
     ] {
         world.app.put_tool("m.t", json!({"type": "restful", "url": url, "timeoutMs": 5000})).await;
         let answer = world.app.post("/api/tools/m.t/call", json!({})).await;
-        answer.assert_error(502, "upstream_error", "tool_failed");
+        assert!(answer.status == 502 && answer.error().0.starts_with("tool_"), "{answer:?}");
         assert!(answer.error().2.contains(reason), "{url}: {answer:?}");
     }
     let slow = json!({"type": "restful", "url": world.server.url("/slow/60000"), "timeoutMs": 50});

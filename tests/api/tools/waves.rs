@@ -219,10 +219,28 @@ fn templates_known_to_fool_a_naive_placeholder_are_rendered_as_if_from_left_to_r
         ("{{ t_id(1)() }}", 2),
         ("{{ t_id(1) }}{{ 1 // 0 }}", 1),
         ("{% for x in [t_id(1), 2] recursive %}{{ x }}{% endfor %}", 2),
+        (
+            "{% macro c() %}[{{ caller() }}]{% endmacro %}{% call c() %}x{% endcall %}{% if variables.e %}{% set c = t_id(1) %}{% endif %}",
+            1,
+        ),
+        ("{% set c = t_id(1) %}{% call c() %}x{% endcall %}{{ t_id(2) }}", 2),
+        ("{% set a = t_id(1) %}{% do a() %}{{ t_id(2) }}", 2),
+        ("{% set a = t_object(1) %}{% set a.x = 1 %}{{ t_id(2) }}", 2),
+        (
+            "{% set n = '\0main' %}{% if inner is defined %}{% set a = t_flag(1) %}{% else %}{% set inner = 1 %}{% import n as q %}{% if q.a %}{{ t_id(2) }}{% endif %}{% endif %}",
+            1,
+        ),
     ] {
         expect(text, Syntax::Jinja, waves, &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_filters_of_the_rewriting_are_not_for_authors() {
+    for text in ["{% if (t_flag|__d)() %}{% endif %}", "{{ variables.s|__r }}", "{{ 'a' is __x }}"] {
+        assert_eq!(compare(text, Syntax::Jinja), None, "{text}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::guard::guard;
+use super::super::pending::{Patience, pending_names};
 use super::super::source::parse_checked;
 use super::*;
 

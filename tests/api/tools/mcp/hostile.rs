@@ -36,7 +36,7 @@ async fn an_http_error_is_a_failure_with_its_status_and_tells_no_secrets() {
         match &error {
             ToolError::Failed { status, message } => {
                 assert_eq!(status, said);
-                assert!(message.starts_with("not today") && message.len() == 1024, "{message}");
+                assert!(message.starts_with("not today") && message.len() == 16_384, "{message}");
             }
             other => panic!("{other:?}"),
         }
