@@ -1,5 +1,6 @@
 //! What calls of tools cost: waves beside one call, many renders beside bare requests, and a call of no time.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -42,7 +43,8 @@ pub async fn run(options: &Options) -> Outcome {
     waves(&service, options).await?;
     many(&service, &tools, options).await?;
     instant(&service, &tools, options).await?;
-    without(&service, packages.path(), options).await
+    drop(service);
+    without(packages.path(), options).await
 }
 
 async fn register(service: &Server, tools: &str) -> Outcome {
@@ -165,7 +167,8 @@ async fn instant(service: &Server, tools: &str, options: &Options) -> Outcome {
 }
 
 /// A prompt that calls nothing, where there are many tools and where there are none.
-async fn without(service: &Server, packages: &std::path::Path, options: &Options) -> Outcome {
+async fn without(packages: &Path, options: &Options) -> Outcome {
+    let service = Server::service(None, Some(packages), &[]).await?;
     let alone = Server::service(None, Some(packages), &[]).await?;
     for at in 0..1_000 {
         let document =
@@ -178,7 +181,7 @@ async fn without(service: &Server, packages: &std::path::Path, options: &Options
     for (dialect, path) in [("jinja", workload::JINJA), ("go", workload::GO)] {
         let (mut with, mut none) = (Vec::new(), Vec::new());
         for _ in 0..options.rounds(5) {
-            for (times, server) in [(&mut with, service), (&mut none, &alone)] {
+            for (times, server) in [(&mut with, &service), (&mut none, &alone)] {
                 times.push(
                     wrk::load(&server.url(path), &workload::body_file("small"), options.duration(3)).await?,
                 );

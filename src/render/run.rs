@@ -85,7 +85,8 @@ impl Job {
                     job.calls.log_unmade();
                     return Ok(Ran { texts, calls: job.calls.clone(), pooled });
                 }
-                Wave::Waiting { needed } => job.make_calls(needed).await?,
+                // Boxed, so that a render without calls does not carry the room for them about.
+                Wave::Waiting { needed } => Box::pin(job.make_calls(needed)).await?,
             }
         }
     }

@@ -19,13 +19,10 @@ use sse_stream::{Sse, SseStream};
 
 use super::client;
 use super::fault::{Fault, longer_than, too_long, unusable};
-use crate::tools::error::{ToolError, quoted};
+use crate::tools::error::{HEARD_BYTES, ToolError, quoted};
 
 /// What of a call's `_meta` is sent as headers too, for those on the way who read no bodies.
 const TRACE: [&str; 2] = ["x-request-id", "traceparent"];
-
-/// How much of an error's body is read, in bytes.
-const ERROR_BYTES: usize = 4096;
 
 type Failure = StreamableHttpError<Fault>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
@@ -189,7 +186,7 @@ fn events(response: Response, limit: usize, id: RequestId) -> Events {
 /// What a server says about a failure: the message of a JSON-RPC error, else the beginning of the text.
 async fn words(mut response: Response) -> String {
     let mut body = Vec::new();
-    while body.len() < ERROR_BYTES
+    while body.len() < HEARD_BYTES
         && let Ok(Some(chunk)) = response.chunk().await
     {
         body.extend_from_slice(&chunk);
