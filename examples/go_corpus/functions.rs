@@ -7,7 +7,7 @@ use ai_prompt_shell::value::from_json;
 pub struct CorpusFunctions;
 
 const fn typed(params: &'static [Type], variadic: Option<Type>, result: Type) -> Signature {
-    Signature { params, variadic, result, takes_missing: false }
+    Signature { params, variadic, result, takes_missing: false, takes_gaps: false }
 }
 
 impl Functions for CorpusFunctions {

@@ -27,6 +27,9 @@ pub(super) struct Rest {
     answer_bytes: usize,
 }
 
+/// An argument with its name.
+type Named<'v> = (&'v str, &'v Value);
+
 /// A request under way: redirects change it.
 struct Request {
     url: Url,
@@ -39,12 +42,9 @@ struct Request {
 ///
 /// # Errors
 /// [`ToolError::Arguments`] for an argument that is not there, or cannot stand in an address.
-pub(super) fn fill<'v>(
-    address: &str,
-    arguments: &'v Value,
-) -> Result<(String, Vec<(&'v str, &'v Value)>), ToolError> {
+pub(super) fn fill<'v>(address: &str, arguments: &'v Value) -> Result<(String, Vec<Named<'v>>), ToolError> {
     let wrong = |message: String| ToolError::Arguments { message };
-    let mut rest: Vec<(&str, &Value)> = arguments
+    let mut rest: Vec<Named<'v>> = arguments
         .as_map()
         .into_iter()
         .flat_map(|map| map.iter())
@@ -96,7 +96,7 @@ impl Rest {
         &self,
         target: Target,
         method: &Method,
-        arguments: &[(&str, &Value)],
+        arguments: &[Named<'_>],
         trace: &HeaderMap,
     ) -> Result<Value, ToolError> {
         let Target { mut url, headers } = target;
@@ -168,7 +168,7 @@ impl Rest {
 }
 
 /// Arrays repeat the name; an object is written as JSON; null is left out.
-fn into_query(url: &mut Url, arguments: &[(&str, &Value)]) {
+fn into_query(url: &mut Url, arguments: &[Named<'_>]) {
     if arguments.is_empty() {
         return;
     }

@@ -133,7 +133,8 @@ async fn each_limit_is_a_setting() {
         settings.render.tool_calls = 2;
     })
     .await;
-    app.put_tool("m.t", json!({"type": "restful", "url": "/", "parameters": {"properties": {"n": {}}}})).await;
+    app.put_tool("m.t", json!({"type": "restful", "url": "/", "parameters": {"properties": {"n": {}}}}))
+        .await;
     let list: Vec<u32> = (0..300).collect();
     let cases = [
         ("go", "{{range .variables.list}}{{end}}", "steps"),
