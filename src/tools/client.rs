@@ -1,4 +1,4 @@
-//! The HTTP clients that all REST tools share: they ask the gate about every name, and follow no redirect by themselves.
+//! HTTP clients: they ask the gate about every name, and those of REST tools follow no redirect by themselves.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -61,13 +61,17 @@ fn client(gate: &Gate) -> reqwest::Result<Client> {
         .user_agent(USER_AGENT)
         .no_proxy()
         .redirect(Policy::none())
-        .dns_resolver(Arc::new(Resolver { gate: gate.clone() }))
+        .dns_resolver(resolver(gate))
         .pool_max_idle_per_host(IDLE_CONNECTIONS)
         .pool_idle_timeout(IDLE_TIME)
         .build()
 }
 
-/// Resolves names to addresses that the gate lets through.
+/// Resolves the names in URLs that the gate has checked to addresses that it lets through.
+pub fn resolver(gate: &Gate) -> Arc<dyn Resolve> {
+    Arc::new(Resolver { gate: gate.clone() })
+}
+
 struct Resolver {
     gate: Gate,
 }

@@ -12,6 +12,7 @@ use tokio::runtime::{Handle, Id};
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 
 use super::failure::unusable;
+use crate::tools::client::USER_AGENT;
 use crate::tools::error::ToolError;
 use crate::tools::gate::Gate;
 
@@ -25,8 +26,6 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 /// there is none; idle connections are left alone, since servers end those that ping without a call.
 const SILENCE: Duration = Duration::from_secs(20);
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
-
-const USER_AGENT: &str = concat!("ai-prompt-shell/", env!("CARGO_PKG_VERSION"));
 
 /// The channels to all servers.
 ///

@@ -77,16 +77,12 @@ fn of_transport(error: &DynamicTransportError) -> Fault {
     }
 }
 
-/// An error and its causes, down to the bottom.
-pub(super) fn causes<'a>(
-    error: &'a (dyn Error + 'static),
-) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
-}
-
 /// The words of the cause at the bottom of an error, which names no URL.
-pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
-    causes(error).last().map(ToString::to_string).unwrap_or_default()
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    std::iter::successors(Some(error), |&error| error.source())
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 pub(super) fn unreachable(message: &str) -> ToolError {

@@ -17,8 +17,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::client;
 use super::fault::{Fault, longer_than, too_long, unusable};
+use crate::tools::client::failure as client_failure;
 use crate::tools::error::{HEARD_BYTES, ToolError, quoted};
 
 /// What of a call's `_meta` is sent as headers too, for those on the way who read no bodies.
@@ -47,7 +47,7 @@ impl Http {
             Some(id) => request.header(HEADER_SESSION_ID, id.as_ref()),
             None => request,
         };
-        let response = request.send().await.map_err(|error| failure(client::failed(&error)))?;
+        let response = request.send().await.map_err(|error| failure(client_failure(&error)))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -143,7 +143,7 @@ fn traced(request: RequestBuilder, message: &ClientJsonRpcMessage) -> RequestBui
 fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, ToolError>> {
     let mut left = limit;
     response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(|error| client::failed(&error))?;
+        let chunk = chunk.map_err(|error| client_failure(&error))?;
         let rest = left.checked_sub(chunk.len());
         left = rest.ok_or_else(|| unusable(&longer_than(limit)))?;
         Ok(chunk)

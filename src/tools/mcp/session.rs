@@ -53,7 +53,7 @@ impl Session {
         secrets: HeaderMap,
         limit: usize,
     ) -> Result<Session, ToolError> {
-        let http = Http::new(client::new(&gate, &url, secrets)?, limit);
+        let http = Http::new(client::new(&gate, secrets)?, limit);
         let transport = StreamableHttpClientTransport::with_client(http, config(&url));
         Ok(Session { service: handshake(transport).await?, child: None })
     }

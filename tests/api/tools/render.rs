@@ -261,6 +261,35 @@ async fn limits_on_calls_hold() {
 }
 
 #[tokio::test]
+async fn arguments_of_any_size_are_seen_by_the_limits() {
+    let world = World::start_with(slow_limits).await;
+    let large = json!({"x": "x".repeat(5 << 20)});
+    for (syntax, template) in [("jinja", "{{ t_id(variables.x) }}"), ("go", "{{t_id .variables.x}}")] {
+        let answer = world.app.preview(syntax, template, large.clone()).await;
+        answer.assert_error(500, "render_error", "render_failed");
+        assert!(answer.error().2.contains("more than 4 MiB"), "{answer:?}");
+    }
+    assert!(world.called().is_empty());
+    // Less than that is passed on, and a call is known by it when the next wave asks again.
+    let template = "{% if t_id(variables.x) %}{{ t_id(variables.x) | length }}{% endif %}";
+    let answer = world.app.preview("jinja", template, json!({"x": "x".repeat(1 << 20)})).await;
+    assert_eq!((answer.rendered(), world.called().len()), (&json!("1048576"), 1));
+}
+
+#[tokio::test]
+async fn what_an_answer_lacks_is_missing_like_a_part_of_the_data() {
+    let world = World::start().await;
+    for (syntax, template) in [
+        ("jinja", "{{ t_id({'value': {'a': 1}}).b.c }}"),
+        ("go", "{{(t_id (dict \"value\" (dict \"a\" 1))).b.c}}"),
+    ] {
+        let answer = world.app.preview(syntax, template, json!({})).await;
+        answer.assert_error(400, "invalid_request_error", "missing_variables");
+        assert_eq!(answer.error().3["missing"], json!(["(an expression).b.c"]), "{answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_prompt_calls_only_the_tools_that_it_allows_itself() {
     let world = World::start().await;
     let prompt = json!({"userPrompt": "{{ t_id(1) }}{{ t_spare(2) }}", "limits": {"tools": ["t.id"]}});

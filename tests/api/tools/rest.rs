@@ -219,6 +219,12 @@ async fn the_settings_say_where_a_module_is_and_what_is_sent_there() {
     assert!(agent.unwrap().starts_with("ai-prompt-shell/"));
     // and no error repeats them, though the server does;
     assert!(answer.error().2.contains("you sent Bearer …"), "{answer:?}");
+    for before in [1_000, 1_010, 16_370, 16_380] {
+        app.put_tool("secret.t", json!({"type": "restful", "url": format!("late/{before}")})).await;
+        let answer = app.post("/api/tools/secret.t/call", json!({})).await;
+        let message = answer.error().2;
+        assert!(!message.contains("s3cr3t") && message.len() < 1_200, "{before}: {message}");
+    }
     // they go nowhere else, be it by redirect or by a document's own URL.
     for url in [format!("/redirect/307?to={}", other.url("/echo/")), other.url("/echo/")] {
         app.put_tool("secret.t", json!({"type": "restful", "url": url})).await;

@@ -157,6 +157,11 @@ async fn respond(seen: &Seen) -> Response<Body> {
             let said = seen.headers.get("authorization").map_or("no", |value| value.to_str().unwrap());
             reply(rest.parse().unwrap(), "text/plain", format!("you sent {said}, and {}", "x".repeat(2000)))
         }
+        // A failure that repeats the credentials after so many other bytes.
+        "late" => {
+            let said = seen.headers.get("authorization").map_or("no", |value| value.to_str().unwrap());
+            reply(500, "text/plain", format!("{}{said}", "x".repeat(rest.parse().unwrap())))
+        }
         // To the URL in the query, with this status.
         "redirect" => {
             let target = seen.query.strip_prefix("to=").unwrap_or_default();
