@@ -60,7 +60,7 @@ fuzz-seeds: ## keep what fuzzing has found: the fewest inputs that reach everyth
 	done
 
 bench-check: ## that the benches work, without measuring
-	$(CARGO) bench --bench render -- --test
+	$(CARGO) test --bench render
 	$(CARGO) run --quiet --example engines -- --rounds 1 > /dev/null
 	$(CARGO) run --quiet --example allocations > /dev/null
 
