@@ -38,7 +38,7 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
         .add_source(environment());
     for (key, value) in overrides {
         sources = match LISTS.contains(key) {
-            true => sources.set_override(key, value.split(',').map(str::trim).collect::<Vec<_>>()),
+            true => sources.set_override(key, items(value)),
             false => sources.set_override(key, value.as_str()),
         }
         .map_err(unreadable)?;
@@ -52,6 +52,12 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
 
 /// The settings that are lists: in the environment and in flags, their items are separated by commas.
 const LISTS: [&str; 3] = ["server.hosts", "server.origins", "tools.allowed_hosts"];
+
+/// The items of a list, as in the file or only separated by commas.
+fn items(text: &str) -> Vec<String> {
+    let bare = |item: &str| item.trim().trim_matches('"').to_owned();
+    serde_json::from_str(text).unwrap_or_else(|_| text.split(',').map(bare).collect())
+}
 
 fn environment() -> Environment {
     let environment =
@@ -141,6 +147,18 @@ mod tests {
         assert_eq!(settings.store.prefix, "p:");
         let settings = load_text("", &[("server.hosts", "a.test, b.test".into())]).unwrap();
         assert_eq!(settings.server.hosts, ["a.test", "b.test"]);
+        for (text, hosts) in [
+            (r#"["a.test", "b.test"]"#, &["a.test", "b.test"][..]),
+            (r#""a.test""#, &["a.test"]),
+            ("[]", &[]),
+            ("[::1],b.test", &["[::1]", "b.test"]),
+        ] {
+            assert_eq!(
+                load_text("", &[("server.hosts", text.into())]).unwrap().server.hosts,
+                hosts,
+                "{text}"
+            );
+        }
     }
 
     #[test]

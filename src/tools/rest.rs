@@ -157,7 +157,8 @@ impl Rest {
             return Err(too_long());
         }
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| failure(&error))? {
+        let broke_off = |_| ToolError::Answer { message: "it broke off before its end".into() };
+        while let Some(chunk) = response.chunk().await.map_err(broke_off)? {
             if bytes.len() + chunk.len() > limit {
                 return Err(too_long());
             }
@@ -214,7 +215,11 @@ fn declares_json(headers: &HeaderMap) -> bool {
 
 async fn value_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
     let invalid = |error| ToolError::Answer { message: format!("it is not valid JSON: {error}") };
-    aside(bytes.len() > LARGE_BYTES, move || from_json(&bytes).map_err(invalid)).await
+    aside(bytes.len() > LARGE_BYTES, move || {
+        // RFC 8259, section 8.1: a byte order mark may be ignored.
+        from_json(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).map_err(invalid)
+    })
+    .await
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<Value, ToolError> {

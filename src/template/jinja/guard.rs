@@ -381,6 +381,10 @@ impl Guard<'_> {
         {
             operands.push(&node.right);
             left = &node.left;
+            // A chain in brackets is an operand by itself: `(a ~ b) ~ c`.
+            if self.gap(left, &node.right).trim_start().starts_with(')') {
+                break;
+            }
         }
         operands.push(left);
         operands.reverse();

@@ -98,11 +98,15 @@ pub(super) fn as_missing(value: &Engine) -> Option<Arc<Missing>> {
 
 /// Whether `value` is there: neither undefined, nor missing, nor a gap.
 pub(super) fn is_there(value: &Engine) -> bool {
-    !value.is_undefined() && value.as_object().is_none_or(|object| !is_stand_in(object))
+    !value.is_undefined() && !is_stand_in(value)
 }
 
-fn is_stand_in(object: &DynObject) -> bool {
-    object.downcast_ref::<Missing>().is_some() || object.downcast_ref::<Gap>().is_some()
+/// Whether `value` stands for one that is not there: missing, or a gap.
+pub(super) fn is_stand_in(value: &Engine) -> bool {
+    let absent = |object: &DynObject| {
+        object.downcast_ref::<Missing>().is_some() || object.downcast_ref::<Gap>().is_some()
+    };
+    value.as_object().is_some_and(absent)
 }
 
 impl Object for Missing {

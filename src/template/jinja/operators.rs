@@ -82,24 +82,26 @@ pub(super) fn touch(value: &Engine) -> Result<(), Error> {
     spend(value)
 }
 
-/// The number 1 for a missing value, which is recorded, so that the run can go on and find more.
+/// The number 1 for a missing value, which is recorded, so that the run can go on and find more; 0 for a gap.
 fn number(value: &Engine) -> Engine {
     match as_missing(value) {
         Some(missing) => {
             run::record(&missing);
             Engine::from(1)
         }
+        None if missing::is_stand_in(value) => Engine::from(0),
         None => value.clone(),
     }
 }
 
-/// What stands for the result of an operator when an operand is missing: the other one, so that the run can go on.
+/// What stands for the result of an operator when an operand is missing or a gap: the other one, so that the run can
+/// go on.
 fn beside_missing(a: &Engine, b: &Engine) -> Option<Engine> {
-    match (as_missing(a), as_missing(b)) {
-        (Some(_), Some(_)) => Some(Engine::from(1)),
-        (Some(_), None) => Some(b.clone()),
-        (None, Some(_)) => Some(a.clone()),
-        (None, None) => None,
+    match (missing::is_stand_in(a), missing::is_stand_in(b)) {
+        (true, true) if as_missing(a).is_some() => Some(Engine::from(1)),
+        (true, _) => Some(b.clone()),
+        (false, true) => Some(a.clone()),
+        (false, false) => None,
     }
 }
 

@@ -58,6 +58,7 @@ async fn answers_are_values_or_texts() {
         ("/untyped/", json!("untyped")),
         ("/empty/", json!("")),
         ("/steps/3", json!("arrived")),
+        ("/marked/", json!({"a": 1})),
         ("/huge/4000000", json!("x".repeat(4_000_000))),
     ] {
         let answer = world.call("POST", path, json!({})).await;

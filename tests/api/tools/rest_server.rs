@@ -145,6 +145,7 @@ async fn respond(seen: &Seen) -> Response<Body> {
         "untyped" => Response::new(Body::from("untyped")),
         "empty" => reply(204, "application/json", ""),
         "broken" => reply(200, "application/json", "{\"a\": "),
+        "marked" => reply(200, "application/json", "\u{feff}{\"a\": 1}"),
         "binary" => reply(200, "application/octet-stream", vec![0xff, 0xfe, 0]),
         "huge" => json_reply(&json!("x".repeat(rest.parse().unwrap()))),
         // So many bytes without saying before how many.

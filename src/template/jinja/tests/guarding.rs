@@ -121,13 +121,48 @@ proptest! {
         };
         let mut bare = minijinja::Environment::new();
         bare.set_undefined_behavior(minijinja::UndefinedBehavior::SemiStrict);
-        let expected = bare.render_str(&source, context).ok();
+        let expected = bare.render_str(&source, context);
+        // Beside arithmetic, the engine takes `not (a)` for a call, and ours for what it means.
+        prop_assume!(!expected.as_ref().is_err_and(|error| error.to_string().contains("not is unknown")));
         let world = World::new(r#"{"a":"alpha","b":"beta","n":2,"l":[1,2,3],"m":{"k":"v"}}"#, "{}");
         prop_assume!(world.compile(&source).is_ok());
         let rendered = world.render(&source);
         // Missing values are ours to refuse.
         if !matches!(rendered, Err(RenderError::Missing(_))) {
-            prop_assert_eq!(rendered.ok(), expected);
+            prop_assert_eq!(rendered.ok(), expected.ok());
         }
+    }
+}
+
+#[test]
+fn a_chain_in_brackets_is_an_operand_of_the_chain_around_it() {
+    let world = World::of(r#"{"n": 2, "s": "vs", "l": ["p"]}"#);
+    for (source, expected) in [
+        ("{{ ('a' ~ 'b') ~ 'c' }}", "abc"),
+        ("{{ ('a' ~ 'b') ~ 'c' ~ 'd' }}", "abcd"),
+        ("{{ (('a' ~ 'b') ~ 'c') | length }}", "3"),
+        ("{{ ((variables.s ~ 'b')) ~ ('c' ~ 'd') ~ 'e' }}", "vsbcde"),
+        ("{{ 'a' ~ ('b') ~ 'c' }}", "abc"),
+        ("{{ (variables.n + variables.n) + variables.n }}", "6"),
+        ("{{ ( (variables.n+variables.n) ) + variables.n + 1 }}", "7"),
+        ("{{ (variables.s + 'a') + 'x' }}", "vsax"),
+        ("{% for x in (variables.l + [1]) + [2] %}{{ x }},{% endfor %}", "p,1,2,"),
+        ("{% set n = (variables.n+variables.n)\n + variables.n %}{{ n }}", "6"),
+        ("{% if (variables.s ~ 'b') ~ 'c' == 'vsbc' %}yes{% endif %}", "yes"),
+        ("{{ (variables.n * variables.n) * variables.n }}", "8"),
+    ] {
+        world.shows(source, expected);
+    }
+}
+
+#[test]
+fn operators_go_on_beside_a_gap() {
+    let world = World::of("{}");
+    for (source, expected) in [
+        ("{{ broken() + 'x' }}|{{ 'x' + broken() }}", "x|x"),
+        ("{{ broken() ~ 'x' }}|{{ broken() * 3 }}", "x|3"),
+        ("[{{ broken() + broken() }}]{{ 2 - broken() }}", "[]2"),
+    ] {
+        world.shows(source, expected);
     }
 }
