@@ -30,7 +30,7 @@ impl Arguments {
 
 /// What the arguments of a call may take, in bytes, as [`Arguments::bytes_up_to`] counts them; larger ones are not looked
 /// through to their end.
-pub const ARGUMENT_BYTES: usize = 4 << 20;
+pub const ARGUMENT_BYTES: usize = 16 << 20;
 
 /// What a call gave.
 #[derive(Debug, Clone, PartialEq)]
