@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ai_prompt_shell::template::go::{
     ExecError, ExecOptions, Functions, MissingKey, ParseError, ParseOptions, Set,
 };
-use ai_prompt_shell::value::{Value, from_json, without_lone_surrogates};
+use ai_prompt_shell::value::{Value, from_json, parse_json};
 use serde::Deserialize;
 
 use super::functions::CorpusFunctions;
@@ -40,10 +40,7 @@ pub struct Answer {
 
 impl Case {
     pub fn parse(line: &str) -> serde_json::Result<Case> {
-        match without_lone_surrogates(line.as_bytes()) {
-            Some(line) => serde_json::from_slice(&line),
-            None => serde_json::from_str(line),
-        }
+        parse_json(line.as_bytes())
     }
 
     fn name(&self) -> &str {

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
 use crate::model::Reason;
-use crate::value::{Value, without_lone_surrogates};
+use crate::value::{Value, parse_json};
 
 /// The longest body, in bytes.
 pub struct Limit(pub usize);
@@ -41,11 +41,7 @@ impl JsonBody {
         if first.is_some_and(|b| !b"{".contains(b)) {
             return Err(ApiError::invalid_json(&Reason::new("not a JSON object")));
         }
-        let parsed = serde_json::from_slice(self.bytes()).or_else(|error| {
-            let whole = without_lone_surrogates(self.bytes()).ok_or(error)?;
-            serde_json::from_slice(&whole)
-        });
-        parsed.map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
+        parse_json(self.bytes()).map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
     }
 }
 

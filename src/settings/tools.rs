@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for Module {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Module, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Table {
+        struct Members {
             url: Option<String>,
             #[serde(default)]
             headers: Secrets,
@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Module {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Module, A::Error> {
-                let Table { url, headers } = Table::deserialize(MapAccessDeserializer::new(map))?;
+                let Members { url, headers } = Members::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(Module { url, headers })
             }
         }
@@ -103,7 +103,8 @@ pub struct McpServer {
 
 /// Texts by name that are never shown, not even in an error about them. One that is written as `env:NAME` is the value of
 /// that variable of the environment.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Table")]
 pub struct Secrets(BTreeMap<String, String>);
 
 impl Secrets {
@@ -138,65 +139,34 @@ impl Serialize for Secrets {
     }
 }
 
-impl<'de> Deserialize<'de> for Secrets {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Secrets, D::Error> {
-        struct SecretsVisitor;
-
-        impl<'de> Visitor<'de> for SecretsVisitor {
-            type Value = Secrets;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table of texts")
-            }
-
-            fn visit_str<E: de::Error>(self, _: &str) -> Result<Secrets, E> {
-                Err(E::custom("a single text where a table of texts belongs"))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Secrets, A::Error> {
-                let mut texts = BTreeMap::new();
-                while let Some((name, Text(text))) = map.next_entry()? {
-                    texts.insert(name, text);
-                }
-                Ok(Secrets(texts))
-            }
-        }
-
-        deserializer.deserialize_any(SecretsVisitor)
+impl From<Table> for Secrets {
+    fn from(Table::Texts(texts): Table) -> Secrets {
+        Secrets(texts.into_iter().map(|(name, text)| (name, text.into())).collect())
     }
 }
 
-/// A text, or what the environment makes of one that looks like a number.
-struct Text(String);
+/// Without a tag, errors show what was expected and not what was there.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a table of texts")]
+enum Table {
+    Texts(BTreeMap<String, Scalar>),
+}
 
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
-        struct TextVisitor;
+/// A text, or what the environment makes of one that looks like something else.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Text(String),
+    Number(i64),
+    Truth(bool),
+}
 
-        impl Visitor<'_> for TextVisitor {
-            type Value = Text;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-                Ok(Text(text.to_owned()))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Text, E> {
-                Ok(Text(number.to_string()))
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Text, E> {
-                Ok(Text(number.to_string()))
-            }
-
-            fn visit_bool<E>(self, truth: bool) -> Result<Text, E> {
-                Ok(Text(truth.to_string()))
-            }
+impl From<Scalar> for String {
+    fn from(scalar: Scalar) -> String {
+        match scalar {
+            Scalar::Text(text) => text,
+            Scalar::Number(number) => number.to_string(),
+            Scalar::Truth(truth) => truth.to_string(),
         }
-
-        deserializer.deserialize_any(TextVisitor)
     }
 }

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lru::LruCache;
-use reqwest::Client;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
 use tokio::runtime::{Handle, Id};
 
-use super::error::ToolError;
+use super::error::{HEARD_BYTES, ToolError};
 use super::gate::{ANY_PORT, Gate};
 
 /// What the service calls itself.
@@ -100,4 +100,16 @@ pub fn failure(error: &reqwest::Error) -> ToolError {
         true => ToolError::Unreachable { message: "the request could not be sent".into() },
         false => ToolError::Unreachable { message: cause.to_string() },
     }
+}
+
+/// As much of the body of a failure as is listened to.
+pub async fn beginning(mut response: Response) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What cannot be read of an error's text is not worth an error of its own.
+    while bytes.len() < HEARD_BYTES
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        bytes.extend_from_slice(&chunk);
+    }
+    bytes
 }

@@ -3,9 +3,11 @@
 //! - [`Tools`]: binds arguments, and calls a tool within its limits
 //! - `prepared`: a tool's document made ready; `arguments`: what it takes; `modules`: where it is
 //! - `rest`, [`grpc`], [`mcp`]: the three ways to reach one; `client`: the HTTP client of the first
-//! - [`Gate`]: which addresses may be reached; `memory`: answers that are good for a while
+//! - [`Gate`]: which addresses may be reached; `secrets`: what is struck out of failures; `memory`: answers that are good
+//!   for a while; `identity`: what tells calls apart; `aside`: work that would hold up other requests
 
 mod arguments;
+mod aside;
 mod client;
 mod error;
 mod gate;

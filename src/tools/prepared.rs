@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 
 use super::arguments::Parameters;
+use super::aside::{LARGE_BYTES, aside};
 use super::error::ToolError;
 use crate::model::Tool;
 use crate::schema::{Schema, in_words};
@@ -104,26 +105,8 @@ impl Prepared {
                 Err(ToolError::Answer { message })
             }
         };
-        aside(is_large, check).await
+        if is_large { aside(check).await } else { check() }
     }
-}
-
-/// What is larger than this is worked on by another thread, so that it holds up no other request.
-pub(super) const LARGE_BYTES: usize = 256 << 10;
-
-/// Works on an answer, on a thread of its own if it is large.
-///
-/// # Errors
-/// Those of the work.
-pub(super) async fn aside(
-    is_large: bool,
-    work: impl FnOnce() -> Result<Value, ToolError> + Send + 'static,
-) -> Result<Value, ToolError> {
-    if !is_large {
-        return work();
-    }
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(ToolError::Answer { message: "reading it broke off".into() }))
 }
 
 impl Binding {

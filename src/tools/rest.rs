@@ -6,11 +6,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use reqwest::{Response, Url};
 use serde_json::Value as Json;
 
-use super::client::{Clients, failure};
-use super::error::{HEARD_BYTES, ToolError, quoted};
+use super::aside::{LARGE_BYTES, aside};
+use super::client::{Clients, beginning, failure};
+use super::error::{ToolError, quoted};
 use super::gate::Gate;
 use super::modules::Target;
-use super::prepared::{LARGE_BYTES, aside};
 use crate::value::{Value, from_json};
 
 /// How many redirects are followed.
@@ -91,7 +91,7 @@ impl Rest {
     /// Sends `arguments` to a target with a method: in the query of `GET` and `DELETE`, as a JSON body else.
     ///
     /// # Errors
-    /// [`ToolError`], with the first 1 KiB of an answer that is no success.
+    /// [`ToolError`], with the beginning of an answer that is no success.
     pub async fn call(
         &self,
         target: Target,
@@ -215,30 +215,18 @@ fn declares_json(headers: &HeaderMap) -> bool {
 
 async fn value_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
     let invalid = |error| ToolError::Answer { message: format!("it is not valid JSON: {error}") };
-    aside(bytes.len() > LARGE_BYTES, move || {
+    let is_large = bytes.len() > LARGE_BYTES;
+    let parse = move || {
         // RFC 8259, section 8.1: a byte order mark may be ignored.
         from_json(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).map_err(invalid)
-    })
-    .await
+    };
+    if is_large { aside(parse).await } else { parse() }
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| ToolError::Answer { message: "it is neither JSON nor UTF-8 text".into() })?;
     Ok(Value::from(text.as_str()))
-}
-
-/// As much of a body as is quoted.
-async fn beginning(mut response: Response) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // What cannot be read of an error's text is not worth an error of its own.
-    while let Ok(Some(chunk)) = response.chunk().await {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() >= HEARD_BYTES {
-            break;
-        }
-    }
-    bytes
 }
 
 #[cfg(test)]

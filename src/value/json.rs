@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{List, Map, SmolStr, Value};
@@ -13,6 +13,14 @@ use super::{List, Map, SmolStr, Value};
 /// # Errors
 /// The parser's own error, with line and column, for text that is not JSON or nests deeper than 128.
 pub fn from_json(text: &[u8]) -> Result<Value, serde_json::Error> {
+    parse_json(text)
+}
+
+/// As [`from_json`], into any type.
+///
+/// # Errors
+/// As [`from_json`], and where the text does not fit the type.
+pub fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
     serde_json::from_slice(text).or_else(|error| match without_lone_surrogates(text) {
         Some(whole) => serde_json::from_slice(&whole),
         None => Err(error),
@@ -20,7 +28,7 @@ pub fn from_json(text: &[u8]) -> Result<Value, serde_json::Error> {
 }
 
 /// A copy of the JSON text in which every escaped half of a surrogate pair is U+FFFD; nothing if there is none.
-pub fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
+fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut copied = 0;
     let mut at = 0;

@@ -10,7 +10,7 @@ mod path;
 
 use std::sync::Arc;
 
-pub use json::{from_json, without_lone_surrogates};
+pub use json::{from_json, parse_json};
 pub use map::Map;
 pub use path::{Path, Step};
 pub use smol_str::SmolStr;
@@ -47,6 +47,11 @@ impl std::ops::Deref for List {
         &self.0
     }
 }
+
+/// What an entry of an object takes beside its key's and its value's own bytes.
+const ENTRY_BYTES: usize = size_of::<(SmolStr, Value)>();
+/// What an array or object takes beside its parts.
+const CONTAINER_BYTES: usize = 160;
 
 impl Value {
     /// The text, if this is a string.
@@ -87,14 +92,7 @@ impl Value {
         }
         count
     }
-}
 
-/// What an entry of an object takes beside its key's and its value's own bytes.
-const ENTRY_BYTES: usize = size_of::<(SmolStr, Value)>();
-/// What an array or object takes beside its parts.
-const CONTAINER_BYTES: usize = 160;
-
-impl Value {
     /// About how many bytes of memory the tree takes, shared parts counted each time, counted little further than `limit`.
     pub fn bytes_up_to(&self, limit: usize) -> usize {
         let mut waiting = vec![self];

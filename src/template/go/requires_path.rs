@@ -43,9 +43,7 @@ impl Path {
         }
         path
     }
-}
 
-impl Path {
     fn fields(&self, fields: &[Box<str>]) -> Path {
         let mut path = self.clone();
         for field in fields {

@@ -9,9 +9,9 @@ use prost_reflect::DescriptorPool;
 use prost_reflect::prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use sha2::{Digest, Sha256};
-use tokio::task::JoinSet;
 
 use super::failure::{guarded, unusable};
+use crate::tools::aside::aside;
 use crate::tools::error::ToolError;
 
 /// The most bytes that the descriptors of one service may have, with all that they import. In memory they take about
@@ -76,7 +76,8 @@ impl Types {
         files: impl FnOnce() -> Result<Files, ToolError> + Send + 'static,
     ) -> Result<DescriptorPool, ToolError> {
         let (shelf, asked) = (self.shelf.clone(), Instant::now());
-        aside(move || {
+        // A MiB of descriptors takes about 0.1 s.
+        let work = move || {
             // One after the other, since what many calls make at once would take too much memory.
             let _turn = shelf.turn.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(types) = shelf.get(&origin, age.saturating_add(asked.elapsed())) {
@@ -86,8 +87,8 @@ impl Types {
             let types = build(files)?;
             shelf.put(origin, Known { types: types.clone(), bytes, since: Instant::now() });
             Ok(types)
-        })
-        .await
+        };
+        aside(move || guarded(work)).await
     }
 }
 
@@ -130,14 +131,4 @@ fn build(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, ToolError> {
     let added = types.add_file_descriptor_protos(files);
     added.map_err(|error| unusable(&format!("its message types contradict each other: {error}")))?;
     Ok(types)
-}
-
-/// Works away from the runtime's own thread, since a MiB of descriptors takes about 0.1 s. What has not begun when
-/// the call is dropped is not done.
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    let mut tasks = JoinSet::new();
-    tasks.spawn_blocking(move || guarded(work));
-    tasks.join_next().await.and_then(Result::ok).unwrap_or_else(|| Err(unusable("the runtime is ending")))
 }

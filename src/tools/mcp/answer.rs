@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::Value;
 
-use super::fault::unusable;
+use super::fault::unreadable;
 use crate::tools::error::{ToolError, quoted};
 
 /// The structured content if there is any, else the text parts, one per line.
@@ -13,8 +13,8 @@ use crate::tools::error::{ToolError, quoted};
 pub(super) fn value(response: CallToolResponse) -> Result<Value, ToolError> {
     match response {
         CallToolResponse::Complete(result) => value_of(result),
-        CallToolResponse::InputRequired(_) => Err(unusable("it asks for more input")),
-        _ => Err(unusable("it is put off until later")),
+        CallToolResponse::InputRequired(_) => Err(unreadable("it asks for more input")),
+        _ => Err(unreadable("it is put off until later")),
     }
 }
 
@@ -26,7 +26,7 @@ fn value_of(result: CallToolResult) -> Result<Value, ToolError> {
     match result.structured_content {
         Some(value) => Ok(value),
         None if texts.is_empty() && !result.content.is_empty() => {
-            Err(unusable("it has neither text nor structured content"))
+            Err(unreadable("it has neither text nor structured content"))
         }
         None => Ok(Value::String(texts.join("\n"))),
     }

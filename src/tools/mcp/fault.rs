@@ -44,7 +44,7 @@ pub(super) fn of_call(error: ServiceError) -> Fault {
         ServiceError::McpError(error) => of_json_rpc(error).into(),
         ServiceError::TransportSend(error) => of_transport(&error),
         ServiceError::TransportClosed => unreachable("the connection broke").into(),
-        ServiceError::UnexpectedResponse => unusable("it is no result of a tool").into(),
+        ServiceError::UnexpectedResponse => unreadable("it is no result of a tool").into(),
         other => unreachable(&other.to_string()).into(),
     }
 }
@@ -89,6 +89,6 @@ pub(super) fn unreachable(message: &str) -> ToolError {
     ToolError::Unreachable { message: quoted(message) }
 }
 
-pub(super) fn unusable(message: &str) -> ToolError {
+pub(super) fn unreadable(message: &str) -> ToolError {
     ToolError::Answer { message: message.to_owned() }
 }

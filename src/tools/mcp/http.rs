@@ -17,9 +17,9 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::fault::{Fault, longer_than, too_long, unusable};
-use crate::tools::client::failure as client_failure;
-use crate::tools::error::{HEARD_BYTES, ToolError, quoted};
+use super::fault::{Fault, longer_than, too_long, unreadable};
+use crate::tools::client::{self, beginning};
+use crate::tools::error::{ToolError, quoted};
 
 /// What of a call's `_meta` is sent as headers too, for those on the way who read no bodies.
 const TRACE: [&str; 2] = ["x-request-id", "traceparent"];
@@ -47,7 +47,7 @@ impl Http {
             Some(id) => request.header(HEADER_SESSION_ID, id.as_ref()),
             None => request,
         };
-        let response = request.send().await.map_err(|error| failure(client_failure(&error)))?;
+        let response = request.send().await.map_err(|error| failure(client::failure(&error)))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -83,10 +83,10 @@ impl StreamableHttpClient for Http {
         } else if is(&response, JSON_MIME_TYPE) {
             let body = body(response, self.limit).await.map_err(failure)?;
             let answer =
-                answer(&body, request.id).ok_or_else(|| failure(unusable("it is no JSON-RPC answer")))?;
+                answer(&body, request.id).ok_or_else(|| failure(unreadable("it is no JSON-RPC answer")))?;
             Ok(StreamableHttpPostResponse::Json(answer, session))
         } else {
-            Err(failure(unusable("it is neither JSON nor a stream of events")))
+            Err(failure(unreadable("it is neither JSON nor a stream of events")))
         }
     }
 
@@ -143,9 +143,9 @@ fn traced(request: RequestBuilder, message: &ClientJsonRpcMessage) -> RequestBui
 fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, ToolError>> {
     let mut left = limit;
     response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(|error| client_failure(&error))?;
+        let chunk = chunk.map_err(|error| client::failure(&error))?;
         let rest = left.checked_sub(chunk.len());
-        left = rest.ok_or_else(|| unusable(&longer_than(limit)))?;
+        left = rest.ok_or_else(|| unreadable(&longer_than(limit)))?;
         Ok(chunk)
     })
 }
@@ -184,13 +184,8 @@ fn events(response: Response, limit: usize, id: RequestId) -> Events {
 }
 
 /// What a server says about a failure: the message of a JSON-RPC error, else the beginning of the text.
-async fn words(mut response: Response) -> String {
-    let mut body = Vec::new();
-    while body.len() < HEARD_BYTES
-        && let Ok(Some(chunk)) = response.chunk().await
-    {
-        body.extend_from_slice(&chunk);
-    }
+async fn words(response: Response) -> String {
+    let body = beginning(response).await;
     match serde_json::from_slice(&body) {
         Ok(ServerJsonRpcMessage::Error(error)) => quoted(&error.error.message),
         _ => quoted(&String::from_utf8_lossy(&body)),
