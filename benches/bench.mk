@@ -1,6 +1,7 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-tools bench-programs
+.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-tools bench-chat bench-streams \
+	bench-programs
 
 BENCH ?=
 BENCH_DRIVER = target/release/examples/driver
@@ -33,7 +34,14 @@ bench-tools: bench-programs ## calls of tools beside bare requests (two minutes;
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
 	$(BENCH_DRIVER) tools $(BENCH)
 
+bench-chat: bench-programs ## chat through a rendered prompt beside a bare proxy (three minutes; needs wrk)
+	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
+	$(BENCH_DRIVER) chat $(BENCH)
+
+bench-streams: bench-programs ## 1,000 streams held for a minute: failures, memory (more than a minute)
+	$(BENCH_DRIVER) streams $(BENCH)
+
 # Two steps: built together with examples, the service would get the features of their dependencies too.
 bench-programs:
 	cargo build --release --bin ai-prompt-shell
-	cargo build --release --example bare --example driver
+	cargo build --release --example bare --example proxy --example driver

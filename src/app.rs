@@ -6,8 +6,10 @@ use std::time::Duration;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::catalog::{self, Catalog};
+use crate::chat::Chat;
+use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
-use crate::settings::{Dependences, McpServer, Module, Secrets, Settings};
+use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secrets, Settings};
 use crate::store::{self, StoreError};
 use crate::template::Limits;
 use crate::tools::{self, Tools};
@@ -22,7 +24,11 @@ pub struct App {
     /// What templates call.
     pub tools: Arc<Tools>,
     /// Prompts to text and messages.
-    pub renderer: Renderer,
+    pub renderer: Arc<Renderer>,
+    /// The models.
+    pub llm: Arc<Llm>,
+    /// Prompts to answers.
+    pub chat: Chat,
 }
 
 /// Why the services could not be put together.
@@ -34,6 +40,9 @@ pub enum BuildError {
     /// The settings for tools cannot be used.
     #[error("settings: {0}")]
     Tools(#[from] tools::InvalidOptions),
+    /// The settings for models cannot be used.
+    #[error("settings: {0}")]
+    Llm(#[from] llm::InvalidModels),
     /// The system gives no threads.
     #[error("the threads for long renders cannot be started: {0}")]
     Threads(#[from] std::io::Error),
@@ -47,6 +56,7 @@ impl App {
     pub async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
         let limits = limits(&settings.render);
         let tools = Arc::new(Tools::new(tool_options(&settings.tools))?);
+        let llm = Arc::new(Llm::new(llm_options(&settings.llm))?);
         let store = store::open(&settings.store.url).await?;
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load().await;
@@ -58,8 +68,9 @@ impl App {
             tool_calls_at_once: settings.tools.parallel,
             queue: settings.render.queue,
         };
-        let renderer = Renderer::new(catalog.clone(), tools.clone(), options)?;
-        Ok(Arc::new(App { catalog, tools, renderer }))
+        let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), options)?);
+        let chat = Chat::new(catalog.clone(), renderer.clone(), llm.clone(), settings.llm.params.clone());
+        Ok(Arc::new(App { catalog, tools, renderer, llm, chat }))
     }
 
     /// Keeps the catalog up to date until the handle is aborted, also after a panic in there.
@@ -98,9 +109,57 @@ fn catalog_options(settings: &Settings) -> catalog::Options {
     }
 }
 
+fn llm_options(settings: &crate::settings::Llm) -> llm::Options {
+    let upstream = settings.base_url.as_ref().map(|base_url| llm::UpstreamOptions {
+        base_url: base_url.clone(),
+        api_key: settings.api_key.as_ref().map(|key| key.reveal().to_owned()),
+        headers: revealed(&settings.headers),
+    });
+    let model = |model: &Model| llm::ModelOptions {
+        name: model.name.clone(),
+        upstream_model: model.upstream_model.clone(),
+        upstream: own_upstream(upstream.as_ref(), model),
+        timeout: model.timeout_ms.map(Duration::from_millis),
+        fallback: model.fallback.clone(),
+        capabilities: serde_json::to_value(model.capabilities).unwrap_or_default(),
+    };
+    llm::Options {
+        models: settings.models.iter().map(model).collect(),
+        upstream,
+        default_model: settings.default_model.clone(),
+        default_embedding_model: settings.default_embedding_model.clone(),
+        timeout: Duration::from_millis(settings.timeout_ms),
+        chunk_timeout: Duration::from_millis(settings.chunk_timeout_ms),
+        keep_alive: Duration::from_millis(settings.keep_alive_ms),
+        answer_bytes: settings.answer_bytes,
+        parallel: settings.parallel,
+        drain: settings.on_disconnect == OnDisconnect::Drain,
+        log_content: settings.log_content,
+    }
+}
+
+/// The upstream of a model that says something about it. What it leaves out is that of the default one, whose secrets go to
+/// its own address only.
+fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option<llm::UpstreamOptions> {
+    let api_key = model.api_key.as_ref().map(|key| key.reveal().to_owned());
+    let headers: Vec<(String, String)> = revealed(&model.headers);
+    match &model.base_url {
+        Some(base_url) => Some(llm::UpstreamOptions { base_url: base_url.clone(), api_key, headers }),
+        None if api_key.is_none() && headers.is_empty() => None,
+        None => {
+            let mut upstream = default?.clone();
+            upstream.api_key = api_key.or(upstream.api_key);
+            upstream.headers.extend(headers);
+            Some(upstream)
+        }
+    }
+}
+
+fn revealed<C: FromIterator<(String, String)>>(secrets: &Secrets) -> C {
+    secrets.reveal().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+}
+
 fn tool_options(settings: &crate::settings::Tools) -> tools::Options {
-    let revealed =
-        |secrets: &Secrets| secrets.reveal().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
     let module = |module: &Module| tools::ModuleOptions {
         url: module.url.clone(),
         headers: revealed(&module.headers),

@@ -23,12 +23,17 @@ pub mod trace;
 pub mod schema;
 
 pub mod store;
+pub mod outbound;
 
 pub mod catalog;
 pub mod template;
 pub mod tools;
+pub mod llm;
+pub mod content;
 
 pub mod render;
+
+pub mod chat;
 
 pub mod app;
 

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers from the ground up; a module names only modules of lower layers.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["error", "value", "trace"],
     &["model", "settings", "schema"],
     &["telemetry"],
-    &["store"],
-    &["catalog", "template", "tools"],
+    &["store", "outbound"],
+    &["catalog", "template", "tools", "llm", "content"],
     &["render"],
+    &["chat"],
     &["app"],
     &["http"],
 ];
@@ -25,7 +26,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ("minijinja_contrib", &["template/jinja"]),
     ("redis::", &["store"]),
     ("redb", &["store"]),
-    ("reqwest", &["tools", "cli/client.rs"]),
+    ("reqwest", &["outbound", "tools", "llm", "cli/client.rs"]),
     ("tonic", &["tools/grpc"]),
     ("prost_reflect", &["tools/grpc"]),
     ("rmcp", &["tools/mcp"]),

@@ -1,22 +1,31 @@
-//! Measures the release binary from outside, as clients see it: `make bench-http`, `bench-scan`, `bench-live`, `bench-hostile`, `bench-tools`.
+//! Measures the release binary from outside, as clients see it: `make bench-http`, `bench-scan`, `bench-live`, `bench-hostile`, `bench-tools`, `bench-chat`,
+//! `bench-streams`.
 //!
 //! - `http`: requests per second, beside a bare actix-web handler around minijinja in the same run
 //! - `scan`: start, memory and idle costs with 100,000 environs in Redis
 //! - `live`: renders under load while documents change: failures, torn answers, how old they are
 //! - `hostile`: latency of a normal render while hostile templates run
 //! - `tools`: calls of tools in waves, many at once, and of no time, beside bare requests
-//! - `process`, `redis`, `workload`, `wrk`, `client`, `figures`, `statistics`: what these are made of
+//! - `chat`: answers of a model through a rendered prompt, beside a bare proxy in the same run
+//! - `streams`: 1,000 streams held for a minute: failures, memory
+//! - `process`, `redis`, `workload`, `wrk`, `client`, `connection`, `model_server`, `completions`, `tool_server`,
+//!   `figures`, `statistics`: what these are made of
 
+mod chat;
 mod client;
+mod completions;
+mod connection;
 mod figures;
 mod hostile;
 mod hostile_templates;
 mod http;
 mod live;
+mod model_server;
 mod options;
 mod process;
 mod redis;
 mod scan;
+mod streams;
 mod tool_server;
 mod tools;
 #[path = "../statistics.rs"]
@@ -30,7 +39,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// What a measurement ends with: nothing, or why it could not be made.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-const USAGE: &str = "usage: driver http|scan|live|hostile|tools [--seconds N] [--rounds N]";
+const USAGE: &str = "usage: driver http|scan|live|hostile|tools|chat|streams [--seconds N] [--rounds N]";
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome {
@@ -51,6 +60,8 @@ async fn measure(what: &str, options: &Options) -> Outcome {
         "live" => live::run(options).await,
         "hostile" => hostile::run(options).await,
         "tools" => tools::run(options).await,
+        "chat" => chat::run(options).await,
+        "streams" => streams::run(options).await,
         _ => Err(USAGE.into()),
     }
 }

@@ -1,5 +1,6 @@
 //! Servers under measurement: started on a free port, watched through `/proc`, gone when dropped.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -37,9 +38,18 @@ impl Server {
 
     /// Runs the bare handler of `benches/http/bare.rs` over a folder with the workload.
     pub async fn bare(workload: &Path) -> Outcome<Server> {
+        Server::example("bare", &[workload.as_os_str()]).await
+    }
+
+    /// Runs the bare proxy of `benches/proxy/bare.rs` over a folder with the workload, in front of an upstream.
+    pub async fn proxy(workload: &Path, upstream: &str) -> Outcome<Server> {
+        Server::example("proxy", &[workload.as_os_str(), upstream.as_ref()]).await
+    }
+
+    async fn example(name: &str, arguments: &[&OsStr]) -> Outcome<Server> {
         let (address, folder) = (free_address()?, tempfile::tempdir()?);
-        let mut command = Command::new(executable("examples/bare")?);
-        command.arg(&address).arg(workload);
+        let mut command = Command::new(executable(&format!("examples/{name}"))?);
+        command.arg(&address).args(arguments);
         Server::start(command, &address, "/", folder).await
     }
 
@@ -52,7 +62,7 @@ impl Server {
         let base = format!("http://{address}");
         let mut server = Server { base, ready_after: Duration::ZERO, child, folder };
         let url = server.url(check);
-        // The bare handler knows no readiness check: any answer of it will do.
+        // The bare programs know no readiness check: any answer of them will do.
         while !client::answers(&url, check == "/readyz").await {
             let ended = server.child.try_wait()?;
             if ended.is_some() || started.elapsed() > START_LIMIT {

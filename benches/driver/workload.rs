@@ -13,6 +13,8 @@ pub const REQUESTS: [&str; 3] = ["small", "items40k", "text40k"];
 pub const JINJA: &str = "/api/render/prompts/bench.jinja";
 /// Where the prompt is rendered, by dialect.
 pub const GO: &str = "/api/render/prompts/bench.go";
+/// Where a model is asked with the prompt.
+pub const CHAT: &str = "/api/chat/prompts/bench.jinja";
 
 /// The folder of the workload.
 pub fn folder() -> PathBuf {
@@ -80,15 +82,24 @@ pub fn documents() -> Outcome<Vec<(String, String)>> {
     Ok(prompts.chain(environs).map(|(key, document)| (key, document.to_string())).collect())
 }
 
-/// Asserts that a server renders a request as it must.
-pub async fn verify(url: &str, request: &str) -> Outcome {
+/// The body of a request.
+pub fn body(request: &str) -> Outcome<Json> {
+    read_json(&format!("{request}.body.json"))
+}
+
+/// The messages that a request must give.
+pub fn messages(request: &str) -> Outcome<Json> {
     let expected = read_json(&format!("{request}.expected.json"))?;
-    let messages = json!([
+    Ok(json!([
         {"role": "system", "content": expected["system"]},
         {"role": "user", "content": expected["user"]},
-    ]);
+    ]))
+}
+
+/// Asserts that a server renders a request as it must.
+pub async fn verify(url: &str, request: &str) -> Outcome {
     let (status, answer) = client::post(url, read(&format!("{request}.body.json"))?).await?;
-    if status == 200 && answer["rendered_prompt"] == messages {
+    if status == 200 && answer["rendered_prompt"] == messages(request)? {
         return Ok(());
     }
     Err(format!("{url} does not render {request} as expected: {status} {answer}").into())

@@ -1,17 +1,14 @@
 //! Failures as answers: one table from kinds to statuses, one shape for all bodies.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, RETRY_AFTER};
+use actix_web::http::header::{ALLOW, ContentType, HeaderName, RETRY_AFTER};
+use actix_web::web::Bytes;
 use actix_web::{HttpResponse, ResponseError};
 use serde_json::{Value as Json, json};
 
-use crate::catalog::WriteError;
-use crate::error::{Kind, Kinded};
-use crate::model::{DocumentKind, InvalidId, Reason};
-use crate::render::{RenderFailure, TrialFailure};
-use crate::store::StoreError;
-use crate::template::{CompileError, Missing};
-use crate::tools::ToolError;
+use crate::error::Kind;
+use crate::model::{DocumentKind, Reason};
+use crate::render::RenderFailure;
 
 /// A failure in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +23,9 @@ struct Answer {
     message: String,
     param: Option<&'static str>,
     details: Option<Json>,
-    allow: Option<&'static str>,
+    headers: Vec<(HeaderName, String)>,
+    /// The body, where another service has written it.
+    passed_on: Option<Bytes>,
 }
 
 /// Kind -> status and type: the one table.
@@ -46,10 +45,11 @@ fn status_and_type(kind: Kind) -> (StatusCode, &'static str) {
 }
 
 impl ApiError {
-    fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> ApiError {
+    pub(super) fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> ApiError {
         let (status, kind) = status_and_type(kind);
         let message = message.into();
-        ApiError(Box::new(Answer { status, kind, code, message, param: None, details: None, allow: None }))
+        let (param, details, headers, passed_on) = (None, None, Vec::new(), None);
+        ApiError(Box::new(Answer { status, kind, code, message, param, details, headers, passed_on }))
     }
 
     /// An error of the request whose status is not that of its kind.
@@ -59,12 +59,24 @@ impl ApiError {
         error
     }
 
-    fn with_details(mut self, details: Json) -> ApiError {
+    pub(super) fn with_details(mut self, details: Json) -> ApiError {
         self.0.details = Some(details);
         self
     }
 
-    fn about(mut self, param: &'static str) -> ApiError {
+    /// An error in another service's words: its status, and its body as it is.
+    pub(super) fn passed_on(mut self, status: u16, body: Bytes) -> ApiError {
+        self.0.status = StatusCode::from_u16(status).unwrap_or(self.0.status);
+        self.0.passed_on = Some(body);
+        self
+    }
+
+    pub(super) fn with_header(mut self, name: HeaderName, value: impl Into<String>) -> ApiError {
+        self.0.headers.push((name, value.into()));
+        self
+    }
+
+    pub(super) fn about(mut self, param: &'static str) -> ApiError {
         self.0.param = Some(param);
         self
     }
@@ -116,9 +128,8 @@ impl ApiError {
     /// The path does not know the method; `allowed` are those that it knows.
     pub fn method_not_allowed(method: &str, allowed: &'static str) -> ApiError {
         let message = format!("this path does not take {method}; it takes {allowed}");
-        let mut error = ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
-        error.0.allow = Some(allowed);
-        error
+        ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+            .with_header(ALLOW, allowed)
     }
 
     /// The body is longer than the limit.
@@ -159,6 +170,16 @@ impl ApiError {
         ApiError::new(Kind::PreconditionFailed, "etag_mismatch", message)
     }
 
+    /// Work for a request broke off.
+    pub fn broken_off(reason: &str) -> ApiError {
+        ApiError::new(Kind::Failed, "render_failed", format!("the work for this request broke off: {reason}"))
+    }
+
+    /// The error as the last event of a stream that has begun.
+    pub fn event(&self) -> Bytes {
+        format!("data: {}\n\n", self.body()).into()
+    }
+
     fn body(&self) -> Json {
         let mut error = json!({
             "message": self.0.message,
@@ -195,134 +216,20 @@ impl ResponseError for ApiError {
 
     fn error_response(&self) -> HttpResponse {
         let mut response = HttpResponse::build(self.0.status);
-        if let Some(allow) = self.0.allow {
-            response.insert_header((ALLOW, allow));
-        }
         if self.0.status == StatusCode::TOO_MANY_REQUESTS {
             response.insert_header((RETRY_AFTER, "1"));
         }
-        response.json(self.body())
-    }
-}
-
-impl From<InvalidId> for ApiError {
-    fn from(error: InvalidId) -> ApiError {
-        ApiError::new(Kind::InvalidInput, "invalid_id", error.to_string()).about("id")
-    }
-}
-
-impl From<RenderFailure> for ApiError {
-    fn from(failure: RenderFailure) -> ApiError {
-        let kind = failure.kind();
-        let error = |code| ApiError::new(kind, code, failure.to_string());
-        match &failure {
-            RenderFailure::InvalidId(_) => error("invalid_id").about("id"),
-            RenderFailure::NotFound { .. } => error("prompt_not_found").about("id"),
-            RenderFailure::InvalidDocument { violations } => {
-                error("invalid_document").with_details(json!({"violations": violations}))
-            }
-            RenderFailure::FailedDependency { .. } => error("failed_dependency"),
-            RenderFailure::InvalidTemplate { source, file } => {
-                error("invalid_template").with_details(compile_details(source, file.as_deref()))
-            }
-            RenderFailure::Unreadable { reasons, .. } => {
-                error("invalid_template").with_details(json!({"problems": reasons}))
-            }
-            RenderFailure::InvalidParameters { .. } => error("invalid_template"),
-            RenderFailure::InvalidVariables { violations } => {
-                error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
-            }
-            RenderFailure::Missing { missing, violations } => {
-                let mut details = missing_details(missing);
-                if let (false, Some(members)) = (violations.is_empty(), details.as_object_mut()) {
-                    members.insert("violations".to_owned(), json!(violations));
-                }
-                error("missing_variables").about("variables").with_details(details)
-            }
-            RenderFailure::Failed { position, .. } => match position {
-                Some(position) => error("render_failed").with_details(json!(position)),
-                None => error("render_failed"),
-            },
-            RenderFailure::Timeout | RenderFailure::NoTurn => error("render_timeout"),
-            RenderFailure::ToolsTimeout { tools } => {
-                error("render_timeout").with_details(json!({"tools": tools}))
-            }
-            RenderFailure::Overloaded => error("overloaded"),
-            RenderFailure::NotLoaded { .. } => error("not_ready"),
+        for (name, value) in &self.0.headers {
+            response.insert_header((name.clone(), value.as_str()));
+        }
+        match &self.0.passed_on {
+            Some(body) => response.content_type(ContentType::json()).body(body.clone()),
+            None => response.json(self.body()),
         }
     }
 }
 
-fn place(line: Option<usize>, column: Option<usize>) -> Json {
+/// A place in a text, as details.
+pub(super) fn place(line: Option<usize>, column: Option<usize>) -> Json {
     json!({"line": line, "column": column})
-}
-
-fn compile_details(error: &CompileError, file: Option<&str>) -> Json {
-    let position = error.position();
-    let mut details = place(position.map(|p| p.line), position.and_then(|p| p.column));
-    if let Some(members) = details.as_object_mut() {
-        members.extend(position.map(|p| ("template".to_owned(), json!(p.template))));
-        members.extend(file.map(|file| ("file".to_owned(), json!(file))));
-    }
-    details
-}
-
-fn missing_details(missing: &[Missing]) -> Json {
-    let paths: Vec<&str> = missing.iter().map(|m| m.path.as_str()).collect();
-    let positions: serde_json::Map<String, Json> =
-        missing.iter().filter_map(|m| Some((m.path.clone(), json!(m.position.as_ref()?)))).collect();
-    json!({"missing": paths, "positions": positions})
-}
-
-impl From<TrialFailure> for ApiError {
-    fn from(failure: TrialFailure) -> ApiError {
-        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
-        match failure {
-            TrialFailure::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
-            TrialFailure::NotLoaded(_) => error("not_ready"),
-            TrialFailure::Tool(ToolError::Arguments { .. }) => error("invalid_arguments").about("arguments"),
-            TrialFailure::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
-            TrialFailure::Tool(ToolError::Forbidden { .. }) => error("tool_forbidden"),
-            TrialFailure::Tool(ToolError::Unusable { .. }) => error("tool_unusable"),
-            TrialFailure::Tool(_) => error("tool_failed"),
-        }
-    }
-}
-
-impl From<WriteError> for ApiError {
-    fn from(failure: WriteError) -> ApiError {
-        let kind = failure.kind();
-        let error = |code| ApiError::new(kind, code, failure.to_string());
-        match &failure {
-            WriteError::NotJson(reason) => {
-                error("invalid_json").with_details(place(reason.line, reason.column))
-            }
-            WriteError::Invalid { violations, .. } => {
-                error("invalid_document").with_details(json!({"violations": violations}))
-            }
-            WriteError::Template { flaws } => {
-                let first = flaws.first();
-                let mut details = place(first.and_then(|f| f.line), first.and_then(|f| f.column));
-                if let Some(members) = details.as_object_mut() {
-                    members.insert("problems".to_owned(), json!(flaws));
-                }
-                error("invalid_template").with_details(details)
-            }
-            WriteError::NotFound { kind, id } => ApiError::not_found(*kind, id.as_str()),
-            WriteError::ReadOnly { .. } => error("read_only"),
-            WriteError::Store(store) => store.into(),
-        }
-    }
-}
-
-impl From<&StoreError> for ApiError {
-    fn from(failure: &StoreError) -> ApiError {
-        let code = match failure.kind() {
-            Kind::PreconditionFailed => "etag_mismatch",
-            Kind::Conflict => "conflict",
-            Kind::InvalidInput => "invalid_document",
-            _ => "store_unavailable",
-        };
-        ApiError::new(failure.kind(), code, failure.to_string())
-    }
 }

@@ -11,6 +11,7 @@ use actix_web::dev::{Service, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use actix_web::{Error, HttpMessage, ResponseError};
 
+use super::departure::Departure;
 use super::error::ApiError;
 use super::trace::RequestId;
 use crate::settings;
@@ -59,13 +60,14 @@ impl Guard {
             Ok(()) => Ok(service.call(request)),
             Err(refusal) => Err(request.into_response(refusal.error_response())),
         };
+        let departure = Departure::watch(id.clone());
         async move {
             let mut response = match answer {
                 Ok(answer) => answer.await?,
                 Err(refusal) => refusal,
             };
             response.headers_mut().insert(REQUEST_ID, id);
-            Ok(response)
+            Ok(response.map_body(|_, body| departure.over(body)))
         }
     }
 

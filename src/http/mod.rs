@@ -1,13 +1,18 @@
 //! The HTTP front door: parse, one service call, reply.
 //!
 //! - `routes`: every path and the handler behind it
-//! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `tools`: calls of tools;
-//!   `status`: the service itself
-//! - `body`: request bodies; `error`: failures as answers; `guard`: what holds for every request; `trace`: for whom it is
+//! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `chat`: prompts and chats
+//!   answered, `events`: in pieces; `tools`: calls of tools; `status`: the service itself
+//! - `body`: request bodies; `error`, `failures`: failures as answers; `guard`: what holds for every request;
+//!   `departure`: clients that leave; `trace`: for whom a request is handled
 
 mod body;
+mod chat;
+mod departure;
 mod documents;
 mod error;
+mod events;
+mod failures;
 mod guard;
 mod render;
 mod routes;
@@ -71,6 +76,9 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
         .max_connections(settings.connections.div_ceil(workers))
         .client_request_timeout(HEAD_TIMEOUT)
         .shutdown_timeout(STOP_TIMEOUT_SECONDS)
+        // Pieces of a stream go out at once, and a client that leaves is noticed while its answer is still being made.
+        .tcp_nodelay(true)
+        .h1_allow_half_closed(false)
         .listen(listener)?
         .run();
     Ok(Bound { address, server })

@@ -4,7 +4,7 @@ use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, Resource, Route, guard};
 
 use super::error::ApiError;
-use super::{documents, render, status, tools};
+use super::{chat, documents, render, status, tools};
 use crate::model::DocumentKind;
 
 /// Adds all routes.
@@ -13,6 +13,12 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(post("/api/render/prompts/{id}", web::post().to(render::rendered)))
         .service(post("/api/prompts/{id}/render", web::post().to(render::prototype)))
         .service(post("/api/render", web::post().to(render::preview)))
+        .service(post("/api/chat/prompts/{id}", web::post().to(chat::prompt)))
+        .service(post("/api/prompts/{id}/chat", web::post().to(chat::prompt)))
+        .service(post("/v1/chat/completions", web::post().to(chat::completions)))
+        .service(post("/v1/embeddings", web::post().to(chat::embeddings)))
+        .service(get("/v1/models", reading().to(chat::models)))
+        .service(get("/v1/models/{id:.+}", reading().to(chat::model)))
         .service(post("/api/tools/{id}/call", web::post().to(tools::call)))
         .service(get("/api/status", reading().to(status::status)))
         .service(get("/healthz", reading().to(status::alive)))

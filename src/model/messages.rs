@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Body, Prompt};
 
@@ -21,6 +22,22 @@ impl Messages {
     /// The messages of this prompt with these texts, in the order of [`Body::texts`].
     pub fn new(prompt: &Arc<Prompt>, texts: Vec<String>) -> Messages {
         Messages { prompt: prompt.clone(), texts }
+    }
+
+    /// The messages, each written as JSON.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn to_raw(&self) -> Result<Vec<Box<RawValue>>, serde_json::Error> {
+        let texts = RefCell::new(self.texts.iter());
+        self.skeleton().iter().map(|message| to_raw_value(&Message(message, &texts))).collect()
+    }
+
+    fn skeleton(&self) -> &[Json] {
+        match &self.prompt.body {
+            Body::Messages { skeleton, .. } => skeleton,
+            Body::Text(_) => &[],
+        }
     }
 
     /// The length of all texts, in bytes.
@@ -40,10 +57,7 @@ struct Content<'m, 't>(&'m Json, &'m Rest<'t>);
 
 impl Serialize for Messages {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let messages: &[Json] = match &self.prompt.body {
-            Body::Messages { skeleton, .. } => skeleton,
-            Body::Text(_) => &[],
-        };
+        let messages = self.skeleton();
         let texts = RefCell::new(self.texts.iter());
         let mut list = serializer.serialize_seq(Some(messages.len()))?;
         messages.iter().try_for_each(|message| list.serialize_element(&Message(message, &texts)))?;

@@ -44,6 +44,8 @@ pub struct Prompt {
     pub supports: Vec<String>,
     /// The JSON Schema of its variables, also where the document has the list form.
     pub parameters: Option<Json>,
+    /// What it suggests for a chat: the members of `params`, and `model`.
+    pub params: serde_json::Map<String, Json>,
     /// The limits that it sets itself.
     pub limits: PromptLimits,
     /// The whole document as it was written.
@@ -149,6 +151,7 @@ impl Prompt {
             body,
             supports: strings(document.get("supports")),
             parameters: document.get("parameters").and_then(object_schema),
+            params: suggested(&document),
             limits: PromptLimits {
                 timeout_ms: limits.and_then(|l| l.get("timeoutMs")).and_then(Json::as_u64),
                 tools: tools.map(|_| strings(tools)),
@@ -161,6 +164,15 @@ impl Prompt {
     pub fn texts(&self) -> &[TemplateText] {
         self.body.texts()
     }
+}
+
+/// The members of `params`, and `model`.
+fn suggested(document: &Json) -> serde_json::Map<String, Json> {
+    let mut params = document.get("params").and_then(Json::as_object).cloned().unwrap_or_default();
+    if let Some(model) = string_member(document, "model") {
+        params.insert("model".to_owned(), model.into());
+    }
+    params
 }
 
 impl Body {

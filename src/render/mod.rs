@@ -66,6 +66,8 @@ pub struct Renderer {
 /// A finished prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rendered {
+    /// The prompt.
+    pub prompt: Arc<Prompt>,
     /// The text or the messages.
     pub content: Content,
     /// The calls of tools that failed.
@@ -201,6 +203,7 @@ impl Renderer {
         }
         let ran = job.run(&self.pool).await?;
         Ok(Rendered {
+            prompt: compiled.prompt.clone(),
             content: content(&compiled.prompt, ran.texts),
             warnings: ran.calls.warnings(),
             report: Report {

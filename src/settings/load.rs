@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, Environment, File, FileFormat};
 
-use super::Settings;
+use super::{Secret, Secrets, Settings};
 
 /// The settings file that is read when no other is named, if it is there.
 pub const DEFAULT_FILE: &str = "ai-prompt-shell.toml";
@@ -39,7 +39,7 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
     for (key, value) in overrides {
         sources = match LISTS.contains(key) {
             true => sources.set_override(key, items(value)),
-            false => sources.set_override(key, value.as_str()),
+            false => sources.set_override(key, typed(key, value)),
         }
         .map_err(unreadable)?;
     }
@@ -57,6 +57,19 @@ const LISTS: [&str; 3] = ["server.hosts", "server.origins", "tools.allowed_hosts
 fn items(text: &str) -> Vec<String> {
     let bare = |item: &str| item.trim().trim_matches('"').to_owned();
     serde_json::from_str(text).unwrap_or_else(|_| text.split(',').map(bare).collect())
+}
+
+/// What a flag says: a text, of which its setting knows the type; sampling parameters say their type by how they look.
+fn typed(key: &str, text: &str) -> config::Value {
+    if !key.starts_with("llm.params.") {
+        return text.into();
+    }
+    match (text.parse::<i64>(), text.parse::<f64>(), text.parse::<bool>()) {
+        (Ok(whole), ..) => whole.into(),
+        (_, Ok(number), _) => number.into(),
+        (.., Ok(truth)) => truth.into(),
+        _ => text.into(),
+    }
 }
 
 fn environment() -> Environment {
@@ -93,26 +106,73 @@ fn faults(settings: &Settings) -> Vec<String> {
     at_least_one("tools.parallel", settings.tools.parallel as u64);
     at_least_one("tools.parallel_per_tool", settings.tools.parallel_per_tool as u64);
     at_least_one("tools.answer_bytes", settings.tools.answer_bytes as u64);
+    at_least_one("llm.timeout_ms", settings.llm.timeout_ms);
+    at_least_one("llm.chunk_timeout_ms", settings.llm.chunk_timeout_ms);
+    at_least_one("llm.keep_alive_ms", settings.llm.keep_alive_ms);
+    at_least_one("llm.answer_bytes", settings.llm.answer_bytes as u64);
+    at_least_one("llm.parallel", settings.llm.parallel as u64);
+    at_least_one(
+        "llm.models.timeout_ms",
+        settings.llm.models.iter().filter_map(|model| model.timeout_ms).min().unwrap_or(1),
+    );
     if settings.store.prefix.contains(['*', '?', '[', ']', '\\']) {
         faults.push("`store.prefix` must not contain any of * ? [ ] \\".into());
     }
     faults
 }
 
-/// Puts the values of the environment in place of `env:NAME`; returns what is not there.
+/// Puts the values of the environment in place of `env:NAME` and `api_key_env`; returns what is not there.
 fn absent_secrets(settings: &mut Settings) -> Vec<String> {
-    let tools = &mut settings.tools;
-    let headers = tools.modules.iter_mut().map(|(name, module)| ("modules", name, &mut module.headers));
-    let variables = tools.servers.iter_mut().map(|(name, server)| ("servers", name, &mut server.env));
     let mut faults = Vec::new();
-    for (section, name, secrets) in headers.chain(variables) {
-        for (key, variable) in secrets.resolve(|variable| std::env::var(variable).ok()) {
-            faults.push(format!(
-                "`tools.{section}.{name}` takes `{key}` from the environment variable {variable}, which is not set"
-            ));
+    for (place, secrets) in tables_of_secrets(settings) {
+        for (key, variable) in secrets.resolve(variable) {
+            faults.push(not_set(&place, &key, &variable));
+        }
+    }
+    for (place, key, name) in keys(settings) {
+        if let (Some(name), Some(_)) = (&name, &key) {
+            faults.push(format!("`{place}` has both `api_key` and `api_key_env` ({name}); give one of them"));
+        }
+        if let Some(name) = name {
+            *key = Some(Secret::from(format!("env:{name}").as_str()));
+        }
+        if let Some(variable) = key.as_mut().and_then(|key| key.resolve(variable)) {
+            faults.push(not_set(&place, "api_key", &variable));
         }
     }
     faults
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn not_set(place: &str, key: &str, variable: &str) -> String {
+    format!("`{place}` takes `{key}` from the environment variable {variable}, which is not set")
+}
+
+fn tables_of_secrets(settings: &mut Settings) -> Vec<(String, &mut Secrets)> {
+    let (tools, llm) = (&mut settings.tools, &mut settings.llm);
+    let modules =
+        tools.modules.iter_mut().map(|(name, module)| (format!("tools.modules.{name}"), &mut module.headers));
+    let servers =
+        tools.servers.iter_mut().map(|(name, server)| (format!("tools.servers.{name}"), &mut server.env));
+    let models = llm.models.iter_mut().map(|model| (place_of(&model.name), &mut model.headers));
+    let default = std::iter::once(("llm".to_owned(), &mut llm.headers));
+    modules.chain(servers).chain(default).chain(models).collect()
+}
+
+/// The keys of the upstreams, and the variables that hold them.
+fn keys(settings: &mut Settings) -> Vec<(String, &mut Option<Secret>, Option<String>)> {
+    let llm = &mut settings.llm;
+    let default = ("llm".to_owned(), &mut llm.api_key, llm.api_key_env.clone());
+    let models = llm.models.iter_mut();
+    let models = models.map(|model| (place_of(&model.name), &mut model.api_key, model.api_key_env.clone()));
+    std::iter::once(default).chain(models).collect()
+}
+
+fn place_of(model: &str) -> String {
+    format!("llm.models, name = {model:?}")
 }
 
 #[cfg(test)]

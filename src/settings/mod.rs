@@ -3,7 +3,9 @@
 //! A leaf: it borrows no type from what it configures. Later sources win: the defaults, the file
 //! `ai-prompt-shell.toml`, the environment (`APS__SECTION__KEY`), the command line.
 
+mod llm;
 mod load;
+mod secrets;
 mod tools;
 
 use std::net::SocketAddr;
@@ -11,8 +13,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use llm::{Capabilities, Llm, Model, OnDisconnect};
 pub use load::{DEFAULT_FILE, SettingsError, load};
-pub use tools::{McpServer, Module, Secrets, Tools};
+pub use secrets::{Secret, Secrets};
+pub use tools::{McpServer, Module, Tools};
 
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +34,8 @@ pub struct Settings {
     pub render: Render,
     /// How tools are called.
     pub tools: Tools,
+    /// The models that answer.
+    pub llm: Llm,
     /// The log.
     pub log: Log,
 }

@@ -5,7 +5,9 @@ use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::Secrets;
 
 /// `[tools]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,74 +101,4 @@ pub struct McpServer {
     /// Its environment, beside `PATH`, `HOME` and the like.
     #[serde(default)]
     pub env: Secrets,
-}
-
-/// Texts by name that are never shown, not even in an error about them. One that is written as `env:NAME` is the value of
-/// that variable of the environment.
-#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "Table")]
-pub struct Secrets(BTreeMap<String, String>);
-
-impl Secrets {
-    /// The names, and the texts themselves.
-    pub fn reveal(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
-    }
-
-    /// Puts what `variable` knows in the place of `env:NAME`; returns the names, and the variables that it does not know.
-    pub(super) fn resolve(&mut self, variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
-        let mut absent = Vec::new();
-        for (name, text) in &mut self.0 {
-            let Some(wanted) = text.strip_prefix("env:") else { continue };
-            match variable(wanted) {
-                Some(value) => *text = value,
-                None => absent.push((name.clone(), wanted.to_owned())),
-            }
-        }
-        absent
-    }
-}
-
-impl fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
-    }
-}
-
-impl Serialize for Secrets {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.keys().map(|name| (name, "[hidden]")))
-    }
-}
-
-impl From<Table> for Secrets {
-    fn from(Table::Texts(texts): Table) -> Secrets {
-        Secrets(texts.into_iter().map(|(name, text)| (name, text.into())).collect())
-    }
-}
-
-/// Without a tag, errors show what was expected and not what was there.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a table of texts")]
-enum Table {
-    Texts(BTreeMap<String, Scalar>),
-}
-
-/// A text, or what the environment makes of one that looks like something else.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Scalar {
-    Text(String),
-    Number(i64),
-    Truth(bool),
-}
-
-impl From<Scalar> for String {
-    fn from(scalar: Scalar) -> String {
-        match scalar {
-            Scalar::Text(text) => text,
-            Scalar::Number(number) => number.to_string(),
-            Scalar::Truth(truth) => truth.to_string(),
-        }
-    }
 }

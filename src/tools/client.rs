@@ -1,41 +1,33 @@
 //! HTTP clients: they ask the gate about every name, and those of REST tools follow no redirect by themselves.
 
 use std::error::Error;
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use lru::LruCache;
+use reqwest::Client;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
-use tokio::runtime::{Handle, Id};
 
-use super::error::{HEARD_BYTES, ToolError};
+use super::error::ToolError;
 use super::gate::{ANY_PORT, Gate};
-
-/// What the service calls itself.
-pub const USER_AGENT: &str = concat!("ai-prompt-shell/", env!("CARGO_PKG_VERSION"));
+use crate::outbound::{PerRuntime, USER_AGENT};
 
 /// Connections that are kept open to one host while they are not used.
 const IDLE_CONNECTIONS: usize = 4_096;
 /// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
 const IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// Runtimes whose clients are kept.
-const CLIENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
-
-/// The clients, one for each runtime: a connection is driven by the runtime that made it, and stands still with it.
+/// The clients.
 #[derive(Debug)]
 pub struct Clients {
     gate: Gate,
-    known: Mutex<LruCache<Id, Client>>,
+    known: PerRuntime<Client>,
 }
 
 impl Clients {
     /// Clients whose connections go through `gate`.
     pub fn new(gate: Gate) -> Clients {
-        Clients { gate, known: Mutex::new(LruCache::new(CLIENTS)) }
+        Clients { gate, known: PerRuntime::default() }
     }
 
     /// The client of the current runtime.
@@ -43,16 +35,10 @@ impl Clients {
     /// # Errors
     /// [`ToolError::Unusable`] when the system's part of TLS cannot be set up.
     pub fn get(&self) -> Result<Client, ToolError> {
-        let id = Handle::current().id();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = known.get(&id) {
-            return Ok(client.clone());
-        }
-        let client = client(&self.gate).map_err(|error| ToolError::Unusable {
+        let client = self.known.get_or_make(|| client(&self.gate));
+        client.map_err(|error| ToolError::Unusable {
             message: format!("no HTTP client can be set up: {error}"),
-        })?;
-        known.put(id, client.clone());
-        Ok(client)
+        })
     }
 }
 
@@ -100,16 +86,4 @@ pub fn failure(error: &reqwest::Error) -> ToolError {
         true => ToolError::Unreachable { message: "the request could not be sent".into() },
         false => ToolError::Unreachable { message: cause.to_string() },
     }
-}
-
-/// As much of the body of a failure as is listened to.
-pub async fn beginning(mut response: Response) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // What cannot be read of an error's text is not worth an error of its own.
-    while bytes.len() < HEARD_BYTES
-        && let Ok(Some(chunk)) = response.chunk().await
-    {
-        bytes.extend_from_slice(&chunk);
-    }
-    bytes
 }

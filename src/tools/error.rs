@@ -1,7 +1,7 @@
 //! Why a call of a tool failed.
 
-use super::secrets::Secrets;
 use crate::error::{Kind, Kinded};
+use crate::outbound::{self, Secrets};
 
 /// Why a call of a tool failed; the messages name neither arguments nor secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +55,7 @@ pub enum ToolError {
 impl ToolError {
     /// The error without secrets, and with at most 1 KiB of the tool's own words.
     pub(super) fn told(self, secrets: &Secrets) -> ToolError {
-        let told = |message: String| beginning(&secrets.strike(message), TOLD_BYTES);
+        let told = |message: String| outbound::told(message, secrets);
         match self {
             ToolError::Failed { status, message } => ToolError::Failed { status, message: told(message) },
             ToolError::Answer { message } => ToolError::Answer { message: told(message) },
@@ -71,20 +71,6 @@ impl ToolError {
             error => error.to_string(),
         }
     }
-}
-
-/// What is read of the far end's own words: more than is told of them, so that no secret in them is cut in two.
-pub(super) const HEARD_BYTES: usize = 16 << 10;
-/// What is told of them.
-const TOLD_BYTES: usize = 1024;
-
-/// The beginning of what a tool says about its failure.
-pub(super) fn quoted(text: &str) -> String {
-    beginning(text, HEARD_BYTES)
-}
-
-fn beginning(text: &str, bytes: usize) -> String {
-    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text).trim().to_owned()
 }
 
 impl Kinded for ToolError {

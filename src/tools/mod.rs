@@ -3,7 +3,7 @@
 //! - [`Tools`]: binds arguments, and calls a tool within its limits
 //! - `prepared`: a tool's document made ready; `arguments`: what it takes; `modules`: where it is
 //! - `rest`, [`grpc`], [`mcp`]: the three ways to reach one; `client`: the HTTP client of the first
-//! - [`Gate`]: which addresses may be reached; `secrets`: what is struck out of failures; `memory`: answers that are good
+//! - [`Gate`]: which addresses may be reached; `memory`: answers that are good
 //!   for a while; `identity`: what tells calls apart; `aside`: work that would hold up other requests
 
 mod arguments;
@@ -18,7 +18,6 @@ mod memory;
 mod modules;
 mod prepared;
 mod rest;
-mod secrets;
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -36,6 +35,7 @@ pub use identity::Identity;
 pub use modules::{InvalidModule, ModuleOptions};
 
 use crate::model::{Id, Tool};
+use crate::outbound::Secrets;
 use crate::trace::Trace;
 use crate::value::Value;
 use grpc::{Grpc, UnaryCall};
@@ -44,7 +44,6 @@ use memory::Memory;
 use modules::{Modules, base_of_environ};
 use prepared::{Binding, McpServer, Prepared, Usual};
 use rest::Rest;
-use secrets::Secrets;
 
 /// How tools are called.
 #[derive(Debug, Clone)]

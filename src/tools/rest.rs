@@ -7,10 +7,11 @@ use reqwest::{Response, Url};
 use serde_json::Value as Json;
 
 use super::aside::{LARGE_BYTES, aside};
-use super::client::{Clients, beginning, failure};
-use super::error::{ToolError, quoted};
+use super::client::{Clients, failure};
+use super::error::ToolError;
 use super::gate::Gate;
 use super::modules::Target;
+use crate::outbound::{heard, quoted};
 use crate::value::{Value, from_json};
 
 /// How many redirects are followed.
@@ -138,8 +139,7 @@ impl Rest {
     async fn read(&self, response: Response) -> Result<Value, ToolError> {
         let status = response.status();
         if !status.is_success() {
-            let beginning = beginning(response).await;
-            let message = quoted(&String::from_utf8_lossy(&beginning));
+            let message = quoted(&String::from_utf8_lossy(&heard(response).await));
             return Err(ToolError::Failed { status: status.to_string(), message });
         }
         let is_json = declares_json(response.headers());

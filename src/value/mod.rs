@@ -7,12 +7,14 @@
 mod json;
 mod map;
 mod path;
+mod raw;
 
 use std::sync::Arc;
 
 pub use json::{from_json, parse_json};
 pub use map::Map;
 pub use path::{Path, Step};
+pub use raw::RawObject;
 pub use smol_str::SmolStr;
 
 /// One JSON value.

@@ -4,10 +4,17 @@
 
 #[path = "../common/app.rs"]
 mod app;
+#[path = "../common/log.rs"]
+mod log;
+#[path = "../common/process.rs"]
+mod process;
 #[path = "../common/redis.rs"]
 mod redis_server;
+#[path = "../common/upstream.rs"]
+mod upstream;
 
 mod catalog;
+mod chat;
 mod commands;
 mod errors;
 mod hostile;

@@ -12,7 +12,7 @@ use tokio::runtime::{Handle, Id};
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 
 use super::failure::unusable;
-use crate::tools::client::USER_AGENT;
+use crate::outbound::USER_AGENT;
 use crate::tools::error::ToolError;
 use crate::tools::gate::Gate;
 

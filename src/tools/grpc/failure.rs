@@ -8,7 +8,8 @@ use std::time::Duration;
 use tonic::{Code, ConnectError, Status, TimeoutExpired};
 use tower::buffer::error::Closed;
 
-use crate::tools::error::{ToolError, quoted};
+use crate::outbound::quoted;
+use crate::tools::error::ToolError;
 
 /// The names of the statuses, by code.
 const NAMES: [&str; 17] = [

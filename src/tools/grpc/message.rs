@@ -9,7 +9,8 @@ use serde_json::Value as Json;
 use serde_path_to_error::{Deserializer, Track};
 
 use super::failure::guarded;
-use crate::tools::error::{ToolError, quoted};
+use crate::outbound::quoted;
+use crate::tools::error::ToolError;
 
 /// How deep arguments may nest; servers read messages no deeper.
 const DEPTH: usize = 100;

@@ -4,7 +4,8 @@ use http::uri::PathAndQuery;
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 
 use super::failure::unusable;
-use crate::tools::error::{ToolError, quoted};
+use crate::outbound::quoted;
+use crate::tools::error::ToolError;
 
 /// The full name of a method.
 pub(super) struct MethodName<'a> {

@@ -4,7 +4,8 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::Value;
 
 use super::fault::unreadable;
-use crate::tools::error::{ToolError, quoted};
+use crate::outbound::quoted;
+use crate::tools::error::ToolError;
 
 /// The structured content if there is any, else the text parts, one per line.
 ///

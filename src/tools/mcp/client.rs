@@ -6,7 +6,8 @@ use reqwest::header::HeaderMap;
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, StatusCode};
 
-use crate::tools::client::{USER_AGENT, failure, resolver};
+use crate::outbound::USER_AGENT;
+use crate::tools::client::{failure, resolver};
 use crate::tools::error::ToolError;
 use crate::tools::gate::Gate;
 

@@ -8,7 +8,8 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use crate::tools::error::{ToolError, quoted};
+use crate::outbound::quoted;
+use crate::tools::error::ToolError;
 
 /// Marks the errors that the transports put in the place of an answer that is too long; no code of JSON-RPC.
 const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);

@@ -18,8 +18,9 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 
 use super::fault::{Fault, longer_than, too_long, unreadable};
-use crate::tools::client::{self, beginning};
-use crate::tools::error::{ToolError, quoted};
+use crate::outbound::{heard, quoted};
+use crate::tools::client;
+use crate::tools::error::ToolError;
 
 /// What of a call's `_meta` is sent as headers too, for those on the way who read no bodies.
 const TRACE: [&str; 2] = ["x-request-id", "traceparent"];
@@ -185,7 +186,7 @@ fn events(response: Response, limit: usize, id: RequestId) -> Events {
 
 /// What a server says about a failure: the message of a JSON-RPC error, else the beginning of the text.
 async fn words(response: Response) -> String {
-    let body = beginning(response).await;
+    let body = heard(response).await;
     match serde_json::from_slice(&body) {
         Ok(ServerJsonRpcMessage::Error(error)) => quoted(&error.error.message),
         _ => quoted(&String::from_utf8_lossy(&body)),

@@ -1,7 +1,6 @@
 //! Templates and the command line call tools over each of the three ways; what is secret stays so.
 
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,6 +10,7 @@ use super::grpc_server::{GrpcServer, Reflection};
 use super::mcp_server::McpServer;
 use super::rest_server::RestServer;
 use crate::app::TestApp;
+use crate::process::Service;
 
 /// The template in both dialects renders to this.
 async fn both(app: &TestApp, jinja: &str, go: &str, expected: &str) {
@@ -127,22 +127,10 @@ async fn the_command_line_calls_a_tool_and_prints_its_answer() {
     assert!(wrong.0 == 2 && wrong.2.contains("object"), "{wrong:?}");
 }
 
-/// The service as a process of its own, which ends with the value.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
 #[tokio::test]
 async fn the_log_holds_no_secret_no_argument_and_no_answer_even_at_trace() {
     let (rest, grpc, mcp) =
         (RestServer::start().await, GrpcServer::start(Reflection::V1), McpServer::start());
-    let dir = tempfile::tempdir().unwrap();
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let module = |name: &str, url: &str| {
         format!(
             "[tools.modules.{name}]\nurl = {url:?}\nheaders = {{ Authorization = \"Bearer secret-header-value\" }}\n"
@@ -154,19 +142,8 @@ async fn the_log_holds_no_secret_no_argument_and_no_answer_even_at_trace() {
         module("m", mcp.url().as_str()),
         "[log]\nlevel = \"trace\"\n[render]\ntimeout_ms = 20000\n".to_owned(),
     ];
-    std::fs::write(dir.path().join("ai-prompt-shell.toml"), settings.concat()).unwrap();
-    let log = std::fs::File::create(dir.path().join("log")).unwrap();
-    let mut service = Command::new(env!("CARGO_BIN_EXE_ai-prompt-shell"));
-    service.current_dir(dir.path()).args(["--store", "memory:", "--listen", &address.to_string()]);
-    let service = Process(service.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap());
-    for _ in 0..1_000 {
-        if tokio::net::TcpStream::connect(address).await.is_ok() {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
-    let app = TestApp::at(&format!("http://{address}"));
-    app.eventually("/readyz", |answer| answer.status == 200).await;
+    let service = Service::start(&settings.concat()).await;
+    let app = service.client();
     for (id, document) in [
         ("r.value", json!({"type": "restful", "url": "value/"})),
         ("r.fail", json!({"type": "restful", "url": "status/500"})),
@@ -197,9 +174,7 @@ async fn the_log_holds_no_secret_no_argument_and_no_answer_even_at_trace() {
     assert!(
         mcp.headers_seen().iter().all(|headers| headers["authorization"] == "Bearer secret-header-value")
     );
-    drop(service);
-    let mut log = String::new();
-    std::fs::File::open(dir.path().join("log")).unwrap().read_to_string(&mut log).unwrap();
+    let log = service.stop();
     assert!(log.contains("a tool call failed") && log.contains("r.fail"), "{log}");
     for private in ["secret-header", "private-argument", "you sent", "Bearer"] {
         let line = log.lines().find(|line| line.contains(private));

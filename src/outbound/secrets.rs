@@ -5,7 +5,7 @@ const SECRET_BYTES: usize = 8;
 
 /// Texts that no answer, log or error may show.
 #[derive(Debug, Default)]
-pub(super) struct Secrets {
+pub struct Secrets {
     /// The longest first, so that none is left of a secret that contains another.
     words: Vec<String>,
 }

@@ -1,0 +1,106 @@
+//! The least that a chat service can be: actix-web and reqwest around minijinja, the yardstick of `make bench-chat`.
+//!
+//! `proxy ADDRESS WORKLOAD_DIR UPSTREAM` answers any `POST` with the upstream's answer to the workload's messages.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::web::{Bytes, Data, post};
+use actix_web::{App, HttpResponse, HttpServer, rt};
+use minijinja::{AutoEscape, Environment, Value, context};
+use reqwest::header::{self, HeaderValue};
+use reqwest::{Client, Url};
+use serde::{Deserialize, Serialize};
+
+struct Prepared {
+    env: Environment<'static>,
+    environs: Environs,
+    upstream: Url,
+}
+
+#[derive(Deserialize)]
+struct Environs {
+    company: Value,
+    policy: Value,
+    today: Value,
+}
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(alias = "variables")]
+    args: Value,
+    model: &'a str,
+    #[serde(default)]
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct Payload<'a> {
+    model: &'a str,
+    messages: [Message; 2],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct Message {
+    role: &'static str,
+    content: String,
+}
+
+async fn chat(prepared: Data<Prepared>, client: Data<Client>, body: Bytes) -> HttpResponse {
+    let Ok(Body { args, model, stream }) = serde_json::from_slice(&body) else {
+        return HttpResponse::BadRequest().finish();
+    };
+    match messages(&prepared, args) {
+        Ok(messages) => pass_on(&client, &prepared.upstream, &Payload { model, messages, stream })
+            .await
+            .unwrap_or_else(|error| HttpResponse::BadGateway().body(error.to_string())),
+        Err(error) => HttpResponse::InternalServerError().body(error.to_string()),
+    }
+}
+
+fn messages(prepared: &Prepared, args: Value) -> Result<[Message; 2], minijinja::Error> {
+    let Environs { company, policy, today } = &prepared.environs;
+    let root = context! { args, company, policy, today };
+    let message = |role| {
+        let content = prepared.env.get_template(role)?.render(&root)?;
+        Ok::<_, minijinja::Error>(Message { role, content })
+    };
+    Ok([message("system")?, message("user")?])
+}
+
+async fn pass_on(client: &Client, upstream: &Url, payload: &Payload<'_>) -> reqwest::Result<HttpResponse> {
+    let key = HeaderValue::from_static("Bearer bench");
+    let answer =
+        client.post(upstream.clone()).header(header::AUTHORIZATION, key).json(payload).send().await?;
+    let status = StatusCode::from_u16(answer.status().as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut reply = HttpResponse::build(status);
+    if let Some(content_type) = answer.headers().get(header::CONTENT_TYPE) {
+        reply.insert_header((CONTENT_TYPE, content_type.as_bytes()));
+    }
+    Ok(match payload.stream {
+        true => reply.streaming(answer.bytes_stream()),
+        false => reply.body(answer.bytes().await?),
+    })
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, folder, upstream] = arguments.as_slice() else {
+        return Err("usage: proxy ADDRESS WORKLOAD_DIR UPSTREAM".into());
+    };
+    let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}"));
+    let mut env = Environment::new();
+    env.set_auto_escape_callback(|_| AutoEscape::None);
+    env.add_template_owned("system", read("system.j2")?)?;
+    env.add_template_owned("user", read("user.j2")?)?;
+    let environs = serde_json::from_str(&read("shared.json")?)?;
+    let prepared = Data::new(Prepared { env, environs, upstream: upstream.parse()? });
+    // Each worker has a client of its own, so that a connection is driven by the thread that uses it.
+    let server = HttpServer::new(move || {
+        let builder = Client::builder().no_proxy().no_gzip().no_deflate().tcp_nodelay(true);
+        let client = builder.build().expect("a client can be built");
+        App::new().app_data(prepared.clone()).app_data(Data::new(client)).default_service(post().to(chat))
+    });
+    Ok(rt::System::new().block_on(server.workers(2).tcp_nodelay(true).bind(address)?.run())?)
+}

@@ -1,0 +1,183 @@
+//! Chat: a prompt rendered and answered by a model.
+//!
+//! - [`Chat`]: prompts and other chats answered; embeddings; the list of models, prompts among them
+//! - [`PromptRequest`]: which prompt a request means, with which variables
+
+mod error;
+mod request;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value as Json, json};
+
+pub use error::ChatFailure;
+pub use request::PromptRequest;
+
+use crate::catalog::{Catalog, PromptEntry};
+use crate::content::unfold;
+use crate::llm::{Answer, Caller, Llm, LlmError, PROMPT};
+use crate::model::{Id, Prompt};
+use crate::render::{Content, Rendered, Renderer};
+use crate::value::RawObject;
+
+/// Members that only the request itself can have.
+const OF_THE_REQUEST: [&str; 3] = ["messages", "stream", "stream_options"];
+
+/// The scene that a prompt names when it is made for chats.
+const SCENE: &str = "chat";
+
+/// Has prompts, and other chats, answered by models.
+pub struct Chat {
+    catalog: Arc<Catalog>,
+    renderer: Arc<Renderer>,
+    llm: Arc<Llm>,
+    params: Map<String, Json>,
+}
+
+/// An answer, and what it took.
+#[derive(Debug)]
+pub struct Answered {
+    /// The answer.
+    pub answer: Answer,
+    /// The prompt that was rendered, and the time for it.
+    pub rendered: Option<(Id, Duration)>,
+    /// The time until the answer, or until a stream began.
+    pub llm: Duration,
+}
+
+impl Chat {
+    /// Chats over the prompts of `catalog`; `params` are sampling parameters that neither request nor prompt give.
+    pub fn new(
+        catalog: Arc<Catalog>,
+        renderer: Arc<Renderer>,
+        llm: Arc<Llm>,
+        params: Map<String, Json>,
+    ) -> Chat {
+        Chat { catalog, renderer, llm, params }
+    }
+
+    /// Answers a request in OpenAI's form: by a prompt, if it means one, else by the model that it names, as it is.
+    ///
+    /// # Errors
+    /// [`ChatFailure`].
+    pub async fn completion(&self, body: RawObject, caller: &Caller) -> Result<Answered, ChatFailure> {
+        match PromptRequest::in_openai_form(body)? {
+            Ok(request) => self.prompt(request, caller).await,
+            Err(body) => self.answer(&body, caller, None).await,
+        }
+    }
+
+    /// Renders a prompt, appends the request's messages, and has the model answer.
+    ///
+    /// # Errors
+    /// [`ChatFailure`].
+    pub async fn prompt(&self, request: PromptRequest, caller: &Caller) -> Result<Answered, ChatFailure> {
+        let started = Instant::now();
+        let PromptRequest { id, variables, mut body } = request;
+        let rendered = self.renderer.render(&id, variables, caller.trace.clone()).await?;
+        self.complete(&mut body, &rendered)?;
+        self.answer(&body, caller, Some((id, started.elapsed()))).await
+    }
+
+    /// Has a model embed texts.
+    ///
+    /// # Errors
+    /// [`ChatFailure::Llm`].
+    pub async fn embeddings(&self, body: &RawObject, caller: &Caller) -> Result<Bytes, ChatFailure> {
+        Ok(self.llm.embeddings(body, caller).await?)
+    }
+
+    /// All models, in the shape of OpenAI's list, and the prompts that can be asked like models.
+    ///
+    /// # Errors
+    /// [`ChatFailure::Llm`].
+    pub async fn models(&self) -> Result<Vec<RawObject>, ChatFailure> {
+        let mut models = self.llm.models().await?;
+        let snapshot = self.catalog.snapshot();
+        let prompts = snapshot.documents.prompts.values().filter(|entry| is_for_chat(entry));
+        models.extend(prompts.filter_map(|entry| as_model(entry, snapshot.loaded_at)));
+        Ok(models)
+    }
+
+    /// One model, or one prompt, of this name.
+    ///
+    /// # Errors
+    /// [`LlmError::ModelNotFound`].
+    pub async fn model(&self, name: &str) -> Result<RawObject, ChatFailure> {
+        let mut models = self.models().await?.into_iter();
+        let is_it =
+            |model: &RawObject| model.read("id").is_ok_and(|id: Option<String>| id.as_deref() == Some(name));
+        let model = models.find(is_it);
+        Ok(model.ok_or_else(|| LlmError::ModelNotFound { model: name.to_owned() })?)
+    }
+
+    async fn answer(
+        &self,
+        body: &RawObject,
+        caller: &Caller,
+        rendered: Option<(Id, Duration)>,
+    ) -> Result<Answered, ChatFailure> {
+        let started = Instant::now();
+        let answer = self.llm.chat_completions(body, caller).await?;
+        Ok(Answered { answer, rendered, llm: started.elapsed() })
+    }
+
+    /// Puts into a request what the prompt says: its messages before those of the request, and whatever else the request
+    /// leaves open. Explicit nulls leave nothing open.
+    fn complete(&self, body: &mut RawObject, rendered: &Rendered) -> Result<(), ChatFailure> {
+        let mut messages = written(&rendered.content)?;
+        let more: Option<Vec<Box<RawValue>>> = body
+            .read("messages")
+            .map_err(|_| ChatFailure::invalid("messages", "must be a list of messages"))?;
+        messages.extend(more.into_iter().flatten());
+        let conversation = unfold(messages)?;
+        put(body, "messages", &conversation.messages)?;
+        if body.read::<Json>("model").is_ok_and(|model| model.is_none()) {
+            body.remove("model");
+        }
+        let suggested = conversation.config.iter().chain(&rendered.prompt.params).chain(&self.params);
+        for (name, value) in suggested {
+            if body.get(name).is_none() && !OF_THE_REQUEST.contains(&name.as_str()) {
+                put(body, name, value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn put<T: Serialize>(body: &mut RawObject, name: &str, value: &T) -> Result<(), ChatFailure> {
+    body.set(name, value)
+        .map_err(|error| ChatFailure::invalid("messages", format!("cannot be written: {error}")))
+}
+
+#[derive(Serialize)]
+struct UserMessage<'m> {
+    role: &'static str,
+    content: &'m str,
+}
+
+/// The rendered prompt as messages; a text is what the user says.
+fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatFailure> {
+    let written = match content {
+        Content::Text(text) => to_raw_value(&UserMessage { role: "user", content: text }).map(|m| vec![m]),
+        Content::Messages(messages) => messages.to_raw(),
+    };
+    written.map_err(|error| ChatFailure::invalid("messages", format!("cannot be written: {error}")))
+}
+
+/// A prompt that says nothing about its scenes can be asked, too.
+fn is_for_chat(entry: &PromptEntry) -> bool {
+    let serves = entry.extension.as_ref().is_none_or(|extension| extension.unavailable.is_none());
+    let supports = |prompt: &Prompt| prompt.supports.is_empty() || prompt.supports.iter().any(|s| s == SCENE);
+    serves && entry.prompt.as_ref().is_some_and(|prompt| supports(prompt))
+}
+
+fn as_model(entry: &PromptEntry, created: u64) -> Option<RawObject> {
+    let id = format!("{PROMPT}{}", entry.id);
+    let model = json!({"id": id, "object": "model", "created": created, "owned_by": env!("CARGO_PKG_NAME")});
+    serde_json::from_value(model).ok()
+}

@@ -1,0 +1,171 @@
+//! A chat request: which prompt it means, with which variables, and what goes on to the model.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::ChatFailure;
+use crate::llm::PROMPT;
+use crate::model::Id;
+use crate::value::{RawObject, Value, parse_json};
+
+/// A prompt with variables, and the rest of the request.
+#[derive(Debug)]
+pub struct PromptRequest {
+    /// The prompt.
+    pub id: Id,
+    /// Its variables.
+    pub variables: Option<Value>,
+    /// The chat completion that is asked for, without them.
+    pub body: RawObject,
+}
+
+/// OpenAI's `prompt` object.
+#[derive(Deserialize)]
+struct PromptObject {
+    id: Option<String>,
+    variables: Option<Box<RawValue>>,
+}
+
+impl PromptRequest {
+    /// A request for the prompt `id`: the variables are in `variables` or `args`.
+    ///
+    /// # Errors
+    /// [`ChatFailure::Invalid`] when both are there, or neither can be read.
+    pub fn of(id: Id, mut body: RawObject) -> Result<PromptRequest, ChatFailure> {
+        let variables = take_variables(&mut body)?;
+        Ok(PromptRequest { id, variables, body })
+    }
+
+    /// The prompt that a request in OpenAI's own form means, if it means one: by `"model": "prompt:{id}"`, or by the object
+    /// `prompt`. The variables are in `variables`, in `metadata.variables` (an object, or its text, as metadata are texts),
+    /// or in `prompt.variables`.
+    ///
+    /// # Errors
+    /// The request back when it means no prompt; [`ChatFailure`] when it is not clear what it means.
+    pub fn in_openai_form(mut body: RawObject) -> Result<Result<PromptRequest, RawObject>, ChatFailure> {
+        let by_model = model_name(&body).and_then(|name| name.strip_prefix(PROMPT).map(str::to_owned));
+        let object: Option<PromptObject> = match body.get("prompt").is_some_and(|p| p.get().starts_with('{'))
+        {
+            true => {
+                body.read("prompt").map_err(|_| ChatFailure::invalid("prompt", "is not {id, variables}"))?
+            }
+            false => None,
+        };
+        let (by_object, in_object) = object.map_or((None, None), |object| (object.id, object.variables));
+        let id = match (by_model, by_object) {
+            (None, None) => return Ok(Err(body)),
+            (Some(one), Some(other)) if one != other => {
+                return Err(ChatFailure::invalid(
+                    "prompt",
+                    format!("names `{other}`, and `model` names `{one}`"),
+                ));
+            }
+            (Some(id), by_object) => {
+                body.remove("model");
+                if by_object.is_some() {
+                    body.remove("prompt");
+                }
+                id
+            }
+            (None, Some(id)) => {
+                body.remove("prompt");
+                id
+            }
+        };
+        let given =
+            [take_variables(&mut body)?, read_variables("prompt", in_object)?, take_metadata(&mut body)?];
+        let mut given = given.into_iter().flatten();
+        let variables = given.next();
+        if given.next().is_some() {
+            return Err(ChatFailure::invalid("variables", "are given in several places; give them in one"));
+        }
+        Ok(Ok(PromptRequest { id: Id::parse(&id)?, variables, body }))
+    }
+}
+
+fn model_name(body: &RawObject) -> Option<String> {
+    body.read("model").ok().flatten()
+}
+
+fn take_variables(body: &mut RawObject) -> Result<Option<Value>, ChatFailure> {
+    let (variables, args) = (body.remove("variables"), body.remove("args"));
+    if variables.is_some() && args.is_some() {
+        return Err(ChatFailure::invalid("variables", "and `args` mean the same; give only one of them"));
+    }
+    read_variables("variables", variables.or(args))
+}
+
+/// The variables among the metadata; metadata that held nothing else are taken away.
+fn take_metadata(body: &mut RawObject) -> Result<Option<Value>, ChatFailure> {
+    let Ok(Some(mut metadata)) = body.read::<RawObject>("metadata") else { return Ok(None) };
+    let Some(variables) = metadata.remove("variables") else { return Ok(None) };
+    match metadata.is_empty() {
+        true => drop(body.remove("metadata")),
+        false => {
+            body.set("metadata", &metadata).map_err(|e| ChatFailure::invalid("metadata", e.to_string()))?
+        }
+    }
+    let text: Option<String> = serde_json::from_str(variables.get()).ok();
+    let written = text.map(RawValue::from_string).transpose();
+    let written =
+        written.map_err(|_| ChatFailure::invalid("metadata", "has `variables` that are no JSON"))?;
+    read_variables("metadata", Some(written.unwrap_or(variables)))
+}
+
+fn read_variables(param: &'static str, raw: Option<Box<RawValue>>) -> Result<Option<Value>, ChatFailure> {
+    let read = |raw: Box<RawValue>| parse_json(raw.get().as_bytes());
+    raw.map(read).transpose().map_err(|error| ChatFailure::invalid(param, format!("cannot be read: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(text: &str) -> RawObject {
+        parse_json(text.as_bytes()).unwrap()
+    }
+
+    /// The prompt, its variables, and what goes on.
+    fn meant(text: &str) -> (String, Option<Value>, String) {
+        let request = PromptRequest::in_openai_form(body(text)).unwrap().unwrap();
+        (request.id.to_string(), request.variables, serde_json::to_string(&request.body).unwrap())
+    }
+
+    #[test]
+    fn a_prompt_is_meant_by_its_model_or_by_its_object_and_what_named_it_does_not_go_on() {
+        let variables = Some(Value::from(serde_json::json!({"n": 1})));
+        for (text, rest) in [
+            (r#"{"model":"prompt:a.b","variables":{"n":1},"x":1.0}"#, r#"{"x":1.0}"#),
+            (r#"{"model":"prompt:a:b","args":{"n":1}}"#, "{}"),
+            (r#"{"model":"m","prompt":{"id":"a.b","version":"2","variables":{"n":1}}}"#, r#"{"model":"m"}"#),
+            (r#"{"model":"prompt:a.b","prompt":{"id":"a.b"},"variables":{"n":1}}"#, "{}"),
+            (r#"{"model":"prompt:a.b","metadata":{"variables":"{\"n\":1}"}}"#, "{}"),
+            (
+                r#"{"model":"prompt:a.b","metadata":{"variables":{"n":1},"k":"v"}}"#,
+                r#"{"metadata":{"k":"v"}}"#,
+            ),
+        ] {
+            assert_eq!(meant(text), ("a.b".to_owned(), variables.clone(), rest.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn any_other_request_goes_on_as_it_is() {
+        let text = r#"{"model":"m","variables":{"n":1},"prompt":"text","metadata":{"variables":"x"}}"#;
+        let rest = PromptRequest::in_openai_form(body(text)).unwrap().unwrap_err();
+        assert_eq!(serde_json::to_string(&rest).unwrap(), text);
+    }
+
+    #[test]
+    fn what_is_not_clear_is_refused() {
+        for text in [
+            r#"{"model":"prompt:a.b","prompt":{"id":"a.c"}}"#,
+            r#"{"model":"prompt:a.b","variables":{},"args":{}}"#,
+            r#"{"model":"prompt:a.b","variables":{},"metadata":{"variables":"{}"}}"#,
+            r#"{"model":"prompt:a.b","metadata":{"variables":"{"}}"#,
+            r#"{"model":"prompt:a b"}"#,
+        ] {
+            assert!(PromptRequest::in_openai_form(body(text)).is_err(), "{text}");
+        }
+    }
+}

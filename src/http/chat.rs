@@ -1,0 +1,109 @@
+//! Chats over HTTP: prompts answered by a model, and the doors that OpenAI's clients know.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::http::header::{CACHE_CONTROL, ContentType, HeaderName};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use serde::Serialize;
+
+use super::body::JsonBody;
+use super::error::ApiError;
+use super::events::EventBody;
+use crate::app::App;
+use crate::chat::{Answered, PromptRequest};
+use crate::llm::{Answer, Caller};
+use crate::model::Id;
+use crate::value::RawObject;
+
+const PROMPT_ID: HeaderName = HeaderName::from_static("x-prompt-id");
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+/// Tells nginx and its like to pass every piece on at once.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// OpenAI's list.
+#[derive(Serialize)]
+struct List {
+    object: &'static str,
+    data: Vec<RawObject>,
+}
+
+/// `POST /api/chat/prompts/{id}`, `POST /api/prompts/{id}/chat`
+pub async fn prompt(
+    app: Data<App>,
+    id: Path<String>,
+    caller: Caller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let request = PromptRequest::of(Id::parse(&id)?, body.parse()?)?;
+    let services = app.clone().into_inner();
+    let answered = finished(&app, async move { services.chat.prompt(request, &caller).await }).await??;
+    Ok(reply(answered))
+}
+
+/// `POST /v1/chat/completions`
+pub async fn completions(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
+    let request: RawObject = body.parse()?;
+    let services = app.clone().into_inner();
+    let answered = finished(&app, async move { services.chat.completion(request, &caller).await }).await??;
+    Ok(reply(answered))
+}
+
+/// `POST /v1/embeddings`
+pub async fn embeddings(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
+    let request: RawObject = body.parse()?;
+    let services = app.clone().into_inner();
+    let answer = finished(&app, async move { services.chat.embeddings(&request, &caller).await }).await??;
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(answer))
+}
+
+/// `GET /v1/models`
+pub async fn models(app: Data<App>) -> Result<HttpResponse, ApiError> {
+    let data = app.chat.models().await?;
+    Ok(HttpResponse::Ok().json(List { object: "list", data }))
+}
+
+/// `GET /v1/models/{id}`
+pub async fn model(app: Data<App>, id: Path<String>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(app.chat.model(&id).await?))
+}
+
+/// Runs `work`, which ends with its client, or, where calls are to be drained, goes on without it.
+async fn finished<T: 'static>(
+    app: &Arc<App>,
+    work: impl Future<Output = T> + 'static,
+) -> Result<T, ApiError> {
+    match app.llm.drains() {
+        false => Ok(work.await),
+        true => actix_web::rt::spawn(work).await.map_err(|error| ApiError::broken_off(&error.to_string())),
+    }
+}
+
+fn reply(answered: Answered) -> HttpResponse {
+    let mut response = HttpResponse::Ok();
+    let mut timing = String::new();
+    if let Some((id, duration)) = &answered.rendered {
+        response.insert_header((PROMPT_ID, id.to_string()));
+        timing = format!("render;dur={}, ", milliseconds(*duration));
+    }
+    timing.push_str(&format!("llm;dur={}", milliseconds(answered.llm)));
+    response.insert_header((SERVER_TIMING, timing));
+    match answered.answer {
+        Answer::Whole(body) => response.content_type(ContentType::json()).body(body),
+        Answer::Stream(events) => stream(&mut response, EventBody::new(events)),
+    }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1e3
+}
+
+fn stream(response: &mut HttpResponseBuilder, events: EventBody) -> HttpResponse {
+    response
+        .content_type("text/event-stream")
+        .insert_header((CACHE_CONTROL, "no-cache"))
+        .insert_header((ACCEL_BUFFERING, "no"))
+        .streaming(events)
+}

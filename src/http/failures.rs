@@ -1,0 +1,180 @@
+//! The failures of the services as answers.
+
+use actix_web::http::header::{HeaderName, RETRY_AFTER};
+use serde_json::{Value as Json, json};
+
+use super::error::{ApiError, place};
+use crate::catalog::WriteError;
+use crate::chat::ChatFailure;
+use crate::content::ContentError;
+use crate::error::{Kind, Kinded};
+use crate::llm::LlmError;
+use crate::model::{DocumentKind, InvalidId};
+use crate::render::{RenderFailure, TrialFailure};
+use crate::store::StoreError;
+use crate::template::{CompileError, Missing};
+use crate::tools::ToolError;
+
+impl From<InvalidId> for ApiError {
+    fn from(error: InvalidId) -> ApiError {
+        ApiError::new(Kind::InvalidInput, "invalid_id", error.to_string()).about("id")
+    }
+}
+
+impl From<RenderFailure> for ApiError {
+    fn from(failure: RenderFailure) -> ApiError {
+        let kind = failure.kind();
+        let error = |code| ApiError::new(kind, code, failure.to_string());
+        match &failure {
+            RenderFailure::InvalidId(_) => error("invalid_id").about("id"),
+            RenderFailure::NotFound { .. } => error("prompt_not_found").about("id"),
+            RenderFailure::InvalidDocument { violations } => {
+                error("invalid_document").with_details(json!({"violations": violations}))
+            }
+            RenderFailure::FailedDependency { .. } => error("failed_dependency"),
+            RenderFailure::InvalidTemplate { source, file } => {
+                error("invalid_template").with_details(compile_details(source, file.as_deref()))
+            }
+            RenderFailure::Unreadable { reasons, .. } => {
+                error("invalid_template").with_details(json!({"problems": reasons}))
+            }
+            RenderFailure::InvalidParameters { .. } => error("invalid_template"),
+            RenderFailure::InvalidVariables { violations } => {
+                error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
+            }
+            RenderFailure::Missing { missing, violations } => {
+                let mut details = missing_details(missing);
+                if let (false, Some(members)) = (violations.is_empty(), details.as_object_mut()) {
+                    members.insert("violations".to_owned(), json!(violations));
+                }
+                error("missing_variables").about("variables").with_details(details)
+            }
+            RenderFailure::Failed { position, .. } => match position {
+                Some(position) => error("render_failed").with_details(json!(position)),
+                None => error("render_failed"),
+            },
+            RenderFailure::Timeout | RenderFailure::NoTurn => error("render_timeout"),
+            RenderFailure::ToolsTimeout { tools } => {
+                error("render_timeout").with_details(json!({"tools": tools}))
+            }
+            RenderFailure::Overloaded => error("overloaded"),
+            RenderFailure::NotLoaded { .. } => error("not_ready"),
+        }
+    }
+}
+
+fn compile_details(error: &CompileError, file: Option<&str>) -> Json {
+    let position = error.position();
+    let mut details = place(position.map(|p| p.line), position.and_then(|p| p.column));
+    if let Some(members) = details.as_object_mut() {
+        members.extend(position.map(|p| ("template".to_owned(), json!(p.template))));
+        members.extend(file.map(|file| ("file".to_owned(), json!(file))));
+    }
+    details
+}
+
+fn missing_details(missing: &[Missing]) -> Json {
+    let paths: Vec<&str> = missing.iter().map(|m| m.path.as_str()).collect();
+    let positions: serde_json::Map<String, Json> =
+        missing.iter().filter_map(|m| Some((m.path.clone(), json!(m.position.as_ref()?)))).collect();
+    json!({"missing": paths, "positions": positions})
+}
+
+impl From<TrialFailure> for ApiError {
+    fn from(failure: TrialFailure) -> ApiError {
+        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
+        match failure {
+            TrialFailure::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
+            TrialFailure::NotLoaded(_) => error("not_ready"),
+            TrialFailure::Tool(ToolError::Arguments { .. }) => error("invalid_arguments").about("arguments"),
+            TrialFailure::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
+            TrialFailure::Tool(ToolError::Forbidden { .. }) => error("tool_forbidden"),
+            TrialFailure::Tool(ToolError::Unusable { .. }) => error("tool_unusable"),
+            TrialFailure::Tool(_) => error("tool_failed"),
+        }
+    }
+}
+
+/// Tells OpenAI's clients not to multiply attempts that were made already.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
+impl From<ChatFailure> for ApiError {
+    fn from(failure: ChatFailure) -> ApiError {
+        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
+        match failure {
+            ChatFailure::Invalid { param, .. } => error("invalid_request").about(param),
+            ChatFailure::Content(ContentError::Invalid { ref violations }) => {
+                error("invalid_request").about("messages").with_details(json!({"violations": violations}))
+            }
+            ChatFailure::Content(ContentError::UnknownType { .. } | ContentError::Tool { .. }) => {
+                error("unknown_content_type").about("messages")
+            }
+            ChatFailure::Render(failure) => failure.into(),
+            ChatFailure::Llm(failure) => failure.into(),
+        }
+    }
+}
+
+impl From<LlmError> for ApiError {
+    fn from(failure: LlmError) -> ApiError {
+        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
+        match &failure {
+            LlmError::NoModel { .. } => error("invalid_request").about("model"),
+            LlmError::Invalid { param, .. } => error("invalid_request").about(param),
+            LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => {
+                error("model_not_found").about("model")
+            }
+            LlmError::Overloaded { .. } => error("overloaded"),
+            LlmError::Refused { status, body } => error("llm_refused").passed_on(*status, body.clone()),
+            LlmError::NoClient { .. } | LlmError::Interrupted(_) => error("llm_unavailable"),
+            LlmError::Unavailable { model, attempts, cause, retry_after } => {
+                let cause = json!({
+                    "model": model, "attempts": attempts, "cause": cause.to_string(), "status": cause.status(),
+                });
+                let error = error("llm_unavailable").with_details(cause).with_header(SHOULD_RETRY, "false");
+                match retry_after {
+                    Some(after) => error.with_header(RETRY_AFTER, after.as_secs_f64().ceil().to_string()),
+                    None => error,
+                }
+            }
+        }
+    }
+}
+
+impl From<WriteError> for ApiError {
+    fn from(failure: WriteError) -> ApiError {
+        let kind = failure.kind();
+        let error = |code| ApiError::new(kind, code, failure.to_string());
+        match &failure {
+            WriteError::NotJson(reason) => {
+                error("invalid_json").with_details(place(reason.line, reason.column))
+            }
+            WriteError::Invalid { violations, .. } => {
+                error("invalid_document").with_details(json!({"violations": violations}))
+            }
+            WriteError::Template { flaws } => {
+                let first = flaws.first();
+                let mut details = place(first.and_then(|f| f.line), first.and_then(|f| f.column));
+                if let Some(members) = details.as_object_mut() {
+                    members.insert("problems".to_owned(), json!(flaws));
+                }
+                error("invalid_template").with_details(details)
+            }
+            WriteError::NotFound { kind, id } => ApiError::not_found(*kind, id.as_str()),
+            WriteError::ReadOnly { .. } => error("read_only"),
+            WriteError::Store(store) => store.into(),
+        }
+    }
+}
+
+impl From<&StoreError> for ApiError {
+    fn from(failure: &StoreError) -> ApiError {
+        let code = match failure.kind() {
+            Kind::PreconditionFailed => "etag_mismatch",
+            Kind::Conflict => "conflict",
+            Kind::InvalidInput => "invalid_document",
+            _ => "store_unavailable",
+        };
+        ApiError::new(failure.kind(), code, failure.to_string())
+    }
+}

@@ -1,0 +1,202 @@
+//! Server-sent events out of bytes that are split anywhere (the HTML standard, section 9.2).
+
+use bytes::{Bytes, BytesMut};
+use memchr::memchr2_iter;
+
+/// An event, or a run of them, is longer than it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLong;
+
+/// Collects bytes until they are whole events.
+#[derive(Debug)]
+pub struct Collector {
+    /// What has come of an event that is not whole yet.
+    begun: BytesMut,
+    /// How far it was searched.
+    searched: usize,
+    /// Where its last line begins.
+    line: usize,
+    limit: usize,
+}
+
+impl Collector {
+    /// A collector of events of at most `limit` bytes.
+    pub fn new(limit: usize) -> Collector {
+        Collector { begun: BytesMut::new(), searched: 0, line: 0, limit }
+    }
+
+    /// Takes more bytes; gives all events that are whole now, as they were written, one after the other.
+    ///
+    /// # Errors
+    /// [`TooLong`] when an event exceeds the limit.
+    pub fn push(&mut self, bytes: Bytes) -> Result<Bytes, TooLong> {
+        let whole = match self.begun.is_empty() {
+            // Most packets hold whole events, and then nothing is copied.
+            true => {
+                let end = self.end_of_events(&bytes);
+                self.begun.extend_from_slice(bytes.get(end..).unwrap_or_default());
+                bytes.slice(..end)
+            }
+            false => {
+                let mut begun = std::mem::take(&mut self.begun);
+                begun.extend_from_slice(&bytes);
+                let end = self.end_of_events(&begun);
+                let whole = begun.split_to(end).freeze();
+                self.begun = begun;
+                whole
+            }
+        };
+        self.line = self.line.saturating_sub(whole.len());
+        self.searched = self.begun.len();
+        if self.begun.len() > self.limit { Err(TooLong) } else { Ok(whole) }
+    }
+
+    /// What has come of an event that never became whole.
+    pub fn rest(self) -> Bytes {
+        self.begun.freeze()
+    }
+
+    /// Where the last whole event ends: after an empty line. Lines end with LF, CR, or both.
+    fn end_of_events(&mut self, bytes: &[u8]) -> usize {
+        let mut end = 0;
+        let unseen = bytes.get(self.searched..).unwrap_or_default();
+        for at in memchr2_iter(b'\n', b'\r', unseen).map(|at| at + self.searched) {
+            let after_cr = bytes.get(at) == Some(&b'\n') && at > 0 && bytes.get(at - 1) == Some(&b'\r');
+            // The second half of CR LF belongs to the line, and to the event, that the first half ended.
+            if after_cr && end == at || !after_cr && at == self.line {
+                end = at + 1;
+            }
+            self.line = at + 1;
+        }
+        end
+    }
+}
+
+/// The events in these bytes, each as it was written, with its empty line.
+pub fn split(whole: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = whole;
+    std::iter::from_fn(move || {
+        let (event, after) = rest.split_at(end_of_first(rest));
+        rest = after;
+        (!event.is_empty()).then_some(event)
+    })
+}
+
+fn end_of_first(bytes: &[u8]) -> usize {
+    let mut line = 0;
+    let mut ends = memchr2_iter(b'\n', b'\r', bytes).peekable();
+    while let Some(at) = ends.next() {
+        let empty = at == line;
+        line = at + 1;
+        if bytes.get(at) == Some(&b'\r') && bytes.get(line) == Some(&b'\n') {
+            ends.next();
+            line += 1;
+        }
+        if empty {
+            return line;
+        }
+    }
+    bytes.len()
+}
+
+/// The data of an event: its `data` lines, joined by line ends; `None` if it has none.
+pub fn data(event: &[u8]) -> Option<Vec<u8>> {
+    let mut data: Option<Vec<u8>> = None;
+    let lines = event.split(|byte| b"\r\n".contains(byte));
+    for line in lines.filter_map(|line| line.strip_prefix(b"data")) {
+        let value = match line {
+            [] => line,
+            [b':', b' ', value @ ..] | [b':', value @ ..] => value,
+            _ => continue,
+        };
+        match &mut data {
+            None => data = Some(value.to_vec()),
+            Some(data) => {
+                data.push(b'\n');
+                data.extend_from_slice(value);
+            }
+        }
+    }
+    data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Everything that comes out, piece by piece, when `text` arrives split at these places.
+    fn collected(text: &[u8], splits: &[usize]) -> (Vec<Bytes>, Bytes) {
+        let mut collector = Collector::new(1 << 20);
+        let mut places: Vec<usize> = splits.iter().map(|at| at % (text.len() + 1)).collect();
+        places.extend([0, text.len()]);
+        places.sort_unstable();
+        let pieces = places.windows(2).map(|pair| Bytes::copy_from_slice(&text[pair[0]..pair[1]]));
+        let whole = pieces.map(|piece| collector.push(piece).unwrap()).filter(|piece| !piece.is_empty());
+        let whole: Vec<Bytes> = whole.collect();
+        (whole, collector.rest())
+    }
+
+    /// The data of all events, by the letter of the standard, from the whole text at once.
+    fn by_the_standard(text: &str) -> Vec<String> {
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let (mut events, mut lines) = (Vec::new(), Vec::new());
+        for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
+            let (name, value) = line.split_once(':').unwrap_or((line, ""));
+            match (line.is_empty(), name) {
+                (true, _) if !lines.is_empty() => events.push(std::mem::take(&mut lines).join("\n")),
+                (false, "data") => lines.push(value.strip_prefix(' ').unwrap_or(value).to_owned()),
+                _ => {}
+            }
+        }
+        events
+    }
+
+    fn datas(whole: &[Bytes]) -> Vec<String> {
+        let events = whole.iter().flat_map(|whole| split(whole));
+        events.filter_map(data).map(|data| String::from_utf8(data).unwrap()).collect()
+    }
+
+    fn stream() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            Just(String::new()),
+            Just(": comment".to_owned()),
+            Just("event: x".to_owned()),
+            Just("data".to_owned()),
+            "data: ?[a-zäß€𝄞]{0,6}",
+        ];
+        let end = prop_oneof![Just("\n"), Just("\r"), Just("\r\n")];
+        prop::collection::vec((line, end), 0..12)
+            .prop_map(|lines| lines.into_iter().map(|(line, end)| line + end).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn wherever_bytes_are_split_the_events_are_the_same(
+            text in stream(),
+            splits in prop::collection::vec(any::<usize>(), 0..8),
+        ) {
+            let (whole, rest) = collected(text.as_bytes(), &splits);
+            prop_assert_eq!(datas(&whole), by_the_standard(&text));
+            let joined: Vec<u8> = whole.iter().flatten().chain(&rest).copied().collect();
+            prop_assert_eq!(joined, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn split_at_every_byte_each_event_comes_as_soon_as_it_is_whole() {
+        let text = "data: {\"a\":\"ä€\"}\r\n\r\n: ping\n\ndata: b\rdata: c\r\rdata: [DONE]\n\n";
+        let every: Vec<usize> = (0..text.len()).collect();
+        let (whole, rest) = collected(text.as_bytes(), &every);
+        assert_eq!(datas(&whole), ["{\"a\":\"ä€\"}", "b\nc", "[DONE]"]);
+        assert!(rest.is_empty());
+        assert_eq!(collected(b"data: a\n\ndata: b\n", &[]).1, "data: b\n");
+    }
+
+    #[test]
+    fn an_event_that_never_ends_is_refused() {
+        let mut collector = Collector::new(8);
+        assert_eq!(collector.push(Bytes::from_static(b"data: 1\n\ndat")).unwrap(), "data: 1\n\n");
+        assert_eq!(collector.push(Bytes::from_static(b"a: 2345")), Err(TooLong));
+    }
+}

@@ -1,0 +1,201 @@
+//! Attempts, pauses, fallbacks, and what is told in the end.
+
+use std::time::{Duration, Instant};
+
+use ai_prompt_shell::settings::{Llm, Model};
+use serde_json::{Value as Json, json};
+
+use super::{ask, ask_for_stream, datas, llm, read_stream, start, start_with};
+use crate::app::{Answer, TestApp};
+use crate::upstream::{Act, Seen, Upstream, chunk, completion, delta, json as reply_json, reply, stream_head};
+
+/// An upstream that answers each request with the next of these; after the last one, well.
+fn in_turn(answers: Vec<Vec<Act>>) -> impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static {
+    let answers = std::sync::Mutex::new(answers.into_iter());
+    move |_| answers.lock().unwrap().next().unwrap_or_else(|| reply_json(200, completion("at last")))
+}
+
+fn failing(status: u16) -> Vec<Act> {
+    reply_json(status, json!({"error": {"message": "not now", "code": "busy"}}))
+}
+
+async fn chat(app: &TestApp) -> Answer {
+    app.post("/v1/chat/completions", ask("q")).await
+}
+
+/// Asserts that the pauses between the requests were these, give or take what a busy machine needs.
+#[track_caller]
+fn assert_pauses(upstream: &Upstream, pauses: &[u64]) {
+    let seen = upstream.seen();
+    let found: Vec<Duration> = seen.windows(2).map(|pair| pair[1].at - pair[0].at).collect();
+    assert_eq!(found.len(), pauses.len(), "{found:?}");
+    for (found, pause) in found.iter().zip(pauses) {
+        let pause = Duration::from_millis(*pause);
+        assert!(*found >= pause && *found < pause + Duration::from_millis(1_500), "{found:?} for {pause:?}");
+    }
+}
+
+#[actix_web::test]
+async fn what_may_pass_is_tried_three_times_with_the_pauses_of_the_policy() {
+    for status in [408, 409, 429, 500, 503, 599] {
+        let (app, upstream) = start(in_turn(vec![failing(status), failing(status)])).await;
+        let answer = chat(&app).await;
+        assert_eq!((answer.status, &answer.body), (200, &completion("at last")), "{status}");
+        assert!(!answer.headers.contains_key("x-should-retry"));
+        assert_pauses(&upstream, &[100, 300]);
+    }
+}
+
+#[actix_web::test]
+async fn after_three_attempts_the_last_cause_is_told_and_clients_are_asked_not_to_go_on() {
+    let (app, upstream) = start(in_turn(vec![failing(500), failing(500), failing(503), failing(500)])).await;
+    let answer = chat(&app).await;
+    answer.assert_error(502, "upstream_error", "llm_unavailable");
+    assert_eq!(answer.headers["x-should-retry"], "false");
+    let (_, _, message, details) = answer.error();
+    assert!(message.contains("not now"), "{message}");
+    assert_eq!(
+        *details,
+        json!({"model": "m", "attempts": 3, "cause": "the upstream answered 503: not now", "status": 503})
+    );
+    assert_eq!(upstream.seen().len(), 3);
+}
+
+#[actix_web::test]
+async fn broken_connections_and_silence_are_tried_again() {
+    let cut = || vec![Act::Cut];
+    let reset = || vec![Act::Reset];
+    let (app, upstream) = start(in_turn(vec![cut(), reset()])).await;
+    assert_eq!(chat(&app).await.status, 200);
+    assert_pauses(&upstream, &[100, 300]);
+
+    let half = || {
+        let mut answer = reply_json(200, completion("x"));
+        let Act::Send(bytes) = &mut answer[0] else { panic!("bytes") };
+        bytes.truncate(bytes.len() / 2);
+        vec![answer.remove(0), Act::Cut]
+    };
+    let (app, upstream) = start(in_turn(vec![half()])).await;
+    assert_eq!(chat(&app).await.body, completion("at last"));
+    assert_eq!(upstream.seen().len(), 2);
+
+    let own_time = |llm: &mut Llm| {
+        llm.models = vec![Model { name: "m".into(), timeout_ms: Some(200), ..Model::default() }];
+    };
+    let (app, upstream) = start_with(in_turn(vec![vec![Act::Hang], vec![Act::Hang]]), own_time).await;
+    assert_eq!(chat(&app).await.status, 200);
+    assert_pauses(&upstream, &[300, 500]);
+}
+
+#[actix_web::test]
+async fn nobody_there_is_told_as_such() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let app = TestApp::start_with(|settings| settings.llm = llm(&format!("http://{closed}/v1"))).await;
+    let began = Instant::now();
+    let answer = chat(&app).await;
+    answer.assert_error(502, "upstream_error", "llm_unavailable");
+    assert!(answer.error().3["cause"].as_str().unwrap().contains("refused"), "{answer:?}");
+    assert!(began.elapsed() >= Duration::from_millis(400));
+}
+
+#[actix_web::test]
+async fn the_upstream_s_wish_to_be_asked_later_is_obeyed_if_there_is_time() {
+    let wish = |value: &'static str| reply(429, &[("retry-after", value)], b"");
+    let (app, upstream) = start(in_turn(vec![wish("1"), wish("0")])).await;
+    assert_eq!(chat(&app).await.status, 200);
+    assert_pauses(&upstream, &[1_000, 300]);
+
+    let (app, upstream) = start(in_turn(vec![wish("60")])).await;
+    let answer = chat(&app).await;
+    answer.assert_error(502, "upstream_error", "llm_unavailable");
+    assert_eq!((upstream.seen().len(), &answer.headers["retry-after"]), (1, &"60".parse().unwrap()));
+}
+
+#[actix_web::test]
+async fn a_refused_request_is_not_tried_again_and_the_refusal_is_passed_on() {
+    let shaped = r#"{"error":{"message":"bad temperature","type":"invalid_request_error","param":"temperature","code":null},"more":1.0}"#;
+    for status in [400, 401, 403, 404, 413, 422] {
+        let (app, upstream) = start(move |_| reply(status, &[], shaped.as_bytes())).await;
+        let response =
+            app.request("POST", "/v1/chat/completions").json(&ask("q")).send().await.unwrap();
+        assert_eq!(response.status(), status);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert_eq!(response.text().await.unwrap(), shaped);
+        assert_eq!(upstream.seen().len(), 1);
+    }
+    let (app, _upstream) = start(|_| reply(403, &[("content-type", "text/html")], b"<h1>No</h1>")).await;
+    let answer = chat(&app).await;
+    answer.assert_error_shape(403, "upstream_error", "llm_refused");
+    assert_eq!(answer.error().2, "<h1>No</h1>");
+}
+
+#[actix_web::test]
+async fn fallbacks_are_asked_in_turn_each_with_its_own_name_and_key() {
+    let tired = Upstream::start(|_| failing(500)).await;
+    let fresh = Upstream::start(|_| reply_json(200, completion("from the other"))).await;
+    let model = |name: &str, base: Option<&str>, fallback: &[&str]| Model {
+        name: name.into(),
+        base_url: base.map(str::to_owned),
+        fallback: fallback.iter().map(|name| (*name).to_owned()).collect(),
+        ..Model::default()
+    };
+    let app = TestApp::start_with(|settings| {
+        settings.llm = llm(&tired.base);
+        let mut other = model("other", Some(&fresh.base), &[]);
+        other.upstream_model = Some("real-name".into());
+        settings.llm.models =
+            vec![model("m", None, &["third", "other", "echo"]), model("third", None, &[]), other];
+    })
+    .await;
+    assert_eq!(chat(&app).await.body, completion("from the other"));
+    let names = |upstream: &Upstream| -> Vec<Json> {
+        upstream.seen().iter().map(|seen| seen.json()["model"].clone()).collect()
+    };
+    assert_eq!(names(&tired), ["m", "m", "m", "third", "third", "third"]);
+    assert_eq!(names(&fresh), ["real-name"]);
+    assert_eq!(fresh.seen()[0].header("authorization"), None);
+    let refused = app.post("/v1/chat/completions", json!({"model": "echo", "messages": []})).await;
+    assert_eq!(refused.status, 200);
+}
+
+#[actix_web::test]
+async fn all_the_time_is_for_all_attempts_and_a_client_may_give_less() {
+    let (app, upstream) = start_with(|_| vec![Act::Hang], |llm| llm.timeout_ms = 300).await;
+    let began = Instant::now();
+    let answer = chat(&app).await;
+    answer.assert_error(502, "upstream_error", "llm_unavailable");
+    assert!(answer.error().3["cause"].as_str().unwrap().contains("silent"), "{answer:?}");
+    assert_eq!(upstream.seen().len(), 1);
+    assert!(began.elapsed() < Duration::from_secs(3));
+
+    let (app, _upstream) = start(|_| vec![Act::Hang]).await;
+    let began = Instant::now();
+    let request = app.request("POST", "/v1/chat/completions").json(&ask("q"));
+    let answer = app.send(request.header("x-stainless-timeout", "0.3")).await;
+    answer.assert_error(502, "upstream_error", "llm_unavailable");
+    assert!(began.elapsed() < Duration::from_secs(3));
+
+    let slow_body = |_: &Seen| {
+        let [Act::Send(bytes)] = &reply_json(200, completion("x"))[..] else { panic!("bytes") };
+        let (head, rest) = bytes.split_at(bytes.len() - 5);
+        vec![Act::Send(head.to_vec()), Act::Hang, Act::Send(rest.to_vec())]
+    };
+    let (app, _upstream) = start_with(slow_body, |llm| llm.timeout_ms = 300).await;
+    chat(&app).await.assert_error(502, "upstream_error", "llm_unavailable");
+}
+
+#[actix_web::test]
+async fn a_stream_is_tried_again_before_it_begins_and_never_after() {
+    let (app, upstream) = start(in_turn(vec![
+        failing(500),
+        vec![Act::Send(stream_head()), Act::Send(chunk(delta("a").as_bytes())), Act::Cut],
+    ]))
+    .await;
+    let (stream, orderly) = read_stream(&app, "/v1/chat/completions", &ask_for_stream("q")).await;
+    assert!(orderly);
+    let datas = datas(&stream);
+    assert_eq!(datas.len(), 2, "{stream}");
+    let error: Json = serde_json::from_str(&datas[1]).unwrap();
+    assert_eq!(error["error"]["code"], "llm_unavailable");
+    assert_eq!(upstream.seen().len(), 2);
+}
