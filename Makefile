@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build setup test test-all check fmt lint doc fuzz fuzz-seeds bench-check
+.PHONY: help run build setup test test-clients test-all check fmt lint doc fuzz fuzz-seeds bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -19,8 +19,13 @@ setup: ## install what the tests need (Debian's packages, when missing)
 test: setup ## all tests
 	$(CARGO) test
 
-test-all: test bench-check ## the tests, the benches as tests, the long load test, and some fuzzing
+test-clients: ## OpenAI's own client libraries, in Python and JavaScript, against the service
+	@scripts/setup-clients
+	$(CARGO) test --test clients
+
+test-all: test test-clients bench-check ## the tests, the client libraries, the benches as tests, the long load tests, and some fuzzing
 	$(MAKE) bench-live
+	$(MAKE) bench-streams
 	$(MAKE) fuzz FUZZ_SECONDS=120
 
 check: ## check the shipped packages, and run their tests

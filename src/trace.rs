@@ -28,8 +28,10 @@ impl Trace {
     pub fn traceparent(&self) -> &str {
         self.traceparent.get_or_init(|| {
             let hash = Sha256::digest(&self.request_id);
-            let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("00-{}-{}-00", hex.get(..32).unwrap_or_default(), hex.get(32..48).unwrap_or_default())
+            let (trace, rest) =
+                hash.split_first_chunk().map_or((0, &[][..]), |(t, r)| (u128::from_be_bytes(*t), r));
+            let parent = rest.first_chunk().map_or(0, |parent| u64::from_be_bytes(*parent));
+            format!("00-{trace:032x}-{parent:016x}-00")
         })
     }
 }

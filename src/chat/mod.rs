@@ -15,7 +15,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value as Json, json};
 
 pub use error::ChatFailure;
-pub use request::PromptRequest;
+pub use request::{PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::unfold;

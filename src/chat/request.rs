@@ -1,6 +1,8 @@
 //! A chat request: which prompt it means, with which variables, and what goes on to the model.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::error::ChatFailure;
@@ -19,8 +21,44 @@ pub struct PromptRequest {
     pub body: RawObject,
 }
 
+/// The body of a request for a prompt: its variables, made ready as they are read, and everything else as it was written.
+#[derive(Debug, Default)]
+pub struct PromptBody {
+    variables: Option<Value>,
+    args: Option<Value>,
+    rest: RawObject,
+}
+
+impl<'de> Deserialize<'de> for PromptBody {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PromptBody, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = PromptBody;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PromptBody, A::Error> {
+                let mut body = PromptBody::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    match name.as_str() {
+                        "variables" => body.variables = Some(map.next_value()?),
+                        "args" => body.args = Some(map.next_value()?),
+                        _ => body.rest.push(name, map.next_value()?),
+                    }
+                }
+                Ok(body)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
 /// OpenAI's `prompt` object.
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 struct PromptObject {
     id: Option<String>,
     variables: Option<Box<RawValue>>,
@@ -30,10 +68,13 @@ impl PromptRequest {
     /// A request for the prompt `id`: the variables are in `variables` or `args`.
     ///
     /// # Errors
-    /// [`ChatFailure::Invalid`] when both are there, or neither can be read.
-    pub fn of(id: Id, mut body: RawObject) -> Result<PromptRequest, ChatFailure> {
-        let variables = take_variables(&mut body)?;
-        Ok(PromptRequest { id, variables, body })
+    /// [`ChatFailure::Invalid`] when both are there.
+    pub fn of(id: Id, body: PromptBody) -> Result<PromptRequest, ChatFailure> {
+        let PromptBody { variables, args, rest } = body;
+        if variables.is_some() && args.is_some() {
+            return Err(both_names());
+        }
+        Ok(PromptRequest { id, variables: variables.or(args), body: rest })
     }
 
     /// The prompt that a request in OpenAI's own form means, if it means one: by `"model": "prompt:{id}"`, or by the object
@@ -44,34 +85,24 @@ impl PromptRequest {
     /// The request back when it means no prompt; [`ChatFailure`] when it is not clear what it means.
     pub fn in_openai_form(mut body: RawObject) -> Result<Result<PromptRequest, RawObject>, ChatFailure> {
         let by_model = model_name(&body).and_then(|name| name.strip_prefix(PROMPT).map(str::to_owned));
-        let object: Option<PromptObject> = match body.get("prompt").is_some_and(|p| p.get().starts_with('{'))
-        {
-            true => {
-                body.read("prompt").map_err(|_| ChatFailure::invalid("prompt", "is not {id, variables}"))?
-            }
-            false => None,
-        };
-        let (by_object, in_object) = object.map_or((None, None), |object| (object.id, object.variables));
-        let id = match (by_model, by_object) {
+        let object = prompt_object(&body)?;
+        let by_object = object.as_ref().and_then(|object| object.id.clone());
+        let id = match (&by_model, by_object) {
             (None, None) => return Ok(Err(body)),
-            (Some(one), Some(other)) if one != other => {
-                return Err(ChatFailure::invalid(
-                    "prompt",
-                    format!("names `{other}`, and `model` names `{one}`"),
-                ));
+            (Some(one), Some(other)) if *one != other => {
+                let message = format!("names `{other}`, and `model` names `{one}`");
+                return Err(ChatFailure::invalid("prompt", message));
             }
-            (Some(id), by_object) => {
-                body.remove("model");
-                if by_object.is_some() {
-                    body.remove("prompt");
-                }
-                id
-            }
-            (None, Some(id)) => {
-                body.remove("prompt");
-                id
-            }
+            (Some(id), _) => id.clone(),
+            (None, Some(id)) => id,
         };
+        if by_model.is_some() {
+            body.remove("model");
+        }
+        if object.is_some() {
+            body.remove("prompt");
+        }
+        let in_object = object.and_then(|object| object.variables);
         let given =
             [take_variables(&mut body)?, read_variables("prompt", in_object)?, take_metadata(&mut body)?];
         let mut given = given.into_iter().flatten();
@@ -83,6 +114,18 @@ impl PromptRequest {
     }
 }
 
+/// The member `prompt`, if it is an object; in older requests it is a text, and means something else.
+fn prompt_object(body: &RawObject) -> Result<Option<PromptObject>, ChatFailure> {
+    match body.get("prompt").is_some_and(|prompt| prompt.get().starts_with('{')) {
+        true => body.read("prompt").map_err(|_| ChatFailure::invalid("prompt", "is not {id, variables}")),
+        false => Ok(None),
+    }
+}
+
+fn both_names() -> ChatFailure {
+    ChatFailure::invalid("variables", "and `args` mean the same; give only one of them")
+}
+
 fn model_name(body: &RawObject) -> Option<String> {
     body.read("model").ok().flatten()
 }
@@ -90,7 +133,7 @@ fn model_name(body: &RawObject) -> Option<String> {
 fn take_variables(body: &mut RawObject) -> Result<Option<Value>, ChatFailure> {
     let (variables, args) = (body.remove("variables"), body.remove("args"));
     if variables.is_some() && args.is_some() {
-        return Err(ChatFailure::invalid("variables", "and `args` mean the same; give only one of them"));
+        return Err(both_names());
     }
     read_variables("variables", variables.or(args))
 }
@@ -139,6 +182,7 @@ mod tests {
             (r#"{"model":"prompt:a:b","args":{"n":1}}"#, "{}"),
             (r#"{"model":"m","prompt":{"id":"a.b","version":"2","variables":{"n":1}}}"#, r#"{"model":"m"}"#),
             (r#"{"model":"prompt:a.b","prompt":{"id":"a.b"},"variables":{"n":1}}"#, "{}"),
+            (r#"{"model":"prompt:a.b","prompt":{"variables":{"n":1}}}"#, "{}"),
             (r#"{"model":"prompt:a.b","metadata":{"variables":"{\"n\":1}"}}"#, "{}"),
             (
                 r#"{"model":"prompt:a.b","metadata":{"variables":{"n":1},"k":"v"}}"#,

@@ -13,7 +13,7 @@ use super::body::JsonBody;
 use super::error::ApiError;
 use super::events::EventBody;
 use crate::app::App;
-use crate::chat::{Answered, PromptRequest};
+use crate::chat::{Answered, PromptBody, PromptRequest};
 use crate::llm::{Answer, Caller};
 use crate::model::Id;
 use crate::value::RawObject;
@@ -37,7 +37,7 @@ pub async fn prompt(
     caller: Caller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let request = PromptRequest::of(Id::parse(&id)?, body.parse()?)?;
+    let request = PromptRequest::of(Id::parse(&id)?, body.parse::<PromptBody>()?)?;
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.prompt(request, &caller).await }).await??;
     Ok(reply(answered))

@@ -11,11 +11,11 @@ use crate::model::DocumentKind;
 pub fn configure(config: &mut ServiceConfig) {
     config
         .service(post("/api/render/prompts/{id}", web::post().to(render::rendered)))
+        .service(post("/api/chat/prompts/{id}", web::post().to(chat::prompt)))
+        .service(post("/v1/chat/completions", web::post().to(chat::completions)))
         .service(post("/api/prompts/{id}/render", web::post().to(render::prototype)))
         .service(post("/api/render", web::post().to(render::preview)))
-        .service(post("/api/chat/prompts/{id}", web::post().to(chat::prompt)))
         .service(post("/api/prompts/{id}/chat", web::post().to(chat::prompt)))
-        .service(post("/v1/chat/completions", web::post().to(chat::completions)))
         .service(post("/v1/embeddings", web::post().to(chat::embeddings)))
         .service(get("/v1/models", reading().to(chat::models)))
         .service(get("/v1/models/{id:.+}", reading().to(chat::model)))

@@ -13,8 +13,8 @@ use crate::trace::Trace;
 /// The id that the [guard](super::guard) has chosen for a request.
 pub struct RequestId(pub HeaderValue);
 
-/// The time that a client of OpenAI's make gives its request, in seconds.
-const STAINLESS_TIMEOUT: &str = "x-stainless-timeout";
+/// The time that a client of OpenAI's make gives its request, in seconds: in JavaScript and in Python.
+const STAINLESS_TIMEOUTS: [&str; 2] = ["x-stainless-timeout", "x-stainless-read-timeout"];
 
 impl FromRequest for Trace {
     type Error = Error;
@@ -30,10 +30,10 @@ impl FromRequest for Caller {
     type Future = Ready<Result<Caller, Error>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let seconds =
-            text(request.headers().get(STAINLESS_TIMEOUT)).and_then(|text| text.trim().parse().ok());
-        let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let timeout = timeout.filter(|timeout| !timeout.is_zero());
+        let seconds = |name| text(request.headers().get(name))?.trim().parse().ok();
+        let timeouts = STAINLESS_TIMEOUTS.into_iter().filter_map(seconds);
+        let timeouts = timeouts.filter_map(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let timeout = timeouts.filter(|timeout| !timeout.is_zero()).min();
         ready(Ok(Caller { trace: trace(request), timeout, verbose: true }))
     }
 }

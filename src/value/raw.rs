@@ -44,6 +44,11 @@ impl RawObject {
         removed
     }
 
+    /// Adds a member at the end, whatever is there already.
+    pub fn push(&mut self, name: String, member: Box<RawValue>) {
+        self.members.push((name, member));
+    }
+
     /// Puts a member in the place of those of this name, or at the end.
     pub fn put(&mut self, name: &str, member: Box<RawValue>) {
         match self.members.iter().position(|(known, _)| known == name) {

@@ -205,7 +205,7 @@ const topics = {
   async broken_streams() {
     for (const [model, code] of [
       ['error-in-stream', 'overloaded'],
-      ['cut-in-stream', 'llm_interrupted'],
+      ['cut-in-stream', 'llm_unavailable'],
     ]) {
       const heard = [];
       const error = await thrown(OpenAI.APIError, async () => {

@@ -196,7 +196,7 @@ def broken_streams():
         for chunk in service.chat.completions.create(model=model, messages=GREETING, stream=True):
             heard.append(chunk)
 
-    for model, code in (("error-in-stream", "overloaded"), ("cut-in-stream", "llm_interrupted")):
+    for model, code in (("error-in-stream", "overloaded"), ("cut-in-stream", "llm_unavailable")):
         heard = []
         error = raised(openai.APIError, lambda: ask(model, heard))
         assert (text_of(heard), error.code) == ("Hello", code), error.body

@@ -38,7 +38,7 @@ impl World {
         .await;
         let messages = json!([
             {"role": "system", "content": "You are polite."},
-            {"role": "user", "content": "Hello {{ name }}{{ '!' * times }}"}
+            {"role": "user", "content": "Hello {{ variables.name }}{{ '!' * variables.times }}"}
         ]);
         let times = json!({"name": "times", "type": "integer", "default": 1});
         let parameters = json!([{"name": "name", "type": "string", "required": true}, times]);

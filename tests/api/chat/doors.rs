@@ -39,7 +39,8 @@ async fn requests_carry_their_id_and_trace_on() {
 #[actix_web::test]
 async fn a_request_without_a_model_takes_the_default_one() {
     let (app, upstream) =
-        start_with(|_| reply_json(200, completion("a")), |llm| llm.default_model = Some("usual".into())).await;
+        start_with(|_| reply_json(200, completion("a")), |llm| llm.default_model = Some("usual".into()))
+            .await;
     for model in [json!({}), json!({"model": null}), json!({"model": ""}), json!({"model": "other"})] {
         assert_eq!(app.post("/v1/chat/completions", model).await.status, 200);
     }
@@ -51,7 +52,8 @@ async fn a_request_without_a_model_takes_the_default_one() {
 async fn embeddings_need_an_input_and_take_their_own_default_model() {
     let embedding = json!({"object": "list", "data": [{"embedding": "AACAPw==", "index": 0}], "model": "e"});
     let answer = embedding.clone();
-    let change = |llm: &mut ai_prompt_shell::settings::Llm| llm.default_embedding_model = Some("small".into());
+    let change =
+        |llm: &mut ai_prompt_shell::settings::Llm| llm.default_embedding_model = Some("small".into());
     let (app, upstream) = start_with(move |_| reply_json(200, answer.clone()), change).await;
     let body = json!({"input": ["a", "b"], "encoding_format": "base64", "dimensions": 2});
     assert_eq!(app.post("/v1/embeddings", body).await.body, embedding);

@@ -8,7 +8,8 @@ use crate::app::TestApp;
 use crate::upstream::{Upstream, json as reply_json, reply};
 
 fn list(ids: &[&str]) -> Json {
-    let data: Vec<Json> = ids.iter().map(|id| json!({"id": id, "object": "model", "context_window": 7})).collect();
+    let data: Vec<Json> =
+        ids.iter().map(|id| json!({"id": id, "object": "model", "context_window": 7})).collect();
     json!({"object": "list", "data": data})
 }
 
@@ -32,7 +33,9 @@ async fn all_that_can_be_asked_is_listed_and_the_upstreams_are_asked_once() {
         settings.llm.models = vec![fast, claude];
     })
     .await;
-    for (id, supports) in [("a.chat", json!(["chat"])), ("a.open", json!([])), ("a.code", json!(["completion"]))] {
+    for (id, supports) in
+        [("a.chat", json!(["chat"])), ("a.open", json!([])), ("a.code", json!(["completion"]))]
+    {
         app.put_prompt(id, json!({"userPrompt": "x", "supports": supports})).await;
     }
     let expected = ["fast", "echo", "gpt-x", "meta/llama", "claude-1", "prompt:a.chat", "prompt:a.open"];

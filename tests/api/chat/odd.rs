@@ -99,7 +99,8 @@ async fn compressed_answers_are_understood_though_nobody_asked_for_them() {
     assert!(!answer.headers.contains_key("content-encoding"));
     assert_eq!(upstream.seen()[0].header("accept-encoding"), Some("identity"));
 
-    let head = String::from_utf8(stream_head()).unwrap().replacen("\r\n", "\r\ncontent-encoding: gzip\r\n", 1);
+    let head =
+        String::from_utf8(stream_head()).unwrap().replacen("\r\n", "\r\ncontent-encoding: gzip\r\n", 1);
     let packed = gzip(story().as_bytes());
     let acts = vec![Act::Send(head.into_bytes()), Act::Send(chunk(&packed)), Act::Send(last_chunk())];
     assert_eq!(seen_by_client(acts).await, story());
@@ -112,7 +113,8 @@ async fn compressed_events_come_one_by_one() {
     encoder.write_all(delta("a").as_bytes()).unwrap();
     encoder.flush().unwrap();
     let first = encoder.get_ref().clone();
-    let head = String::from_utf8(stream_head()).unwrap().replacen("\r\n", "\r\ncontent-encoding: gzip\r\n", 1);
+    let head =
+        String::from_utf8(stream_head()).unwrap().replacen("\r\n", "\r\ncontent-encoding: gzip\r\n", 1);
     let acts = vec![Act::Send(head.into_bytes()), Act::Send(chunk(&first)), Act::Hang];
     let (app, _upstream) = start(move |_| acts.clone()).await;
     let response = app.request("POST", DOOR).json(&ask_for_stream("q")).send().await.unwrap();
@@ -121,7 +123,9 @@ async fn compressed_events_come_one_by_one() {
 
 #[actix_web::test]
 async fn a_good_status_with_no_answer_is_an_error_that_says_what_came() {
-    let html = |_: &crate::upstream::Seen| reply(200, &[("content-type", "text/html; charset=utf-8")], b"<h1>Log in</h1>");
+    let html = |_: &crate::upstream::Seen| {
+        reply(200, &[("content-type", "text/html; charset=utf-8")], b"<h1>Log in</h1>")
+    };
     for body in [ask("q"), ask_for_stream("q")] {
         let (app, upstream) = start(html).await;
         let answer = app.post(DOOR, body).await;
@@ -148,7 +152,8 @@ async fn what_is_too_long_is_refused_and_not_kept() {
     let long = "x".repeat(100_000);
     let answer = completion(&long);
     let (app, _upstream) =
-        start_with(move |_| crate::upstream::json(200, answer.clone()), |llm| llm.answer_bytes = 50_000).await;
+        start_with(move |_| crate::upstream::json(200, answer.clone()), |llm| llm.answer_bytes = 50_000)
+            .await;
     let answer = app.post(DOOR, ask("q")).await;
     answer.assert_error(502, "upstream_error", "llm_unavailable");
     assert!(answer.error().3["cause"].as_str().unwrap().contains("llm.answer_bytes"), "{answer:?}");

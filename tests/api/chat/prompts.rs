@@ -18,12 +18,16 @@ fn sent(upstream: &Upstream) -> Json {
 async fn a_text_is_what_the_user_says_and_messages_are_followed_by_those_of_the_request() {
     let (app, upstream) = with_upstream().await;
     app.put_prompt("t.text", json!({"userPrompt": "Hi {{.variables.name}}"})).await;
-    app.put_prompt("t.list", json!({"messages": [
-        {"role": "system", "content": "S {{.variables.name}}"},
-        {"role": "user", "name": "n", "content": [{"type": "text", "text": "U {{.variables.name}}"}]},
-    ]}))
+    app.put_prompt(
+        "t.list",
+        json!({"messages": [
+            {"role": "system", "content": "S {{.variables.name}}"},
+            {"role": "user", "name": "n", "content": [{"type": "text", "text": "U {{.variables.name}}"}]},
+        ]}),
+    )
     .await;
-    let answer = app.post("/api/chat/prompts/t.text", json!({"model": "m", "variables": {"name": "A"}})).await;
+    let answer =
+        app.post("/api/chat/prompts/t.text", json!({"model": "m", "variables": {"name": "A"}})).await;
     assert_eq!((answer.status, &answer.body), (200, &completion("a")));
     assert_eq!(sent(&upstream), json!({"model": "m", "messages": [{"role": "user", "content": "Hi A"}]}));
     let body = r#"{"variables":{"name":"A"},"temperature":0,"model":"m","messages":[{"content":null,"role":"assistant"}],"top_p":1.0,"stop":null,"x":{"b":1,"a":2e0}}"#;
@@ -99,7 +103,10 @@ async fn content_objects_are_unfolded_and_tools_among_them_are_refused() {
     for (message, code) in [
         (json!({"type": "tool", "tools": {}}), "unknown_content_type"),
         (json!({"role": "user", "content": {"type": "smell"}}), "unknown_content_type"),
-        (json!({"type": "input", "input": {"n": "x"}, "schema": {"properties": {"n": {"type": "number"}}}}), "invalid_request"),
+        (
+            json!({"type": "input", "input": {"n": "x"}, "schema": {"properties": {"n": {"type": "number"}}}}),
+            "invalid_request",
+        ),
         (json!("text"), "invalid_request"),
     ] {
         let body = json!({"variables": {"t": "T"}, "messages": [message]});

@@ -67,8 +67,7 @@ async fn each_event_comes_as_soon_as_the_upstream_has_sent_it() {
 #[actix_web::test]
 async fn the_usage_comes_only_when_it_was_asked_for() {
     for asked in [None, Some(false), Some(true)] {
-        let (app, upstream) =
-            start(|_| sse(&[delta("a"), finish(), usage(), DONE.to_owned()])).await;
+        let (app, upstream) = start(|_| sse(&[delta("a"), finish(), usage(), DONE.to_owned()])).await;
         let mut body = ask_for_stream("q");
         if let Some(asked) = asked {
             body["stream_options"] = json!({"include_usage": asked});
@@ -82,7 +81,9 @@ async fn the_usage_comes_only_when_it_was_asked_for() {
 
 #[actix_web::test]
 async fn azure_s_first_chunk_without_choices_is_legal() {
-    let first = event(r#"{"choices":[],"created":0,"id":"","model":"","prompt_filter_results":[{"prompt_index":0}]}"#);
+    let first = event(
+        r#"{"choices":[],"created":0,"id":"","model":"","prompt_filter_results":[{"prompt_index":0}]}"#,
+    );
     let events = [first, delta("a"), finish(), DONE.to_owned()];
     assert_eq!(seen_by_client(sse(&events)).await, events.concat());
 }
