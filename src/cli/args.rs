@@ -143,6 +143,8 @@ pub enum PromptAction {
     Document(Action),
     /// Render one
     Render(Render),
+    /// Render one and have a model answer it
+    Chat(Chat),
 }
 
 /// What to do with tools.
@@ -183,6 +185,25 @@ pub struct Render {
     /// Show how the render went, as JSON
     #[arg(long)]
     pub explain: bool,
+}
+
+/// Options of `prompt chat`.
+#[derive(Debug, Args)]
+pub struct Chat {
+    /// Its id
+    pub id: String,
+    /// Its variables.
+    #[command(flatten)]
+    pub variables: Values,
+    /// The model; that of the prompt, or the default one, if none is named
+    #[arg(short, long)]
+    pub model: Option<String>,
+    /// What the user says after the prompt (may be repeated)
+    #[arg(long = "message", value_name = "TEXT")]
+    pub messages: Vec<String>,
+    /// Print the whole answer at once, as JSON
+    #[arg(long)]
+    pub full: bool,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -55,6 +55,14 @@ impl Client {
         self.json(response).await
     }
 
+    /// `POST path` with a JSON body, for an answer that comes in pieces.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn post_for_pieces(&self, path: &str, body: &Json) -> Result<Response, CliError> {
+        self.send(self.request(Method::POST, path).json(body)).await
+    }
+
     /// `POST path` with a JSON body; the answer's body, good or bad.
     ///
     /// # Errors
@@ -100,7 +108,7 @@ impl Client {
         response.json().await.map_err(|error| self.unreachable(&error))
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> CliError {
+    pub(super) fn unreachable(&self, error: &reqwest::Error) -> CliError {
         let mut reason = error.to_string();
         let mut cause = std::error::Error::source(error);
         while let Some(inner) = cause {
@@ -109,6 +117,11 @@ impl Client {
         }
         CliError::Unreachable { url: self.base.clone(), reason }
     }
+}
+
+/// The error that ends a stream.
+pub(super) fn broken_off(body: &Json) -> CliError {
+    refused(StatusCode::OK, body)
 }
 
 /// The service's error as text: the message, and what `details` adds to it.

@@ -59,6 +59,11 @@ pub fn render_path(id: &str) -> String {
     path("prompt", id).replacen("/api/", "/api/render/", 1)
 }
 
+/// The path at which a prompt is answered by a model.
+pub fn chat_path(id: &str) -> String {
+    path("prompt", id).replacen("/api/", "/api/chat/", 1)
+}
+
 /// Prints JSON for people and programs alike.
 pub fn print_json(json: &Json) {
     say(format_args!("{json:#}"));

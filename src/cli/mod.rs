@@ -4,6 +4,7 @@
 //! runs inside the command itself, on the store of the settings.
 
 mod args;
+mod chat;
 mod check;
 mod client;
 mod documents;

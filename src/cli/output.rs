@@ -10,6 +10,14 @@ pub fn say(line: impl Display) {
     }
 }
 
+/// Prints a piece of a text on standard output, at once.
+pub fn say_on(piece: impl Display) {
+    let mut out = std::io::stdout();
+    if write!(out, "{piece}").and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
 /// Prints a line on standard error.
 pub fn warn(line: impl Display) {
     // There is nowhere left to say that this failed.

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::args::{Common, PromptAction, Render};
+use super::chat;
 use super::documents::{self, print_json};
 use super::error::CliError;
 use super::output::{say, warn};
@@ -16,6 +17,7 @@ pub async fn run(common: &Common, action: PromptAction) -> Result<(), CliError> 
     match action {
         PromptAction::Document(action) => documents::run(common, action, "prompt").await,
         PromptAction::Render(options) => render(common, options).await,
+        PromptAction::Chat(options) => chat::run(common, options).await,
     }
 }
 

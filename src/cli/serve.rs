@@ -27,6 +27,9 @@ pub async fn run(common: &Common) -> Result<(), CliError> {
     let bound = http::bind(&app, &settings.server)
         .map_err(|source| CliError::Listen { address: settings.server.listen.to_string(), source })?;
     greet(&app, &bound.address.to_string());
+    if app.llm.is_offline() {
+        tracing::info!("llm.base_url is not set: the built-in model `echo` answers chats, offline");
+    }
     let ended = bound.server.await;
     follow.abort();
     ended.map_err(|source| CliError::Listen { address: bound.address.to_string(), source })
@@ -43,9 +46,11 @@ fn greet(app: &App, address: &str) {
     let known = Id::parse(id).is_ok_and(|id| snapshot.prompt(&id).is_some());
     say(format_args!("Try:"));
     match known {
-        true => say(format_args!(
-            "  curl -s http://{address}/api/render/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'"
-        )),
+        true => ["render", "chat"].into_iter().for_each(|what| {
+            say(format_args!(
+                "  curl -s http://{address}/api/{what}/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'"
+            ));
+        }),
         false => say(format_args!("  curl -s http://{address}/api/prompts")),
     }
 }

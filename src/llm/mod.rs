@@ -127,6 +127,11 @@ impl Llm {
         self.options.default_model.as_deref().or(built_in)
     }
 
+    /// Whether there is no upstream at all, so that only the built-in model answers.
+    pub fn is_offline(&self) -> bool {
+        self.options.upstream.is_none() && self.options.models.is_empty()
+    }
+
     /// Whether calls are read to their end when their clients have left.
     pub fn drains(&self) -> bool {
         self.options.drain

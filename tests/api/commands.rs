@@ -302,3 +302,19 @@ fn completions_end_quietly_when_their_reader_goes_away_and_a_check_needs_no_fold
     assert!(good(dir.path(), &["completions", "bash"]).contains("ai-prompt-shell"));
     good(dir.path(), &["check", "--test", "--store", "memory:"]);
 }
+
+#[test]
+fn a_prompt_is_answered_on_the_command_line_with_no_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let document = r#"{"userPrompt": "Hello {{.variables.name}}"}"#;
+    good(dir, &["prompt", "set", "x.y", "--value", document]);
+    assert_eq!(good(dir, &["prompt", "chat", "x.y", "-v", "name=Ada Lovelace"]), "Hello Ada Lovelace\n");
+    let more = ["prompt", "chat", "x.y", "-v", "name=A", "--message", "and more", "--full"];
+    let full: Json = serde_json::from_str(&good(dir, &more)).unwrap();
+    assert_eq!(full["choices"][0]["message"]["content"], "and more");
+    let (code, _, err) = text(&run(dir, &["prompt", "chat", "x.y", "-v", "name=A", "--model", "gpt"]));
+    assert!(code == 1 && err.contains("there is no model `gpt`"), "{err}");
+    let (code, _, err) = text(&run(dir, &["prompt", "chat", "x.y"]));
+    assert!(code == 1 && err.contains("variables.name"), "{err}");
+}
