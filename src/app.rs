@@ -9,7 +9,7 @@ use crate::catalog::{self, Catalog};
 use crate::chat::Chat;
 use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
-use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secrets, Settings};
+use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings};
 use crate::store::{self, StoreError};
 use crate::template::Limits;
 use crate::tools::{self, Tools};
@@ -112,7 +112,7 @@ fn catalog_options(settings: &Settings) -> catalog::Options {
 fn llm_options(settings: &crate::settings::Llm) -> llm::Options {
     let upstream = settings.base_url.as_ref().map(|base_url| llm::UpstreamOptions {
         base_url: base_url.clone(),
-        api_key: settings.api_key.as_ref().map(|key| key.reveal().to_owned()),
+        api_key: revealed_key(settings.api_key.as_ref()),
         headers: revealed(&settings.headers),
     });
     let model = |model: &Model| llm::ModelOptions {
@@ -135,13 +135,14 @@ fn llm_options(settings: &crate::settings::Llm) -> llm::Options {
         parallel: settings.parallel,
         drain: settings.on_disconnect == OnDisconnect::Drain,
         log_content: settings.log_content,
+        proxy: settings.proxy.as_ref().map(|proxy| proxy.reveal().to_owned()),
     }
 }
 
 /// The upstream of a model that says something about it. What it leaves out is that of the default one, whose secrets go to
 /// its own address only.
 fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option<llm::UpstreamOptions> {
-    let api_key = model.api_key.as_ref().map(|key| key.reveal().to_owned());
+    let api_key = revealed_key(model.api_key.as_ref());
     let headers: Vec<(String, String)> = revealed(&model.headers);
     match &model.base_url {
         Some(base_url) => Some(llm::UpstreamOptions { base_url: base_url.clone(), api_key, headers }),
@@ -153,6 +154,11 @@ fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option
             Some(upstream)
         }
     }
+}
+
+/// The key, if there is one; an empty variable of the environment holds none.
+fn revealed_key(key: Option<&Secret>) -> Option<String> {
+    key.map(|key| key.reveal().to_owned()).filter(|key| !key.is_empty())
 }
 
 fn revealed<C: FromIterator<(String, String)>>(secrets: &Secrets) -> C {

@@ -78,7 +78,7 @@ impl Chat {
     pub async fn prompt(&self, request: PromptRequest, caller: &Caller) -> Result<Answered, ChatFailure> {
         let started = Instant::now();
         let PromptRequest { id, variables, mut body } = request;
-        let rendered = self.renderer.render(&id, variables, caller.trace.clone()).await?;
+        let rendered = self.renderer.render(&id, variables, caller.trace().clone()).await?;
         self.complete(&mut body, &rendered)?;
         self.answer(&body, caller, Some((id, started.elapsed()))).await
     }
@@ -112,7 +112,7 @@ impl Chat {
         let is_it =
             |model: &RawObject| model.read("id").is_ok_and(|id: Option<String>| id.as_deref() == Some(name));
         let model = models.find(is_it);
-        Ok(model.ok_or_else(|| LlmError::ModelNotFound { model: name.to_owned() })?)
+        Ok(model.ok_or_else(|| LlmError::model_not_found(name))?)
     }
 
     async fn answer(
@@ -135,23 +135,18 @@ impl Chat {
             .map_err(|_| ChatFailure::invalid("messages", "must be a list of messages"))?;
         messages.extend(more.into_iter().flatten());
         let conversation = unfold(messages)?;
-        put(body, "messages", &conversation.messages)?;
-        if body.read::<Json>("model").is_ok_and(|model| model.is_none()) {
+        body.set("messages", &conversation.messages).map_err(unwritable)?;
+        if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
             body.remove("model");
         }
         let suggested = conversation.config.iter().chain(&rendered.prompt.params).chain(&self.params);
-        for (name, value) in suggested {
-            if body.get(name).is_none() && !OF_THE_REQUEST.contains(&name.as_str()) {
-                put(body, name, value)?;
-            }
-        }
-        Ok(())
+        let suggested = suggested.filter(|(name, _)| !OF_THE_REQUEST.contains(&name.as_str()));
+        body.fill(suggested).map_err(unwritable)
     }
 }
 
-fn put<T: Serialize>(body: &mut RawObject, name: &str, value: &T) -> Result<(), ChatFailure> {
-    body.set(name, value)
-        .map_err(|error| ChatFailure::invalid("messages", format!("cannot be written: {error}")))
+fn unwritable(error: serde_json::Error) -> ChatFailure {
+    ChatFailure::invalid("messages", format!("cannot be written: {error}"))
 }
 
 #[derive(Serialize)]
@@ -166,7 +161,7 @@ fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatFailure> {
         Content::Text(text) => to_raw_value(&UserMessage { role: "user", content: text }).map(|m| vec![m]),
         Content::Messages(messages) => messages.to_raw(),
     };
-    written.map_err(|error| ChatFailure::invalid("messages", format!("cannot be written: {error}")))
+    written.map_err(unwritable)
 }
 
 /// A prompt that says nothing about its scenes can be asked, too.

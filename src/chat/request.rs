@@ -44,9 +44,9 @@ impl<'de> Deserialize<'de> for PromptBody {
                 let mut body = PromptBody::default();
                 while let Some(name) = map.next_key::<String>()? {
                     match name.as_str() {
-                        "variables" => body.variables = Some(map.next_value()?),
-                        "args" => body.args = Some(map.next_value()?),
-                        _ => body.rest.push(name, map.next_value()?),
+                        "variables" => body.variables = map.next_value()?,
+                        "args" => body.args = map.next_value()?,
+                        _ => body.rest.push(name, map.next_value()?)?,
                     }
                 }
                 Ok(body)
@@ -131,11 +131,12 @@ fn model_name(body: &RawObject) -> Option<String> {
 }
 
 fn take_variables(body: &mut RawObject) -> Result<Option<Value>, ChatFailure> {
-    let (variables, args) = (body.remove("variables"), body.remove("args"));
+    let variables = read_variables("variables", body.remove("variables"))?;
+    let args = read_variables("args", body.remove("args"))?;
     if variables.is_some() && args.is_some() {
         return Err(both_names());
     }
-    read_variables("variables", variables.or(args))
+    Ok(variables.or(args))
 }
 
 /// The variables among the metadata; metadata that held nothing else are taken away.
@@ -157,7 +158,10 @@ fn take_metadata(body: &mut RawObject) -> Result<Option<Value>, ChatFailure> {
 
 fn read_variables(param: &'static str, raw: Option<Box<RawValue>>) -> Result<Option<Value>, ChatFailure> {
     let read = |raw: Box<RawValue>| parse_json(raw.get().as_bytes());
-    raw.map(read).transpose().map_err(|error| ChatFailure::invalid(param, format!("cannot be read: {error}")))
+    raw.filter(|raw| raw.get() != "null")
+        .map(read)
+        .transpose()
+        .map_err(|error| ChatFailure::invalid(param, format!("cannot be read: {error}")))
 }
 
 #[cfg(test)]
@@ -179,7 +183,7 @@ mod tests {
         let variables = Some(Value::from(serde_json::json!({"n": 1})));
         for (text, rest) in [
             (r#"{"model":"prompt:a.b","variables":{"n":1},"x":1.0}"#, r#"{"x":1.0}"#),
-            (r#"{"model":"prompt:a:b","args":{"n":1}}"#, "{}"),
+            (r#"{"model":"prompt:a:b","args":{"n":1},"variables":null}"#, "{}"),
             (r#"{"model":"m","prompt":{"id":"a.b","version":"2","variables":{"n":1}}}"#, r#"{"model":"m"}"#),
             (r#"{"model":"prompt:a.b","prompt":{"id":"a.b"},"variables":{"n":1}}"#, "{}"),
             (r#"{"model":"prompt:a.b","prompt":{"variables":{"n":1}}}"#, "{}"),

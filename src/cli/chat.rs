@@ -1,5 +1,7 @@
 //! `prompt chat`: a prompt answered by a model, printed as the answer comes.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value as Json, json};
 
 use super::args::{Chat, Common};
@@ -39,29 +41,45 @@ async fn print_pieces(client: &Client, path: &str, mut body: Json) -> Result<(),
     }
     let mut response = client.post_for_pieces(path, &body).await?;
     let mut events = Collector::new(EVENT_BYTES);
+    let mut calls = Calls::default();
     while let Some(bytes) = response.chunk().await.map_err(|error| client.unreachable(&error))? {
-        let whole =
-            events.push(bytes).map_err(|TooLong| CliError::Usage("an event is too long".to_owned()))?;
+        let whole = events.push(bytes).map_err(|TooLong| client.unusable("an event is too long"))?;
         for data in split(&whole).filter_map(data) {
-            print_piece(&serde_json::from_slice(&data).unwrap_or_default())?;
+            print_piece(&serde_json::from_slice(&data).unwrap_or_default(), &mut calls)?;
         }
     }
     say("");
+    calls.print();
     Ok(())
 }
 
-/// Prints what a chunk adds to the answer: a text, or parts of calls of tools.
-fn print_piece(chunk: &Json) -> Result<(), CliError> {
+/// Prints what a chunk adds to the answer: a text, or a refusal.
+fn print_piece(chunk: &Json, calls: &mut Calls) -> Result<(), CliError> {
     if chunk.get("error").is_some_and(|error| !error.is_null()) {
         say("");
         return Err(broken_off(chunk));
     }
-    let delta = chunk.pointer("/choices/0/delta");
-    if let Some(text) = delta.and_then(|delta| delta.get("content")).and_then(Json::as_str) {
-        say_on(text);
-    }
-    if let Some(calls) = delta.and_then(|delta| delta.get("tool_calls")) {
-        say(calls);
-    }
+    let Some(delta) = chunk.pointer("/choices/0/delta") else { return Ok(()) };
+    let texts = ["content", "refusal"].into_iter().filter_map(|name| delta.get(name)?.as_str());
+    texts.for_each(say_on);
+    delta.get("tool_calls").and_then(Json::as_array).into_iter().flatten().for_each(|call| calls.add(call));
     Ok(())
+}
+
+/// The calls of tools that the model asks for, by their places; their parts come one by one.
+#[derive(Default)]
+struct Calls(BTreeMap<u64, (String, String)>);
+
+impl Calls {
+    fn add(&mut self, part: &Json) {
+        let text = |name: &str| part.pointer(name).and_then(Json::as_str).unwrap_or_default();
+        let place = part.get("index").and_then(Json::as_u64).unwrap_or_default();
+        let (name, arguments) = self.0.entry(place).or_default();
+        name.push_str(text("/function/name"));
+        arguments.push_str(text("/function/arguments"));
+    }
+
+    fn print(&self) {
+        self.0.values().for_each(|(name, arguments)| say(format_args!("{name} {arguments}")));
+    }
 }

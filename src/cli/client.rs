@@ -108,6 +108,12 @@ impl Client {
         response.json().await.map_err(|error| self.unreachable(&error))
     }
 
+    /// An answer that cannot be used.
+    pub(super) fn unusable(&self, reason: &str) -> CliError {
+        CliError::Unreachable { url: self.base.clone(), reason: reason.to_owned() }
+    }
+
+    /// What an error of the client means.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> CliError {
         let mut reason = error.to_string();
         let mut cause = std::error::Error::source(error);

@@ -28,7 +28,9 @@ pub async fn run(common: &Common) -> Result<(), CliError> {
         .map_err(|source| CliError::Listen { address: settings.server.listen.to_string(), source })?;
     greet(&app, &bound.address.to_string());
     if app.llm.is_offline() {
-        tracing::info!("llm.base_url is not set: the built-in model `echo` answers chats, offline");
+        tracing::info!(
+            "no model is the default (llm.base_url, llm.default_model): the built-in one, `echo`, answers chats, offline"
+        );
     }
     let ended = bound.server.await;
     follow.abort();

@@ -127,6 +127,27 @@ mod tests {
     }
 
     #[test]
+    fn a_hostile_schema_costs_little() {
+        let levels = (0..40).map(|at| {
+            let next = at + 1;
+            format!(
+                r##""d{at}": {{"allOf": [{{"$ref": "#/$defs/d{next}"}}, {{"$ref": "#/$defs/d{next}"}}]}}"##
+            )
+        });
+        let levels: Vec<String> = levels.collect();
+        let doubling = format!(
+            r##"{{"type": "input", "input": {{}}, "schema": {{"$ref": "#/$defs/d0", "$defs": {{{}, "d40": false}}}}}}"##,
+            levels.join(", ")
+        );
+        assert_eq!(violations(&[&doubling]), ["/messages/0/input: does not fit its `schema`"]);
+        let many = vec!["{}"; 2_000].join(",");
+        let product = format!(
+            r#"{{"type": "input", "input": {{"n": [{many}]}}, "schema": {{"properties": {{"n": {{"items": {{"allOf": [{many}]}}}}}}}}}}"#
+        );
+        assert!(violations(&[&product])[0].starts_with("/messages/0/schema: at most"));
+    }
+
+    #[test]
     fn everything_that_is_wrong_is_named_at_once() {
         let found = violations(&[
             "null",
@@ -164,7 +185,10 @@ mod tests {
         let input = r#"{"type": "input", "input": {}, "schema": true}"#;
         assert!(unfold(list(&[input; SCHEMAS_MAX])).is_ok());
         let found = violations(&[input; SCHEMAS_MAX + 1]);
-        assert_eq!(found, ["/messages/32/schema: at most 32 inputs can have a schema"]);
+        assert_eq!(
+            found,
+            ["/messages/32/schema: at most 32 inputs can have a schema, and not very large ones"]
+        );
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub async fn prompt(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let request = PromptRequest::of(Id::parse(&id)?, body.parse::<PromptBody>()?)?;
+    drop(body);
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.prompt(request, &caller).await }).await??;
     Ok(reply(answered))
@@ -46,6 +47,7 @@ pub async fn prompt(
 /// `POST /v1/chat/completions`
 pub async fn completions(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
     let request: RawObject = body.parse()?;
+    drop(body);
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.completion(request, &caller).await }).await??;
     Ok(reply(answered))
@@ -54,6 +56,7 @@ pub async fn completions(app: Data<App>, caller: Caller, body: JsonBody) -> Resu
 /// `POST /v1/embeddings`
 pub async fn embeddings(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
     let request: RawObject = body.parse()?;
+    drop(body);
     let services = app.clone().into_inner();
     let answer = finished(&app, async move { services.chat.embeddings(&request, &caller).await }).await??;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).body(answer))

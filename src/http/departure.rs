@@ -42,7 +42,8 @@ impl Departure {
 
 impl Drop for Departure {
     fn drop(&mut self) {
-        if !self.complete {
+        // A panic drops it, too, and is told by others.
+        if !self.complete && !std::thread::panicking() {
             let request_id = self.request_id.to_str().unwrap_or_default();
             tracing::info!(request_id, status = CLIENT_CLOSED_REQUEST, "the client has left");
         }

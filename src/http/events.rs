@@ -27,12 +27,7 @@ impl Stream for EventBody {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.events.poll_next_unpin(context).map(|event| {
-            event.map(|event| {
-                Ok(event.unwrap_or_else(|failure| {
-                    tracing::warn!(cause = failure.for_log(), "a stream broke off");
-                    ApiError::from(failure).event()
-                }))
-            })
+            event.map(|event| Ok(event.unwrap_or_else(|failure| ApiError::from(failure).event())))
         })
     }
 }

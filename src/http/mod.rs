@@ -21,11 +21,13 @@ mod tools;
 mod trace;
 mod views;
 
+use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
+use actix_web::rt::net::TcpStream;
 use actix_web::web::{Data, QueryConfig};
 use actix_web::{App as ActixApp, HttpServer};
 
@@ -67,6 +69,7 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
             .configure(routes::configure)
             .wrap_fn(move |request, service| guard.clone().around(request, service))
     });
+    let send_timeout_ms = settings.send_timeout_ms;
     let workers = match settings.workers {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         workers => workers,
@@ -78,10 +81,22 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
         .shutdown_timeout(STOP_TIMEOUT_SECONDS)
         // Pieces of a stream go out at once, and a client that leaves is noticed while its answer is still being made.
         .tcp_nodelay(true)
+        .on_connect(move |connection, _| limit_unread(connection, send_timeout_ms))
         .h1_allow_half_closed(false)
         .listen(listener)?
         .run();
     Ok(Bound { address, server })
+}
+
+/// Has the system give up a connection whose client acknowledges or takes nothing for this long: otherwise, one that never
+/// reads would keep its answer, and the call behind it, for ever.
+fn limit_unread(connection: &dyn Any, timeout_ms: u32) {
+    #[cfg(target_os = "linux")]
+    if let Some(stream) = connection.downcast_ref::<TcpStream>()
+        && let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(stream, timeout_ms)
+    {
+        tracing::debug!(%error, "the time to send on a connection cannot be limited");
+    }
 }
 
 /// Queries that cannot be read are told in the shape of all errors.

@@ -34,7 +34,7 @@ impl FromRequest for Caller {
         let timeouts = STAINLESS_TIMEOUTS.into_iter().filter_map(seconds);
         let timeouts = timeouts.filter_map(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let timeout = timeouts.filter(|timeout| !timeout.is_zero()).min();
-        ready(Ok(Caller { trace: trace(request), timeout, verbose: true }))
+        ready(Ok(Caller::new(trace(request), timeout, true)))
     }
 }
 

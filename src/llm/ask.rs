@@ -1,10 +1,12 @@
 //! Asking for an answer until one comes: attempts, pauses between them, and other models in the end.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use reqwest::Client;
-use tokio::time::{sleep, timeout_at};
+use serde_json::value::to_raw_value;
+use tokio::time::{sleep, timeout};
 
 use super::attempt::{Attempt, Came, Failed, Next};
 use super::echo::Echo;
@@ -49,7 +51,7 @@ pub struct Question<'q> {
 /// The first answer.
 pub enum Found {
     /// From an upstream.
-    Came(Came),
+    Came(Came, Arc<Upstream>),
     /// From the built-in model.
     Echo(Echo),
 }
@@ -67,15 +69,23 @@ impl Question<'_> {
     /// [`LlmError::Refused`] at once, or [`LlmError::Unavailable`] when nobody has answered in time.
     pub async fn ask(&self, client: &Client, chain: &[Target]) -> Result<Found, LlmError> {
         let mut failures = Failures { attempts: 0, last: None };
-        for target in chain {
+        for (at, target) in chain.iter().enumerate() {
             let Target::Model { upstream, name, timeout } = target else {
                 return Ok(Found::Echo(Echo::answer(self.payload)));
             };
             let body = self.body(name)?;
-            let attempt = self.attempt(upstream, body);
-            let limit = timeout.unwrap_or(self.attempt);
-            if let Some(came) = self.attempts(client, &attempt, limit, &mut failures).await? {
-                return Ok(Found::Came(came));
+            // What is left of the time is shared, so that one who is silent leaves some for the others.
+            let share = self.time_left() / u32::try_from(chain.len() - at).unwrap_or(u32::MAX);
+            let turn = Turn {
+                attempt: self.attempt(upstream, body),
+                until: Instant::now() + share,
+                limit: timeout.unwrap_or(self.attempt),
+            };
+            match turn.take(client, &mut failures).await {
+                Ok(Some(came)) => return Ok(Found::Came(came, upstream.clone())),
+                // What the model that was asked for refuses is wrong; a fallback may only be the wrong one.
+                Err(refused) if at == 0 => return Err(refused),
+                Ok(None) | Err(_) => {}
             }
         }
         let (cause, retry_after) = failures.last.unwrap_or((Cause::timeout(Duration::ZERO), None));
@@ -83,13 +93,16 @@ impl Question<'_> {
         Err(LlmError::Unavailable { model, attempts, cause, retry_after })
     }
 
+    fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
     /// The payload as this model's upstream gets it.
     fn body(&self, model: &str) -> Result<Bytes, LlmError> {
-        let mut payload = self.payload.clone();
-        let unwritable =
-            |error: serde_json::Error| LlmError::Invalid { param: "model", message: error.to_string() };
-        payload.set("model", model).map_err(unwritable)?;
-        serde_json::to_vec(&payload).map(Bytes::from).map_err(unwritable)
+        let written = to_raw_value(model).and_then(|model| self.payload.to_json_with("model", &model));
+        written
+            .map(Bytes::from)
+            .map_err(|error| LlmError::Invalid { param: "model", message: error.to_string() })
     }
 
     fn attempt<'a>(&'a self, upstream: &'a Upstream, body: Bytes) -> Attempt<'a> {
@@ -100,41 +113,42 @@ impl Question<'_> {
         let (stream, answer_bytes, trace) = (self.stream, self.answer_bytes, self.trace);
         Attempt { upstream, url, body, stream, answer_bytes, trace }
     }
+}
 
-    /// Up to three attempts at one model; nothing when they have failed.
-    async fn attempts(
-        &self,
-        client: &Client,
-        attempt: &Attempt<'_>,
-        limit: Duration,
-        failures: &mut Failures,
-    ) -> Result<Option<Came>, LlmError> {
+/// The turn of one of those who are asked.
+struct Turn<'a> {
+    attempt: Attempt<'a>,
+    until: Instant,
+    /// The time for one attempt.
+    limit: Duration,
+}
+
+impl Turn<'_> {
+    /// Up to three attempts; nothing when they have failed.
+    async fn take(&self, client: &Client, failures: &mut Failures) -> Result<Option<Came>, LlmError> {
         let mut pauses = PAUSES.iter();
-        while Instant::now() < self.deadline {
+        while !self.time_left().is_zero() {
             failures.attempts += 1;
-            let until = self.deadline.min(Instant::now() + limit);
-            let result = timeout_at(until.into(), attempt.make(client)).await;
+            let limit = self.limit.min(self.time_left());
+            let result = timeout(limit, self.attempt.make(client)).await;
             let Failed { cause, next } = match result.unwrap_or_else(|_| Err(Failed::timeout(limit))) {
                 Ok(came) => return Ok(Some(came)),
                 Err(failed) => failed,
             };
-            tracing::debug!(
-                request_id = self.trace.request_id(),
-                cause = cause.for_log(),
-                "an attempt failed"
-            );
-            let after = match next {
-                Next::Nowhere(refused) => return Err(refused),
-                Next::Again(after) => after,
-                Next::Elsewhere => None,
-            };
+            self.attempt.log_failure(&cause);
+            let after = if let Next::Again(after) = next { after } else { None };
             failures.last = Some((cause, after));
             let pause = pauses.next().map(|pause| after.unwrap_or_default().max(*pause));
-            match pause.filter(|_| matches!(next, Next::Again(_))) {
-                Some(pause) if Instant::now() + pause < self.deadline => sleep(pause).await,
+            match (next, pause) {
+                (Next::Nowhere(refused), _) => return Err(refused),
+                (Next::Again(_), Some(pause)) if pause < self.time_left() => sleep(pause).await,
                 _ => return Ok(None),
             }
         }
         Ok(None)
+    }
+
+    fn time_left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
     }
 }

@@ -1,41 +1,46 @@
 //! One request to one upstream: sent, answered, and judged.
 
-use std::error::Error;
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, StatusCode};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, NoProxy, Proxy, Response, Url};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::error::{Cause, LlmError};
 use super::upstream::Upstream;
-use crate::outbound::{Secrets, USER_AGENT, heard, told};
+use crate::outbound::{self, Secrets, heard, told};
 use crate::trace::Trace;
 
 /// How long setting a connection up may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// Connections that are kept open to one host while they are not used.
-const IDLE_CONNECTIONS: usize = 4_096;
-/// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
-const IDLE_TIME: Duration = Duration::from_secs(30);
+/// What is read of a refusal, which is passed on whole.
+const REFUSAL_BYTES: usize = 1 << 20;
 
-/// A client for upstreams.
+/// A client for upstreams, which reaches all but this machine itself through `proxy`, if there is one.
 ///
 /// # Errors
-/// When the system's part of TLS cannot be set up.
-pub fn client() -> reqwest::Result<Client> {
-    Client::builder()
-        .user_agent(USER_AGENT)
-        .redirect(reqwest::redirect::Policy::none())
-        .tcp_nodelay(true)
-        .connect_timeout(CONNECT_LIMIT)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS)
-        .pool_idle_timeout(IDLE_TIME)
-        .build()
+/// When the proxy's address is none, or the system's part of TLS cannot be set up.
+pub fn client(proxy: Option<&str>) -> reqwest::Result<Client> {
+    let mut client = outbound::client().tcp_nodelay(true).connect_timeout(CONNECT_LIMIT);
+    if let Some(address) = proxy {
+        client = client.proxy(by_proxy(address)?);
+    }
+    client.build()
 }
+
+/// The proxy at an address.
+///
+/// # Errors
+/// When it is no address.
+pub fn by_proxy(address: &str) -> reqwest::Result<Proxy> {
+    Ok(Proxy::all(address)?.no_proxy(NoProxy::from_string(THIS_MACHINE)))
+}
+
+/// Addresses that no proxy is asked for.
+const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
 
 /// What is sent, to whom, and what is wanted.
 pub struct Attempt<'a> {
@@ -113,6 +118,11 @@ impl Attempt<'_> {
         }
     }
 
+    /// Tells the log of a failure that may yet be made good.
+    pub fn log_failure(&self, cause: &Cause) {
+        tracing::debug!(request_id = self.trace.request_id(), cause = cause.for_log(), "an attempt failed");
+    }
+
     async fn whole(&self, mut response: Response) -> Result<Bytes, Failed> {
         let declared = content_type(response.headers());
         let mut body = Bytes::new();
@@ -131,6 +141,10 @@ impl Attempt<'_> {
         if !more.is_empty() {
             body = [body, more.freeze()].concat().into();
         }
+        // RFC 8259, section 8.1: a byte order mark may be ignored.
+        if body.starts_with(b"\xef\xbb\xbf") {
+            body = body.slice(3..);
+        }
         match is_object(&body) {
             true => Ok(body),
             false => Err(Failed::elsewhere(format!("it is no JSON object, but {declared}"))),
@@ -139,7 +153,7 @@ impl Attempt<'_> {
 
     async fn failure(&self, status: StatusCode, response: Response) -> Failed {
         let after = retry_after(response.headers());
-        let said = Said::read(&heard(response).await);
+        let said = Said::read(&heard(response, REFUSAL_BYTES).await);
         let secrets = &self.upstream.secrets;
         let message = told(said.message(), secrets);
         let cause = Cause::Status { status: status.as_u16(), message };
@@ -167,9 +181,9 @@ impl Said {
 
     /// Its words: the error's message, or whatever there is.
     fn message(&self) -> String {
-        let error = self.json.as_ref().and_then(|json| json.get("error"));
-        let message = error.and_then(|error| error.get("message").or(Some(error))).and_then(Json::as_str);
-        message.unwrap_or(&self.text).to_owned()
+        let text = |place| self.json.as_ref()?.pointer(place)?.as_str();
+        let places = ["/error/message", "/error", "/message", "/detail", "/0/error/message"];
+        places.into_iter().find_map(text).unwrap_or(&self.text).to_owned()
     }
 
     /// The body in the shape that all errors have: as it is if it has it, else made of its words.
@@ -192,7 +206,7 @@ impl Said {
 fn stream_of(response: Response) -> Result<Response, Failed> {
     let declared = content_type(response.headers());
     // Some servers declare nothing in particular.
-    match declared.as_str() {
+    match declared {
         "text/event-stream" | "text/plain" | "application/octet-stream" | NOTHING => Ok(response),
         _ => Err(Failed::elsewhere(format!("a stream was asked for, and it is {declared}"))),
     }
@@ -201,10 +215,22 @@ fn stream_of(response: Response) -> Result<Response, Failed> {
 /// What stands for a content type that is not declared.
 const NOTHING: &str = "of no declared type";
 
-fn content_type(headers: &HeaderMap) -> String {
+/// The types that are told by name; others are the upstream's own words.
+const TYPES: [&str; 7] = [
+    "text/event-stream",
+    "text/plain",
+    "text/html",
+    "text/xml",
+    "application/json",
+    "application/octet-stream",
+    "application/xml",
+];
+
+fn content_type(headers: &HeaderMap) -> &'static str {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = declared.and_then(|value| value.split(';').next()).map(str::trim);
-    essence.filter(|text| !text.is_empty()).map_or(NOTHING.to_owned(), str::to_ascii_lowercase)
+    let Some(essence) = essence.filter(|text| !text.is_empty()) else { return NOTHING };
+    TYPES.into_iter().find(|known| known.eq_ignore_ascii_case(essence)).unwrap_or("of some other type")
 }
 
 fn is_object(body: &[u8]) -> bool {
@@ -217,7 +243,10 @@ fn is_object(body: &[u8]) -> bool {
 /// When the upstream would like to be asked again: `retry-after-ms`, or `retry-after` in seconds or as a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let seconds = |text: &str| Duration::try_from_secs_f64(text.parse().ok()?).ok();
+    let seconds = |text: &str| {
+        let seconds: f64 = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0)?;
+        Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    };
     if let Some(after) = text("retry-after-ms").and_then(seconds) {
         return Some(after / 1000);
     }
@@ -230,15 +259,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
 /// What an error of the client means; it names neither the address nor what was sent.
 pub fn broken(error: &reqwest::Error) -> Cause {
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let message = match cause.is::<reqwest::Error>() {
-        true => "the connection broke".to_owned(),
-        false => cause.to_string(),
-    };
-    Cause::Unreachable { message }
+    Cause::Unreachable { message: outbound::in_words(error) }
 }
 
 #[cfg(test)]
@@ -260,6 +281,7 @@ mod tests {
         );
         for (body, message) in [
             (r#"{"error":"model is required"}"#, "model is required"),
+            (r#"{"detail":"not here"}"#, "not here"),
             ("<h1>Forbidden</h1>", "<h1>Forbidden</h1>"),
             ("", "the upstream refused the request and says no more"),
         ] {
@@ -283,7 +305,8 @@ mod tests {
         assert_eq!(read("retry-after", "Thu, 01 Jan 1970 00:00:00 GMT"), Some(Duration::ZERO));
         let later = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(100));
         assert!(read("retry-after", &later).is_some_and(|after| after > Duration::from_secs(90)));
-        for nonsense in ["-1", "soon", "NaN", "inf", ""] {
+        assert_eq!(read("retry-after", "1e400"), Some(Duration::MAX));
+        for nonsense in ["-1", "soon", "NaN", ""] {
             assert_eq!(read("retry-after", nonsense), None, "{nonsense}");
         }
     }

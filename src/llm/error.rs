@@ -58,7 +58,7 @@ pub enum LlmError {
         message: String,
     },
     /// No upstream gave an answer.
-    #[error("the model `{model}` gave no answer after {attempts} attempts: {cause}")]
+    #[error("the model `{model}` gave no answer (attempts: {attempts}): {cause}")]
     Unavailable {
         /// The model that was asked for.
         model: String,
@@ -133,7 +133,16 @@ impl Cause {
     }
 }
 
+/// What is told of a model's name that nobody knows.
+const NAME_BYTES: usize = 200;
+
 impl LlmError {
+    /// Nobody answers for `model`.
+    pub fn model_not_found(model: &str) -> LlmError {
+        let told = model.get(..model.floor_char_boundary(NAME_BYTES)).unwrap_or_default();
+        LlmError::ModelNotFound { model: told.to_owned() }
+    }
+
     /// The error as a log may show it: without the upstream's own words.
     pub fn for_log(&self) -> String {
         match self {

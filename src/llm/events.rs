@@ -102,6 +102,8 @@ fn end_of_first(bytes: &[u8]) -> usize {
 /// The data of an event: its `data` lines, joined by line ends; `None` if it has none.
 pub fn data(event: &[u8]) -> Option<Vec<u8>> {
     let mut data: Option<Vec<u8>> = None;
+    // A stream may begin with a byte order mark.
+    let event = event.strip_prefix(b"\xef\xbb\xbf").unwrap_or(event);
     let lines = event.split(|byte| b"\r\n".contains(byte));
     for line in lines.filter_map(|line| line.strip_prefix(b"data")) {
         let value = match line {
@@ -191,6 +193,7 @@ mod tests {
         assert_eq!(datas(&whole), ["{\"a\":\"ä€\"}", "b\nc", "[DONE]"]);
         assert!(rest.is_empty());
         assert_eq!(collected(b"data: a\n\ndata: b\n", &[]).1, "data: b\n");
+        assert_eq!(data("\u{feff}data: a\n\n".as_bytes()).unwrap(), b"a");
     }
 
     #[test]

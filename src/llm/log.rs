@@ -5,15 +5,16 @@ use super::error::LlmError;
 use crate::value::RawObject;
 
 /// The log of one call.
-pub struct Log<'c> {
-    request_id: &'c str,
+#[derive(Debug, Clone)]
+pub struct Log {
+    request_id: String,
     content: bool,
 }
 
-impl<'c> Log<'c> {
+impl Log {
     /// The log of a call for `caller`; contents are shown if it is verbose and the settings allow it.
-    pub fn new(caller: &'c Caller, allowed: bool) -> Log<'c> {
-        Log { request_id: caller.trace.request_id(), content: caller.verbose && allowed }
+    pub fn new(caller: &Caller, allowed: bool) -> Log {
+        Log { request_id: caller.trace.request_id().to_owned(), content: caller.verbose && allowed }
     }
 
     /// What is asked.
@@ -24,20 +25,27 @@ impl<'c> Log<'c> {
         }
     }
 
-    /// What came of it; an error without the upstream's own words, which may repeat what it was sent.
-    pub fn outcome(&self, outcome: Result<&[u8], &LlmError>) {
-        let request_id = self.request_id;
-        match outcome {
-            Ok(body) if self.content => {
-                let answer = String::from_utf8_lossy(body);
-                tracing::debug!(request_id, %answer, "a model answered");
-            }
-            Ok(_) => {}
-            Err(LlmError::Unavailable { attempts, cause, .. }) => {
-                let cause = cause.for_log();
+    /// What was answered, or a piece of it.
+    pub fn piece(&self, answer: &[u8]) {
+        if self.content {
+            let answer = String::from_utf8_lossy(answer);
+            tracing::debug!(request_id = self.request_id, answer = &*answer, "a model answers");
+        }
+    }
+
+    /// Why there is no answer; without the upstream's own words, which may repeat what it was sent.
+    pub fn failure(&self, error: &LlmError) {
+        let (request_id, cause) = (&self.request_id, error.for_log());
+        match error {
+            LlmError::Unavailable { attempts, .. } => {
                 tracing::warn!(request_id, attempts, cause, "no model answered");
             }
-            Err(error) => tracing::info!(request_id, %error, "no model was asked, or it refused"),
+            _ => tracing::info!(request_id, cause, "no model was asked, or it refused"),
         }
+    }
+
+    /// Why a stream has ended before its time.
+    pub fn broken_off(&self, cause: &str) {
+        tracing::warn!(request_id = self.request_id, cause, "a stream broke off");
     }
 }

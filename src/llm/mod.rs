@@ -3,7 +3,9 @@
 //! - [`Llm`]: chat completions, embeddings, the list of models
 //! - `routes`: which upstream answers for which model; `upstream`: one of them; `echo`: the model that is built in
 //! - `ask`: attempts, pauses and fallbacks; `attempt`: one request, and what its outcome means
-//! - `stream`: an answer in pieces; `wire`: what of it a client sees; [`events`]: server-sent events out of split bytes
+//! - `payload`: what the service reads of a payload
+//! - `stream`: an answer in pieces; `wire`: what of it a client sees; `quiet`: how long nothing comes; [`events`]: server-sent
+//!   events out of split bytes
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call
 
 mod ask;
@@ -13,21 +15,19 @@ mod error;
 pub mod events;
 mod listing;
 mod log;
+mod payload;
+mod quiet;
 mod routes;
 mod stream;
 mod upstream;
 mod wire;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use futures_util::future::join_all;
 use reqwest::Client;
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use error::{Cause, LlmError};
@@ -40,10 +40,12 @@ use crate::trace::Trace;
 use crate::value::RawObject;
 use ask::{Found, Question, Service};
 use attempt::{Came, broken};
-use listing::Listing;
+use echo::Echo;
+use listing::Listings;
 use log::Log;
+use payload::Asked;
 use routes::{Routes, Target};
-use stream::StreamLimits;
+use stream::{Begun, StreamLimits};
 use wire::Wire;
 
 /// How models are asked.
@@ -71,17 +73,34 @@ pub struct Options {
     pub drain: bool,
     /// Whether payloads and answers may be logged.
     pub log_content: bool,
+    /// The proxy on the way to upstreams on other machines.
+    pub proxy: Option<String>,
 }
 
 /// For whom a model is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Caller {
+    trace: Trace,
+    timeout: Option<Duration>,
+    verbose: bool,
+    since: Instant,
+}
+
+impl Caller {
+    /// A caller who begins now, and has so much time, if that is less than usual. A verbose one has payload and answer logged,
+    /// where the settings allow it.
+    pub fn new(trace: Trace, timeout: Option<Duration>, verbose: bool) -> Caller {
+        Caller { trace, timeout, verbose, since: Instant::now() }
+    }
+
     /// The request.
-    pub trace: Trace,
-    /// The time that it has, if that is less than usual.
-    pub timeout: Option<Duration>,
-    /// Whether payload and answer are logged, where the settings allow it.
-    pub verbose: bool,
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        self.timeout.map(|timeout| timeout.saturating_sub(self.since.elapsed()))
+    }
 }
 
 /// What a model answered.
@@ -99,8 +118,7 @@ pub struct Llm {
     routes: Routes,
     clients: PerRuntime<Client>,
     places: Arc<Semaphore>,
-    /// One for each of [`Routes::open`].
-    listings: Vec<Listing>,
+    listings: Listings,
 }
 
 impl Llm {
@@ -111,12 +129,16 @@ impl Llm {
     pub fn new(options: Options) -> Result<Llm, InvalidModels> {
         let routes = Routes::new(options.upstream.as_ref(), &options.models)?;
         let defaults = [&options.default_model, &options.default_embedding_model];
-        let lost = defaults.into_iter().flatten().filter(|model| routes.chain(model).is_empty());
+        let named = defaults.into_iter().flatten();
+        let lost = named.filter(|model| model.is_empty() || routes.chain(model).is_empty());
         let lost: Vec<String> = lost.map(|model| format!("llm: there is no model {model:?}")).collect();
         if !lost.is_empty() {
             return Err(InvalidModels(lost));
         }
-        let listings = routes.open().iter().map(|_| Listing::default()).collect();
+        if let Some(Err(_)) = options.proxy.as_deref().map(attempt::by_proxy) {
+            return Err(InvalidModels(vec!["llm.proxy is no address of a proxy".to_owned()]));
+        }
+        let listings = Listings::new(&routes);
         let places = Arc::new(Semaphore::new(options.parallel.min(Semaphore::MAX_PERMITS)));
         Ok(Llm { options, routes, clients: PerRuntime::default(), places, listings })
     }
@@ -127,9 +149,9 @@ impl Llm {
         self.options.default_model.as_deref().or(built_in)
     }
 
-    /// Whether there is no upstream at all, so that only the built-in model answers.
+    /// Whether the built-in model answers requests that name no model.
     pub fn is_offline(&self) -> bool {
-        self.options.upstream.is_none() && self.options.models.is_empty()
+        self.default_model() == Some(ECHO)
     }
 
     /// Whether calls are read to their end when their clients have left.
@@ -143,13 +165,13 @@ impl Llm {
     /// # Errors
     /// [`LlmError`], which is logged here, once.
     pub async fn chat_completions(&self, payload: &RawObject, caller: &Caller) -> Result<Answer, LlmError> {
-        let log = Log::new(caller, self.options.log_content);
-        log.payload(payload);
-        let answer = self.chat(payload, caller).await;
-        log.outcome(answer.as_ref().map(|answer| match answer {
-            Answer::Whole(body) => body.as_ref(),
-            Answer::Stream(_) => b"(a stream)",
-        }));
+        let log = self.log(payload, caller);
+        let answer = self.chat(payload, caller, &log).await;
+        match &answer {
+            Ok(Answer::Whole(body)) => log.piece(body),
+            Ok(Answer::Stream(_)) => {}
+            Err(error) => log.failure(error),
+        }
         answer
     }
 
@@ -158,10 +180,12 @@ impl Llm {
     /// # Errors
     /// [`LlmError`], which is logged here, once.
     pub async fn embeddings(&self, payload: &RawObject, caller: &Caller) -> Result<Bytes, LlmError> {
-        let log = Log::new(caller, self.options.log_content);
-        log.payload(payload);
+        let log = self.log(payload, caller);
         let answer = self.embed(payload, caller).await;
-        log.outcome(answer.as_ref().map(Bytes::as_ref));
+        match &answer {
+            Ok(body) => log.piece(body),
+            Err(error) => log.failure(error),
+        }
         answer
     }
 
@@ -169,75 +193,59 @@ impl Llm {
     /// the upstreams list.
     ///
     /// # Errors
-    /// [`LlmError::Unavailable`] when no client can be set up.
+    /// [`LlmError::NoClient`].
     pub async fn models(&self) -> Result<Vec<RawObject>, LlmError> {
-        let client = self.client()?;
-        let open = self.routes.open();
-        let lists =
-            open.iter().zip(&self.listings).map(|((_, upstream), list)| list.models(&client, upstream));
-        let lists = join_all(lists).await;
-        let mut known = HashSet::new();
-        let mut models = Vec::new();
-        for (name, capabilities) in self.routes.named() {
-            known.insert(name.to_owned());
-            models.extend(described(name, Some(capabilities)));
-        }
-        if known.insert(ECHO.to_owned()) {
-            models.extend(described(ECHO, None));
-        }
-        for ((prefix, _), list) in open.iter().zip(&lists) {
-            for model in list.iter() {
-                let id: Option<String> = model.read("id").ok().flatten();
-                models.extend(
-                    id.filter(|id| id.starts_with(prefix) && known.insert(id.clone())).map(|_| model.clone()),
-                );
-            }
-        }
-        Ok(models)
+        Ok(self.listings.models(&self.client()?, &self.routes).await)
     }
 
-    async fn chat(&self, payload: &RawObject, caller: &Caller) -> Result<Answer, LlmError> {
-        let model = model(payload, self.default_model(), "default_model")?;
-        let chain = self.chain(&model)?;
-        let (stream, usage_asked) = (flag(payload, "stream")?, usage_asked(payload)?);
+    async fn chat(&self, payload: &RawObject, caller: &Caller, log: &Log) -> Result<Answer, LlmError> {
+        let asked = payload::chat(payload, self.default_model())?;
+        let chain = self.chain(&asked.model)?;
+        if let [Target::Echo, ..] = chain.as_slice() {
+            return Ok(echoed(&Echo::answer(payload), &asked));
+        }
         let place = self.place()?;
-        let question = self.question(Service::Chat, payload, &model, caller);
-        let question = Question { stream, ..question };
-        let response = match question.ask(&self.client()?, &chain).await? {
-            Found::Echo(echo) if stream => {
-                return Ok(Answer::Stream(AnswerStream::ready(echo.events(usage_asked))));
-            }
-            Found::Echo(echo) => return Ok(Answer::Whole(echo.whole())),
-            Found::Came(Came::Whole(body)) => return Ok(Answer::Whole(body)),
-            Found::Came(Came::Stream(response)) => response,
+        let question = self.question(Service::Chat, payload, &asked, caller);
+        let (response, upstream) = match question.ask(&self.client()?, &chain).await? {
+            Found::Echo(echo) => return Ok(echoed(&echo, &asked)),
+            Found::Came(Came::Whole(body), _) => return Ok(Answer::Whole(body)),
+            Found::Came(Came::Stream(response), upstream) => (response, upstream),
         };
-        let incoming = response.bytes_stream().map(|piece| piece.map_err(|error| broken(&error))).boxed();
-        let limits = self.stream_limits(caller);
-        let wire = Wire::new(usage_asked);
-        Ok(Answer::Stream(AnswerStream::upstream(incoming, wire, limits, question.deadline, place)))
+        Ok(Answer::Stream(AnswerStream::upstream(Begun {
+            incoming: response.bytes_stream().map(|piece| piece.map_err(|error| broken(&error))).boxed(),
+            wire: Wire::new(asked.usage, upstream.secrets.clone()),
+            limits: self.stream_limits(caller),
+            first: question.deadline,
+            log: log.clone(),
+            place,
+        })))
     }
 
     async fn embed(&self, payload: &RawObject, caller: &Caller) -> Result<Bytes, LlmError> {
-        let default = self.options.default_embedding_model.as_deref();
-        let model = model(payload, default, "default_embedding_model")?;
-        let chain = self.chain(&model)?;
-        if payload.get("input").is_none() {
-            return Err(LlmError::Invalid {
-                param: "input",
-                message: "is missing: give the text to embed".into(),
-            });
+        let asked = payload::embeddings(payload, self.options.default_embedding_model.as_deref())?;
+        let mut chain = self.chain(&asked.model)?;
+        chain.retain(|target| matches!(target, Target::Model { .. }));
+        let no_embeddings = || LlmError::NoEmbeddings { model: asked.model.clone() };
+        if chain.is_empty() {
+            return Err(no_embeddings());
         }
         let _place = self.place()?;
-        match self.question(Service::Embeddings, payload, &model, caller).ask(&self.client()?, &chain).await?
-        {
-            Found::Came(Came::Whole(body)) => Ok(body),
-            Found::Came(Came::Stream(_)) | Found::Echo(_) => Err(LlmError::NoEmbeddings { model }),
+        let question = self.question(Service::Embeddings, payload, &asked, caller);
+        match question.ask(&self.client()?, &chain).await? {
+            Found::Came(Came::Whole(body), _) => Ok(body),
+            Found::Came(Came::Stream(_), _) | Found::Echo(_) => Err(no_embeddings()),
         }
+    }
+
+    fn log(&self, payload: &RawObject, caller: &Caller) -> Log {
+        let log = Log::new(caller, self.options.log_content);
+        log.payload(payload);
+        log
     }
 
     fn chain(&self, model: &str) -> Result<Vec<Target>, LlmError> {
         let chain = self.routes.chain(model);
-        if chain.is_empty() { Err(LlmError::ModelNotFound { model: model.to_owned() }) } else { Ok(chain) }
+        if chain.is_empty() { Err(LlmError::model_not_found(model)) } else { Ok(chain) }
     }
 
     fn place(&self) -> Result<OwnedSemaphorePermit, LlmError> {
@@ -246,26 +254,27 @@ impl Llm {
     }
 
     fn client(&self) -> Result<Client, LlmError> {
+        let proxy = self.options.proxy.as_deref();
         self.clients
-            .get_or_make(attempt::client)
+            .get_or_make(|| attempt::client(proxy))
             .map_err(|error| LlmError::NoClient { message: error.to_string() })
     }
+
     fn question<'q>(
         &self,
         service: Service,
         payload: &'q RawObject,
-        model: &'q str,
+        asked: &'q Asked,
         caller: &'q Caller,
     ) -> Question<'q> {
         let attempt = self.options.timeout;
-        let limit = self.routes.timeout(model).map_or(attempt, |own| own.max(attempt));
-        let limit = caller.timeout.map_or(limit, |own| own.min(limit));
+        let limit = self.routes.timeout(&asked.model).map_or(attempt, |own| own.max(attempt));
         Question {
             service,
             payload,
-            model,
-            stream: false,
-            deadline: Instant::now() + limit,
+            model: &asked.model,
+            stream: asked.stream,
+            deadline: Instant::now() + caller.time_left().map_or(limit, |own| own.min(limit)),
             attempt,
             answer_bytes: self.options.answer_bytes,
             trace: &caller.trace,
@@ -283,39 +292,9 @@ impl Llm {
     }
 }
 
-/// The model that a payload names, or the default one.
-fn model(payload: &RawObject, default: Option<&str>, setting: &'static str) -> Result<String, LlmError> {
-    let named = payload.read::<String>("model").map_err(|_| must_be("model", "a text"))?;
-    let named = named.filter(|name| !name.is_empty());
-    named.or_else(|| default.map(str::to_owned)).ok_or(LlmError::NoModel { setting })
-}
-
-fn flag(payload: &RawObject, name: &'static str) -> Result<bool, LlmError> {
-    let flag = payload.read(name).map_err(|_| must_be(name, "true or false"))?;
-    Ok(flag.unwrap_or(false))
-}
-
-/// Whether the client wants the usage at the end of a stream.
-fn usage_asked(payload: &RawObject) -> Result<bool, LlmError> {
-    #[derive(Deserialize)]
-    struct StreamOptions {
-        include_usage: Option<bool>,
+fn echoed(echo: &Echo, asked: &Asked) -> Answer {
+    match asked.stream {
+        true => Answer::Stream(AnswerStream::ready(echo.events(asked.usage))),
+        false => Answer::Whole(echo.whole()),
     }
-    let options: Option<StreamOptions> =
-        payload.read("stream_options").map_err(|_| must_be("stream_options", "an object"))?;
-    Ok(options.and_then(|options| options.include_usage).unwrap_or(false))
-}
-
-fn must_be(param: &'static str, what: &str) -> LlmError {
-    LlmError::Invalid { param, message: format!("must be {what}") }
-}
-
-/// A model of ours in the shape of OpenAI's list.
-fn described(name: &str, capabilities: Option<&Json>) -> Option<RawObject> {
-    let mut entry = json!({"id": name, "object": "model", "created": 0, "owned_by": env!("CARGO_PKG_NAME")});
-    let known = capabilities.filter(|known| known.as_object().is_some_and(|known| !known.is_empty()));
-    if let (Some(known), Some(members)) = (known, entry.as_object_mut()) {
-        members.insert("capabilities".to_owned(), known.clone());
-    }
-    serde_json::from_value(entry).ok()
 }

@@ -110,6 +110,9 @@ impl Routes {
         if model.name.is_empty() || model.name.starts_with(PROMPT) {
             return Err(format!("it needs a name that does not begin with `{PROMPT}`"));
         }
+        if model.name.trim_end_matches('*').contains('*') || model.name.ends_with("**") {
+            return Err("a `*` can only be the end of its name".to_owned());
+        }
         let twice = match model.name.strip_suffix('*') {
             None => self.exact.insert(model.name.clone(), route).is_some(),
             Some(prefix) => {
@@ -126,8 +129,12 @@ impl Routes {
         let families = self.families.iter().map(|(prefix, route)| (format!("{prefix}*"), route));
         let all = self.exact.iter().map(|(name, route)| (name.clone(), route)).chain(families);
         let dead = all.flat_map(|(name, route)| {
-            let lost = route.fallback.iter().filter(|fallback| self.target(fallback).is_none());
-            lost.map(move |fallback| format!("llm.models, name = {name:?}: there is no model {fallback:?}"))
+            let lost = route.fallback.iter().filter_map(|fallback| match self.target(fallback) {
+                None => Some(format!("there is no model {fallback:?} to fall back to")),
+                Some(_) if *fallback == name => Some("it falls back to itself".to_owned()),
+                Some(_) => None,
+            });
+            lost.map(|fault| format!("llm.models, name = {name:?}: {fault}")).collect::<Vec<_>>()
         });
         let mut dead: Vec<String> = dead.collect();
         dead.sort();
@@ -143,13 +150,16 @@ impl Routes {
 
     fn route(&self, model: &str) -> Option<&Route> {
         self.exact.get(model).or_else(|| {
-            let mut families = self.families.iter();
+            // The built-in model is nobody else's, unless it is named in full.
+            let mut families = self.families.iter().filter(|_| model != ECHO);
             families.find(|(prefix, _)| model.starts_with(prefix.as_str())).map(|(_, route)| route)
         })
     }
 
     fn target(&self, model: &str) -> Option<Target> {
         match (self.route(model), &self.default) {
+            // A prompt is no model; whoever means one has come through another door.
+            _ if model.starts_with(PROMPT) => None,
             (Some(route), _) => Some(Target::Model {
                 upstream: route.upstream.clone(),
                 name: route.upstream_model.clone().unwrap_or_else(|| model.to_owned()),
@@ -223,11 +233,14 @@ mod tests {
             ("ac", &["a:ac"]),
             ("echo", &["echo"]),
             ("else", &["d:else"]),
+            ("prompt:a.b", &[]),
         ] {
             assert_eq!(found(&routes, model), expected, "{model}");
         }
         let alone = Routes::new(None, &[]).unwrap();
         assert!(found(&alone, "else").is_empty() && found(&alone, ECHO) == [ECHO]);
+        let all = Routes::new(None, &[model("*", Some("h"), &[])]).unwrap();
+        assert_eq!((found(&all, "x"), found(&all, ECHO)), (vec!["h:x".to_owned()], vec![ECHO.to_owned()]));
     }
 
     #[test]

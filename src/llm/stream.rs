@@ -1,7 +1,6 @@
 //! An answer that comes in pieces: an upstream's events, kept correct whatever the upstream does.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -11,14 +10,22 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Sleep, sleep_until};
+use tokio::time::timeout;
 
 use super::error::{Cause, LlmError};
 use super::events::{Collector, TooLong};
+use super::log::Log;
+use super::quiet::{Quiet, Silence};
 use super::wire::{Passed, Wire};
 
 /// A comment, so that nobody on the way takes a quiet connection for a dead one.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
+
+/// How long an upstream is read on after its last event: a connection that is read to its end can be used again.
+const REST_TIME: Duration = Duration::from_secs(1);
+
+/// How long an upstream is read for a client that has left.
+const DRAIN_TIME: Duration = Duration::from_secs(600);
 
 /// How a stream is kept.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +40,9 @@ pub struct StreamLimits {
     pub drain: bool,
 }
 
+/// What an upstream sends, as it comes.
+pub type Incoming = BoxStream<'static, Result<Bytes, Cause>>;
+
 /// An answer in server-sent events: pieces of whole events, the last one `data: [DONE]`, or an error in its place.
 #[derive(Debug)]
 pub struct AnswerStream(Source);
@@ -45,14 +55,30 @@ enum Source {
     Upstream(Option<Box<Live>>),
 }
 
-/// What an upstream sends.
+/// A stream that an upstream has begun.
+pub struct Begun {
+    /// What the upstream sends.
+    pub incoming: Incoming,
+    /// What of it the client sees.
+    pub wire: Wire,
+    /// How it is kept.
+    pub limits: StreamLimits,
+    /// Until when its first bytes come.
+    pub first: Instant,
+    /// What the log says of it.
+    pub log: Log,
+    /// Its place among the calls that may be under way.
+    pub place: OwnedSemaphorePermit,
+}
+
+/// A stream under way.
 struct Live {
-    incoming: BoxStream<'static, Result<Bytes, Cause>>,
+    incoming: Incoming,
     collector: Collector,
     wire: Wire,
     quiet: Quiet,
     limits: StreamLimits,
-    /// Its place among the calls that may be under way.
+    log: Log,
     _place: OwnedSemaphorePermit,
 }
 
@@ -62,17 +88,12 @@ impl AnswerStream {
         AnswerStream(Source::Ready(events.into()))
     }
 
-    /// The stream that an upstream sends, whose first bytes come until `first`.
-    pub(super) fn upstream(
-        incoming: BoxStream<'static, Result<Bytes, Cause>>,
-        wire: Wire,
-        limits: StreamLimits,
-        first: Instant,
-        place: OwnedSemaphorePermit,
-    ) -> AnswerStream {
+    /// A stream that an upstream has begun.
+    pub(super) fn upstream(begun: Begun) -> AnswerStream {
+        let Begun { incoming, wire, limits, first, log, place } = begun;
         let collector = Collector::new(limits.event_bytes);
-        let quiet = Quiet::new(first, limits);
-        let live = Live { incoming, collector, wire, quiet, limits, _place: place };
+        let quiet = Quiet::new(first, limits.silence, limits.keep_alive);
+        let live = Live { incoming, collector, wire, quiet, limits, log, _place: place };
         AnswerStream(Source::Upstream(Some(Box::new(live))))
     }
 }
@@ -86,17 +107,17 @@ impl Stream for AnswerStream {
             Source::Upstream(None) => return Poll::Ready(None),
             Source::Upstream(Some(live)) => live,
         };
-        let piece = match live.poll_piece(context) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(piece) => piece,
-        };
+        let Poll::Ready(piece) = live.poll_piece(context) else { return Poll::Pending };
         let piece = match piece {
             Piece::On(bytes) => return Poll::Ready(Some(Ok(bytes))),
-            Piece::Last(bytes) => (!bytes.is_empty()).then_some(Ok(bytes)),
-            Piece::Broken(cause) => Some(Err(LlmError::Interrupted(cause))),
+            Piece::Last(bytes) => Ok(bytes),
+            Piece::Broken(cause) => Err(LlmError::Interrupted(cause)),
         };
+        if let (Source::Upstream(live), Ok(_)) = (&mut self.0, &piece) {
+            live.take().into_iter().for_each(Live::read_the_rest);
+        }
         self.0 = Source::Upstream(None);
-        Poll::Ready(piece)
+        Poll::Ready(Some(piece))
     }
 }
 
@@ -106,7 +127,7 @@ impl Drop for AnswerStream {
         if let (Some(live), Ok(runtime)) =
             (live.take().filter(|live| live.limits.drain), Handle::try_current())
         {
-            runtime.spawn(live.drain());
+            runtime.spawn(timeout(DRAIN_TIME, live.drain()));
         }
     }
 }
@@ -118,17 +139,19 @@ enum Piece {
     Broken(Cause),
 }
 
-impl From<Passed> for Piece {
-    fn from(passed: Passed) -> Piece {
-        match passed {
-            Passed::On(bytes) => Piece::On(bytes),
-            Passed::Last(bytes) => Piece::Last(bytes),
-        }
-    }
-}
-
 impl Live {
+    /// The next piece; how the stream ends is logged here.
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
+        let piece = self.poll_quietly(context);
+        match &piece {
+            Poll::Ready(Piece::On(bytes) | Piece::Last(bytes)) => self.log.piece(bytes),
+            Poll::Ready(Piece::Broken(cause)) => self.log.broken_off(&cause.for_log()),
+            Poll::Pending => {}
+        }
+        piece
+    }
+
+    fn poll_quietly(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
         loop {
             match self.incoming.poll_next_unpin(context) {
                 Poll::Ready(Some(Ok(bytes))) => match self.take(bytes) {
@@ -151,7 +174,11 @@ impl Live {
         self.quiet.heard();
         match self.collector.push(bytes) {
             Ok(whole) if whole.is_empty() => Piece::On(whole),
-            Ok(whole) => self.wire.pass(whole).into(),
+            Ok(whole) => {
+                self.quiet.told();
+                let passed = self.wire.pass(whole);
+                self.piece(passed)
+            }
             Err(TooLong) => Piece::Broken(Cause::unusable(format!(
                 "an event is longer than {} bytes (llm.answer_bytes)",
                 self.limits.event_bytes
@@ -162,8 +189,19 @@ impl Live {
     fn end(&mut self) -> Piece {
         let collector = std::mem::replace(&mut self.collector, Collector::new(0));
         match self.wire.end(&collector.rest()) {
-            Ok(bytes) => Piece::Last(bytes),
+            Ok(passed) => self.piece(passed),
             Err(cause) => Piece::Broken(cause),
+        }
+    }
+
+    fn piece(&self, passed: Passed) -> Piece {
+        match passed {
+            Passed::On(bytes) => Piece::On(bytes),
+            Passed::Last(bytes) => Piece::Last(bytes),
+            Passed::Failed(bytes) => {
+                self.log.broken_off("the upstream reports an error in its stream");
+                Piece::Last(bytes)
+            }
         }
     }
 
@@ -171,68 +209,19 @@ impl Live {
     async fn drain(mut self: Box<Self>) {
         while let Piece::On(_) = std::future::poll_fn(|context| self.poll_piece(context)).await {}
     }
+
+    /// Reads what comes after the last event, usually nothing but the end.
+    fn read_the_rest(self: Box<Self>) {
+        let mut incoming = self.incoming;
+        let rest = async move { while let Some(Ok(_)) = incoming.next().await {} };
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(timeout(REST_TIME, rest));
+        }
+    }
 }
 
 impl std::fmt::Debug for Live {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Live").field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
-
-/// How long nothing has come.
-struct Quiet {
-    /// When it has been silent for too long.
-    dead_at: Instant,
-    /// When the client gets the next comment.
-    comment_at: Instant,
-    /// The time that it had, for the message.
-    limit: Duration,
-    limits: StreamLimits,
-    alarm: Option<Pin<Box<Sleep>>>,
-}
-
-enum Silence {
-    Quiet,
-    Dead(Duration),
-}
-
-impl Quiet {
-    fn new(first: Instant, limits: StreamLimits) -> Quiet {
-        let now = Instant::now();
-        Quiet {
-            dead_at: first,
-            comment_at: now + limits.keep_alive,
-            limit: first.saturating_duration_since(now),
-            limits,
-            alarm: None,
-        }
-    }
-
-    /// Something has come. The alarm is not touched: when it rings, the times tell whether it means something.
-    fn heard(&mut self) {
-        let now = Instant::now();
-        self.dead_at = now + self.limits.silence;
-        self.comment_at = now + self.limits.keep_alive;
-        self.limit = self.limits.silence;
-    }
-
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Silence> {
-        loop {
-            let next = self.dead_at.min(self.comment_at);
-            let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(next.into())));
-            if alarm.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
-            }
-            let now = Instant::now();
-            if now >= self.dead_at {
-                return Poll::Ready(Silence::Dead(self.limit));
-            }
-            if now >= self.comment_at {
-                self.comment_at = now + self.limits.keep_alive;
-                alarm.as_mut().reset(self.dead_at.min(self.comment_at).into());
-                return Poll::Ready(Silence::Quiet);
-            }
-            alarm.as_mut().reset(next.into());
-        }
     }
 }

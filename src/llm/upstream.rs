@@ -1,6 +1,7 @@
 //! One OpenAI-compatible server: its addresses, and the headers that it is sent.
 
 use std::fmt;
+use std::sync::Arc;
 
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -30,7 +31,7 @@ pub struct Upstream {
     /// The headers of every request.
     pub headers: HeaderMap,
     /// What is struck out of its words.
-    pub secrets: Secrets,
+    pub secrets: Arc<Secrets>,
 }
 
 impl Upstream {
@@ -56,13 +57,21 @@ impl Upstream {
             let known = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
             headers.insert(known, secret_value(value).ok_or_else(unfit)?);
         }
+        // What an address may hold that is not for everybody.
+        let own: Vec<String> = [Some(base.username()), base.password(), base.query()]
+            .into_iter()
+            .flatten()
+            .map(str::to_owned)
+            .collect();
         let words = options.headers.iter().map(|(_, value)| value.as_str());
         Ok(Upstream {
             chat: at(&base, &["chat", "completions"]),
             embeddings: at(&base, &["embeddings"]),
             models: at(&base, &["models"]),
             headers,
-            secrets: Secrets::new(words.chain(options.api_key.as_deref())),
+            secrets: Arc::new(Secrets::new(
+                words.chain(options.api_key.as_deref()).chain(own.iter().map(String::as_str)),
+            )),
         })
     }
 }

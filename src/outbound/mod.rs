@@ -1,10 +1,17 @@
 //! What all calls of other services have in common, whichever protocol they speak.
 //!
 //! - [`PerRuntime`]: clients, one for each async runtime
+//! - [`client`]: HTTP clients as all of them are; [`cause`], [`in_words`]: what their errors mean
 //! - [`Secrets`]: what is struck out of the far end's own words; [`heard`], [`told`]: how much of them is read and passed on
 
 mod per_runtime;
 mod secrets;
+
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::{Client, ClientBuilder, Response};
+use tokio::time::{Instant, timeout_at};
 
 pub use per_runtime::PerRuntime;
 pub use secrets::Secrets;
@@ -18,12 +25,49 @@ pub const HEARD_BYTES: usize = 16 << 10;
 /// What is told of them.
 const TOLD_BYTES: usize = 1024;
 
-/// As much of a failure's body as is listened to.
-pub async fn heard(mut response: reqwest::Response) -> Vec<u8> {
+/// How long a failure's body is listened to.
+const HEARD_TIME: Duration = Duration::from_secs(2);
+
+/// Connections that are kept open to one host while they are not used.
+const IDLE_CONNECTIONS: usize = 4_096;
+/// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
+const IDLE_TIME: Duration = Duration::from_secs(30);
+
+/// An HTTP client in the making: it follows no redirects, and uses no proxy that it was not told to.
+pub fn client() -> ClientBuilder {
+    Client::builder()
+        .user_agent(USER_AGENT)
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .pool_idle_timeout(IDLE_TIME)
+}
+
+/// The innermost cause of a client's error, which names neither the address nor what was sent.
+pub fn cause(error: &reqwest::Error) -> &(dyn Error + 'static) {
+    let mut cause: &(dyn Error + 'static) = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause
+}
+
+/// What an error of a client means, in words for others.
+pub fn in_words(error: &reqwest::Error) -> String {
+    let cause = cause(error);
+    match cause.is::<reqwest::Error>() {
+        true => "the request could not be sent, or the connection broke".to_owned(),
+        false => cause.to_string(),
+    }
+}
+
+/// The beginning of a failure's body, about so many bytes.
+pub async fn heard(mut response: Response, bytes_max: usize) -> Vec<u8> {
+    let until = Instant::now() + HEARD_TIME;
     let mut bytes = Vec::new();
     // What cannot be read of an error's text is not worth an error of its own.
-    while bytes.len() < HEARD_BYTES
-        && let Ok(Some(chunk)) = response.chunk().await
+    while bytes.len() < bytes_max
+        && let Ok(Ok(Some(chunk))) = timeout_at(until, response.chunk()).await
     {
         bytes.extend_from_slice(&chunk);
     }

@@ -85,6 +85,11 @@ impl Schema {
         Ok(Schema { validator })
     }
 
+    /// Whether `value` is valid.
+    pub fn is_valid(&self, value: &Json) -> bool {
+        self.validator.is_valid(value)
+    }
+
     /// All violations of `value` (or [`VIOLATIONS_MAX`] of them, and one that says so), sorted by place; none when it is
     /// valid.
     pub fn violations(&self, value: &Json) -> Vec<Violation> {

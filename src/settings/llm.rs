@@ -35,6 +35,8 @@ pub struct Llm {
     pub parallel: usize,
     /// What a client that leaves means for its upstream call.
     pub on_disconnect: OnDisconnect,
+    /// The proxy on the way to upstreams on other machines, such as `http://proxy.test:3128`.
+    pub proxy: Option<Secret>,
     /// Whether prompts and answers may be logged, at the level `debug`.
     pub log_content: bool,
     /// `[[llm.models]]`: models with an upstream, a time or fallbacks of their own.
@@ -57,6 +59,7 @@ impl Default for Llm {
             answer_bytes: 32 << 20,
             parallel: 2_048,
             on_disconnect: OnDisconnect::Cancel,
+            proxy: None,
             log_content: false,
             models: Vec::new(),
         }

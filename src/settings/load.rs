@@ -81,7 +81,10 @@ fn environment() -> Environment {
 }
 
 fn unreadable(error: config::ConfigError) -> SettingsError {
-    SettingsError::Unreadable(error.to_string())
+    // A parser shows the line that it stumbles over, and there may be a key in it.
+    let told = error.to_string();
+    let lines = told.lines().map(str::trim).filter(|line| !line.is_empty() && !line.contains('|'));
+    SettingsError::Unreadable(lines.collect::<Vec<_>>().join("; "))
 }
 
 /// Everything about the values that cannot work.
@@ -94,6 +97,7 @@ fn faults(settings: &Settings) -> Vec<String> {
     };
     at_least_one("server.body_limit_bytes", settings.server.body_limit_bytes as u64);
     at_least_one("server.connections", settings.server.connections as u64);
+    at_least_one("server.send_timeout_ms", settings.server.send_timeout_ms.into());
     at_least_one("store.scan_seconds", settings.store.scan_seconds);
     at_least_one("render.timeout_ms", settings.render.timeout_ms);
     at_least_one("render.templates_cached", settings.render.templates_cached as u64);
@@ -219,6 +223,28 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_not_shown() {
+        let error = load_text("[llm]\napi_key = \"sk-hidden\n", &[]).unwrap_err().to_string();
+        assert!(error.contains("line 2") && !error.contains("sk-hidden"), "{error}");
+    }
+
+    #[test]
+    fn the_key_of_an_upstream_is_read_from_the_environment() {
+        let named = load_text("[llm]\napi_key_env = \"PATH\"", &[]).unwrap().llm.api_key.unwrap();
+        assert_eq!(named.reveal(), std::env::var("PATH").unwrap());
+        for text in [
+            "[llm]\napi_key = \"k\"\napi_key_env = \"PATH\"",
+            "[[llm.models]]\nname = \"m\"\napi_key_env = \"NO_SUCH_VARIABLE_HERE\"",
+        ] {
+            assert!(matches!(load_text(text, &[]), Err(SettingsError::Invalid(_))), "{text}");
+        }
+        let params =
+            load_text("", &[("llm.params.temperature", "0".into()), ("llm.params.stop", "x".into())]);
+        let params = params.unwrap().llm.params;
+        assert!(params["temperature"] == 0 && params["stop"] == "x", "{params:?}");
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub struct Server {
     pub workers: usize,
     /// The most connections at once.
     pub connections: usize,
+    /// How long a client may leave what it is sent unread, in milliseconds.
+    pub send_timeout_ms: u32,
 }
 
 impl Default for Server {
@@ -67,6 +69,7 @@ impl Default for Server {
             body_limit_bytes: 16 << 20,
             workers: 0,
             connections: 10_000,
+            send_timeout_ms: 60_000,
         }
     }
 }

@@ -1,21 +1,13 @@
 //! HTTP clients: they ask the gate about every name, and those of REST tools follow no redirect by themselves.
 
-use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use reqwest::Client;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::redirect::Policy;
 
 use super::error::ToolError;
 use super::gate::{ANY_PORT, Gate};
-use crate::outbound::{PerRuntime, USER_AGENT};
-
-/// Connections that are kept open to one host while they are not used.
-const IDLE_CONNECTIONS: usize = 4_096;
-/// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
-const IDLE_TIME: Duration = Duration::from_secs(30);
+use crate::outbound::{self, PerRuntime};
 
 /// The clients.
 #[derive(Debug)]
@@ -43,14 +35,7 @@ impl Clients {
 }
 
 fn client(gate: &Gate) -> reqwest::Result<Client> {
-    Client::builder()
-        .user_agent(USER_AGENT)
-        .no_proxy()
-        .redirect(Policy::none())
-        .dns_resolver(resolver(gate))
-        .pool_max_idle_per_host(IDLE_CONNECTIONS)
-        .pool_idle_timeout(IDLE_TIME)
-        .build()
+    outbound::client().dns_resolver(resolver(gate)).build()
 }
 
 /// Resolves the names in URLs that the gate has checked to addresses that it lets through.
@@ -75,15 +60,8 @@ impl Resolve for Resolver {
 
 /// What an error of the client means; it names neither the address nor what was sent.
 pub fn failure(error: &reqwest::Error) -> ToolError {
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        if let Some(ours) = inner.downcast_ref::<ToolError>() {
-            return ours.clone();
-        }
-        cause = inner;
-    }
-    match cause.is::<reqwest::Error>() {
-        true => ToolError::Unreachable { message: "the request could not be sent".into() },
-        false => ToolError::Unreachable { message: cause.to_string() },
+    match outbound::cause(error).downcast_ref::<ToolError>() {
+        Some(ours) => ours.clone(),
+        None => ToolError::Unreachable { message: outbound::in_words(error) },
     }
 }

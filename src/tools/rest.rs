@@ -11,7 +11,7 @@ use super::client::{Clients, failure};
 use super::error::ToolError;
 use super::gate::Gate;
 use super::modules::Target;
-use crate::outbound::{heard, quoted};
+use crate::outbound::{HEARD_BYTES, heard, quoted};
 use crate::value::{Value, from_json};
 
 /// How many redirects are followed.
@@ -139,7 +139,7 @@ impl Rest {
     async fn read(&self, response: Response) -> Result<Value, ToolError> {
         let status = response.status();
         if !status.is_success() {
-            let message = quoted(&String::from_utf8_lossy(&heard(response).await));
+            let message = quoted(&String::from_utf8_lossy(&heard(response, HEARD_BYTES).await));
             return Err(ToolError::Failed { status: status.to_string(), message });
         }
         let is_json = declares_json(response.headers());

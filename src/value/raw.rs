@@ -1,12 +1,16 @@
 //! JSON objects whose members stay as they were written.
 
+use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::parse_json;
+
+/// The most members that an object may have: each is looked at by itself.
+const MEMBERS_MAX: usize = 1_000;
 
 /// A JSON object that can be edited without touching what is not edited: the order of its members, the text of numbers,
 /// explicit nulls, and everything inside stay as they were written.
@@ -45,8 +49,43 @@ impl RawObject {
     }
 
     /// Adds a member at the end, whatever is there already.
-    pub fn push(&mut self, name: String, member: Box<RawValue>) {
+    ///
+    /// # Errors
+    /// When there are [`MEMBERS_MAX`] already.
+    pub fn push<E: Error>(&mut self, name: String, member: Box<RawValue>) -> Result<(), E> {
+        if self.members.len() >= MEMBERS_MAX {
+            return Err(E::custom(format_args!("an object of more than {MEMBERS_MAX} members")));
+        }
         self.members.push((name, member));
+        Ok(())
+    }
+
+    /// Adds, of these members, those whose names are not there yet.
+    ///
+    /// # Errors
+    /// When a value cannot be written as JSON.
+    pub fn fill<'m, T: Serialize + 'm>(
+        &mut self,
+        members: impl Iterator<Item = (&'m String, &'m T)>,
+    ) -> Result<(), serde_json::Error> {
+        let mut known: HashSet<String> = self.members.iter().map(|(name, _)| name.clone()).collect();
+        for (name, member) in members {
+            if known.insert(name.clone()) {
+                self.members.push((name.clone(), to_raw_value(member)?));
+            }
+        }
+        Ok(())
+    }
+
+    /// The object as JSON, with `member` in the place of those of this name, or at the end.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn to_json_with(&self, name: &str, member: &RawValue) -> Result<Vec<u8>, serde_json::Error> {
+        let bytes = self.members.iter().map(|(name, member)| name.len() + member.get().len() + 4);
+        let mut json = Vec::with_capacity(bytes.sum::<usize>() + name.len() + member.get().len() + 8);
+        serde_json::to_writer(&mut json, &With { object: self, name, member })?;
+        Ok(json)
     }
 
     /// Puts a member in the place of those of this name, or at the end.
@@ -96,6 +135,34 @@ impl Serialize for RawObject {
     }
 }
 
+/// An object with another member.
+struct With<'o> {
+    object: &'o RawObject,
+    name: &'o str,
+    member: &'o RawValue,
+}
+
+impl Serialize for With<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let mut written = false;
+        for (name, member) in &self.object.members {
+            match name == self.name {
+                false => map.serialize_entry(name, member)?,
+                true if written => {}
+                true => {
+                    map.serialize_entry(name, self.member)?;
+                    written = true;
+                }
+            }
+        }
+        if !written {
+            map.serialize_entry(self.name, self.member)?;
+        }
+        map.end()
+    }
+}
+
 impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawObject, D::Error> {
         struct Members;
@@ -108,11 +175,11 @@ impl<'de> Deserialize<'de> for RawObject {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawObject, A::Error> {
-                let mut members = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    members.push(entry);
+                let mut object = RawObject::default();
+                while let Some((name, member)) = map.next_entry()? {
+                    object.push(name, member)?;
                 }
-                Ok(RawObject { members })
+                Ok(object)
             }
         }
 
@@ -152,6 +219,32 @@ mod tests {
         twice.set("a", &4).unwrap();
         assert_eq!(text(&twice), r#"{"a":4,"b":2}"#);
         assert_eq!(object(r#"{"a":1,"a":2}"#).remove("a").unwrap().get(), "2");
+    }
+
+    #[test]
+    fn it_is_written_with_another_member_and_filled_with_those_that_are_not_there() {
+        let member = to_raw_value("x").unwrap();
+        for (written, expected) in [
+            (r#"{"a":1.0,"m":null,"b":2}"#, r#"{"a":1.0,"m":"x","b":2}"#),
+            (r#"{"m":1,"m":2}"#, r#"{"m":"x"}"#),
+            ("{}", r#"{"m":"x"}"#),
+        ] {
+            let json = object(written).to_json_with("m", &member).unwrap();
+            assert_eq!(String::from_utf8(json).unwrap(), expected);
+        }
+        let mut filled = object(r#"{"a":null}"#);
+        let more = [("a".to_owned(), 1), ("b".to_owned(), 2), ("b".to_owned(), 3)];
+        filled.fill(more.iter().map(|(name, value)| (name, value))).unwrap();
+        assert_eq!(text(&filled), r#"{"a":null,"b":2}"#);
+    }
+
+    #[test]
+    fn an_object_of_very_many_members_is_refused() {
+        let members: Vec<String> = (0..1_001).map(|at| format!("\"{at}\":0")).collect();
+        let object = |members: &[String]| format!("{{{}}}", members.join(","));
+        assert!(parse_json::<RawObject>(object(&members[..1_000]).as_bytes()).is_ok());
+        let error = parse_json::<RawObject>(object(&members).as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("more than 1000 members"), "{error}");
     }
 
     #[test]

@@ -51,6 +51,7 @@ struct Record {
     seen: Vec<Seen>,
     abandoned: Vec<Instant>,
     finished: usize,
+    connections: usize,
 }
 
 /// How the acts of one answer ended.
@@ -79,6 +80,11 @@ impl Upstream {
         self.record.borrow().seen.clone()
     }
 
+    /// How many connections were made.
+    pub fn connections(&self) -> usize {
+        self.record.borrow().connections
+    }
+
     /// How many requests had all their acts done.
     pub fn finished(&self) -> usize {
         self.record.borrow().finished
@@ -101,7 +107,7 @@ impl Upstream {
         let waiting =
             tokio::time::timeout(Duration::from_secs(10), changes.wait_for(|record| wanted(record)));
         let in_time = waiting.await.is_ok();
-        let Record { seen, abandoned, finished } = &*self.record.borrow();
+        let Record { seen, abandoned, finished, .. } = &*self.record.borrow();
         let (seen, abandoned) = (seen.len(), abandoned.len());
         assert!(in_time, "never came: {seen} requests seen, {abandoned} abandoned, {finished} finished");
     }
@@ -128,6 +134,7 @@ impl Seen {
 async fn accept(listener: TcpListener, script: Arc<Script>, record: watch::Sender<Record>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
+        record.send_modify(|record| record.connections += 1);
         connections.spawn(serve(stream, script.clone(), record.clone()));
         while connections.try_join_next().is_some() {}
     }

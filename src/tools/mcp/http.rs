@@ -18,7 +18,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 
 use super::fault::{Fault, longer_than, too_long, unreadable};
-use crate::outbound::{heard, quoted};
+use crate::outbound::{HEARD_BYTES, heard, quoted};
 use crate::tools::client;
 use crate::tools::error::ToolError;
 
@@ -186,7 +186,7 @@ fn events(response: Response, limit: usize, id: RequestId) -> Events {
 
 /// What a server says about a failure: the message of a JSON-RPC error, else the beginning of the text.
 async fn words(response: Response) -> String {
-    let body = heard(response).await;
+    let body = heard(response, HEARD_BYTES).await;
     match serde_json::from_slice(&body) {
         Ok(ServerJsonRpcMessage::Error(error)) => quoted(&error.error.message),
         _ => quoted(&String::from_utf8_lossy(&body)),

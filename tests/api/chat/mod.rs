@@ -39,6 +39,19 @@ pub async fn start_with(
     (app, upstream)
 }
 
+/// The same with a single serving thread, which has a single client.
+pub async fn start_on_one_thread(
+    script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static,
+) -> (TestApp, Upstream) {
+    let upstream = Upstream::start(script).await;
+    let app = TestApp::start_with(|settings| {
+        settings.llm = llm(&upstream.base);
+        settings.server.workers = 1;
+    })
+    .await;
+    (app, upstream)
+}
+
 /// Settings for an upstream at this address.
 pub fn llm(base_url: &str) -> Llm {
     Llm { base_url: Some(base_url.to_owned()), api_key: Some(KEY.into()), ..Settings::default().llm }

@@ -22,7 +22,9 @@ async fn ids(app: &TestApp) -> Vec<String> {
 
 #[actix_web::test]
 async fn all_that_can_be_asked_is_listed_and_the_upstreams_are_asked_once() {
-    let usual = Upstream::start(|_| reply_json(200, list(&["gpt-x", "meta/llama", "fast"]))).await;
+    let usual =
+        Upstream::start(|_| reply_json(200, list(&["gpt-x", "prompt:a.chat", "", "meta/llama", "fast"])))
+            .await;
     let family = Upstream::start(|_| reply_json(200, list(&["claude-1", "other"]))).await;
     let app = TestApp::start_with(|settings| {
         settings.llm = llm(&usual.base);

@@ -122,6 +122,17 @@ async fn content_objects_are_unfolded_and_tools_among_them_are_refused() {
 #[actix_web::test]
 async fn what_is_wrong_with_a_prompt_is_told_as_when_it_is_rendered() {
     let (app, upstream) = with_upstream().await;
+    app.put_prompt("p.ok", json!({"userPrompt": "x", "model": "m"})).await;
+    for (body, status) in [
+        (json!({"variables": null, "args": {}}), 200),
+        (json!({"variables": {}, "args": {}}), 400),
+        (json!({"model": ""}), 200),
+        (json!({"model": "prompt:p.x"}), 404),
+    ] {
+        assert_eq!(app.post("/api/chat/prompts/p.ok", body.clone()).await.status, status, "{body}");
+    }
+    assert!(upstream.seen().iter().all(|seen| seen.json()["model"] == "m"));
+    let asked = upstream.seen().len();
     app.put_prompt("p.x", json!({"userPrompt": "{{.variables.a}}{{.variables.b}}"})).await;
     for path in ["/api/chat/prompts/p.x", "/api/prompts/p.x/chat"] {
         let answer = app.post(path, json!({})).await;
@@ -137,7 +148,7 @@ async fn what_is_wrong_with_a_prompt_is_told_as_when_it_is_rendered() {
     answer.assert_error(404, "not_found_error", "prompt_not_found");
     let answer = app.post("/v1/chat/completions", json!({"model": "prompt:"})).await;
     answer.assert_error(400, "invalid_request_error", "invalid_id");
-    assert!(upstream.seen().is_empty());
+    assert_eq!(upstream.seen().len(), asked);
 }
 
 #[actix_web::test]

@@ -187,3 +187,52 @@ async fn many_streams_at_once_do_not_mix() {
     };
     futures_util::future::join_all((0..50).map(read)).await;
 }
+
+#[actix_web::test]
+async fn the_limit_of_silence_holds_though_comments_are_rare() {
+    let acts =
+        vec![Act::Send(stream_head()), Act::Wait(MOMENT), Act::Send(chunk(delta("a").as_bytes())), Act::Hang];
+    let (app, _upstream) = start_with(move |_| acts.clone(), |llm| llm.chunk_timeout_ms = 300).await;
+    let began = std::time::Instant::now();
+    let (stream, _) = read_stream(&app, DOOR, &ask_for_stream("q")).await;
+    assert_broken(&stream, &[delta("a")], "(300 ms)");
+    assert!(began.elapsed() < std::time::Duration::from_secs(4));
+}
+
+#[actix_web::test]
+async fn an_upstream_s_connection_serves_one_stream_after_the_other() {
+    let acts = || {
+        let last = [finish(), DONE.to_owned()].concat();
+        let events = [Act::Send(stream_head()), Act::Send(chunk(last.as_bytes()))];
+        [&events[..], &[Act::Wait(MOMENT / 4), Act::Send(last_chunk())]].concat()
+    };
+    let (app, upstream) = crate::chat::start_on_one_thread(move |_| acts()).await;
+    for _ in 0..5 {
+        read_stream(&app, DOOR, &ask_for_stream("q")).await;
+        tokio::time::sleep(MOMENT).await;
+    }
+    assert_eq!((upstream.seen().len(), upstream.connections()), (5, 1));
+}
+
+#[actix_web::test]
+async fn a_client_that_reads_nothing_is_given_up() {
+    use tokio::io::AsyncWriteExt;
+    let mut acts = vec![Act::Send(stream_head())];
+    acts.extend((0..400).map(|_| Act::Send(chunk(delta(&"x".repeat(100_000)).as_bytes()))));
+    acts.push(Act::Hang);
+    let upstream = crate::upstream::Upstream::start(move |_| acts.clone()).await;
+    let app = TestApp::start_with(|settings| {
+        settings.llm = crate::chat::llm(&upstream.base);
+        settings.server.send_timeout_ms = 500;
+    })
+    .await;
+    let address = app.base.strip_prefix("http://").unwrap();
+    let mut client = tokio::net::TcpStream::connect(address).await.unwrap();
+    let body = ask_for_stream("q").to_string();
+    let head = format!(
+        "POST {DOOR} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    client.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+    upstream.abandoned(1).await;
+}
