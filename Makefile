@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build setup test test-clients test-all check fmt lint doc fuzz fuzz-seeds bench-check
+.PHONY: help run build dist setup test test-clients test-all check fmt lint doc fuzz fuzz-seeds bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -12,6 +12,9 @@ run: ## build and run the service on http://127.0.0.1:8080, with the embedded st
 
 build: ## build the release binary
 	$(CARGO) build --release
+
+dist: ## build the binary as it is shipped, target/dist/ai-prompt-shell (ten minutes)
+	$(CARGO) build --profile dist
 
 setup: ## install what the tests need (Debian's packages, when missing)
 	@scripts/setup redis-server openssl curl

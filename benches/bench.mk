@@ -1,6 +1,6 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-tools bench-chat bench-streams \
+.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-tools bench-chat bench-streams bench-dist-programs \
 	bench-programs
 
 BENCH ?=
@@ -34,12 +34,17 @@ bench-tools: bench-programs ## calls of tools beside bare requests (two minutes;
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
 	$(BENCH_DRIVER) tools $(BENCH)
 
-bench-chat: bench-programs ## chat through a rendered prompt beside a bare proxy (three minutes; needs wrk)
+bench-chat: bench-dist-programs ## chat through a rendered prompt beside a bare proxy (three minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
-	$(BENCH_DRIVER) chat $(BENCH)
+	target/dist/examples/driver chat $(BENCH)
 
 bench-streams: bench-programs ## 1,000 streams held for a minute: failures, memory (more than a minute)
 	$(BENCH_DRIVER) streams $(BENCH)
+
+# All as they would be shipped, which takes a quarter of an hour to build.
+bench-dist-programs:
+	cargo build --profile dist --bin ai-prompt-shell
+	cargo build --profile dist --example proxy --example driver
 
 # Two steps: built together with examples, the service would get the features of their dependencies too.
 bench-programs:
