@@ -20,7 +20,7 @@ pub use request::{PromptBody, PromptRequest};
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::unfold;
 use crate::llm::{Answer, Caller, Llm, LlmError, PROMPT};
-use crate::model::{Id, Prompt};
+use crate::model::Id;
 use crate::render::{Content, Rendered, Renderer};
 use crate::value::RawObject;
 
@@ -98,21 +98,33 @@ impl Chat {
     pub async fn models(&self) -> Result<Vec<RawObject>, ChatFailure> {
         let mut models = self.llm.models().await?;
         let snapshot = self.catalog.snapshot();
-        let prompts = snapshot.documents.prompts.values().filter(|entry| is_for_chat(entry));
+        let prompts =
+            snapshot.documents.prompts.values().filter(|entry| serves(entry) && supports_chat(entry));
         models.extend(prompts.filter_map(|entry| as_model(entry, snapshot.loaded_at)));
         Ok(models)
     }
 
-    /// One model, or one prompt, of this name.
+    /// One model of this name, or one prompt, listed or not.
     ///
     /// # Errors
     /// [`LlmError::ModelNotFound`].
     pub async fn model(&self, name: &str) -> Result<RawObject, ChatFailure> {
-        let mut models = self.models().await?.into_iter();
-        let is_it =
-            |model: &RawObject| model.read("id").is_ok_and(|id: Option<String>| id.as_deref() == Some(name));
-        let model = models.find(is_it);
-        Ok(model.ok_or_else(|| LlmError::model_not_found(name))?)
+        let found = match name.strip_prefix(PROMPT) {
+            Some(id) => self.prompt_as_model(&Id::parse(id)?),
+            None => {
+                let is_it = |model: &RawObject| {
+                    model.read("id").is_ok_and(|id: Option<String>| id.as_deref() == Some(name))
+                };
+                self.llm.models().await?.into_iter().find(is_it)
+            }
+        };
+        Ok(found.ok_or_else(|| LlmError::model_not_found(name))?)
+    }
+
+    fn prompt_as_model(&self, id: &Id) -> Option<RawObject> {
+        let snapshot = self.catalog.snapshot();
+        let entry = snapshot.prompt(id).filter(|entry| serves(entry))?;
+        as_model(entry, snapshot.loaded_at)
     }
 
     async fn answer(
@@ -164,11 +176,13 @@ fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatFailure> {
     written.map_err(unwritable)
 }
 
-/// A prompt that says nothing about its scenes can be asked, too.
-fn is_for_chat(entry: &PromptEntry) -> bool {
-    let serves = entry.extension.as_ref().is_none_or(|extension| extension.unavailable.is_none());
-    let supports = |prompt: &Prompt| prompt.supports.is_empty() || prompt.supports.iter().any(|s| s == SCENE);
-    serves && entry.prompt.as_ref().is_some_and(|prompt| supports(prompt))
+fn serves(entry: &PromptEntry) -> bool {
+    let available = entry.extension.as_ref().is_none_or(|extension| extension.unavailable.is_none());
+    available && entry.prompt.is_some()
+}
+
+fn supports_chat(entry: &PromptEntry) -> bool {
+    entry.prompt.as_ref().is_some_and(|prompt| prompt.supports.iter().any(|scene| scene == SCENE))
 }
 
 fn as_model(entry: &PromptEntry, created: u64) -> Option<RawObject> {

@@ -2,7 +2,8 @@
 //!
 //! - [`Llm`]: chat completions, embeddings, the list of models
 //! - `routes`: which upstream answers for which model; `upstream`: one of them; `echo`: the model that is built in
-//! - `ask`: attempts, pauses and fallbacks; `attempt`: one request, and what its outcome means
+//! - `ask`: attempts, pauses and fallbacks; `attempt`: one request, and what its outcome means; `refusal`: what an
+//!   upstream says about a failure
 //! - `payload`: what the service reads of a payload
 //! - `stream`: an answer in pieces; `wire`: what of it a client sees; `quiet`: how long nothing comes; [`events`]: server-sent
 //!   events out of split bytes
@@ -17,6 +18,7 @@ mod listing;
 mod log;
 mod payload;
 mod quiet;
+mod refusal;
 mod routes;
 mod stream;
 mod upstream;

@@ -42,7 +42,7 @@ impl World {
         ]);
         let times = json!({"name": "times", "type": "integer", "default": 1});
         let parameters = json!([{"name": "name", "type": "string", "required": true}, times]);
-        let hello = json!({"messages": messages, "parameters": parameters, "params": {"top_p": 0.25, "temperature": 1}});
+        let hello = json!({"supports": ["chat"], "messages": messages, "parameters": parameters, "params": {"top_p": 0.25, "temperature": 1}});
         service.put_prompt("team.hello", hello).await;
         World { service, upstream }
     }

@@ -40,7 +40,7 @@ async fn all_that_can_be_asked_is_listed_and_the_upstreams_are_asked_once() {
     {
         app.put_prompt(id, json!({"userPrompt": "x", "supports": supports})).await;
     }
-    let expected = ["fast", "echo", "gpt-x", "meta/llama", "claude-1", "prompt:a.chat", "prompt:a.open"];
+    let expected = ["fast", "echo", "gpt-x", "meta/llama", "claude-1", "prompt:a.chat"];
     assert_eq!(ids(&app).await, expected);
     assert_eq!(ids(&app).await, expected);
     assert_eq!((usual.seen().len(), family.seen().len()), (1, 1));
@@ -52,6 +52,8 @@ async fn all_that_can_be_asked_is_listed_and_the_upstreams_are_asked_once() {
     assert_eq!(app.get("/v1/models/fast").await.body["capabilities"], json!({"json_schema": true}));
     let prompt = app.get("/v1/models/prompt:a.chat").await.body;
     assert!(prompt["object"] == "model" && prompt["created"].is_u64() && prompt["owned_by"].is_string());
+    assert_eq!(app.get("/v1/models/prompt:a.code").await.body["id"], "prompt:a.code");
+    app.get("/v1/models/prompt:a.none").await.assert_error(404, "not_found_error", "model_not_found");
     app.get("/v1/models/nothing").await.assert_error(404, "not_found_error", "model_not_found");
 }
 
