@@ -51,7 +51,7 @@ impl RawObject {
     /// Adds a member at the end, whatever is there already.
     ///
     /// # Errors
-    /// When there are [`MEMBERS_MAX`] already.
+    /// When there are as many as an object may have.
     pub fn push<E: Error>(&mut self, name: String, member: Box<RawValue>) -> Result<(), E> {
         if self.members.len() >= MEMBERS_MAX {
             return Err(E::custom(format_args!("an object of more than {MEMBERS_MAX} members")));

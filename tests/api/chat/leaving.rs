@@ -54,11 +54,21 @@ async fn leave(mut connection: TcpStream, way: Way) -> (Instant, Option<TcpStrea
     (left, Some(connection))
 }
 
-/// Asserts that the call at the upstream ended soon after its client had left.
-async fn assert_ends_with_client(upstream: &Upstream, connection: TcpStream, way: Way) {
+/// How long after its client a call at the upstream ended.
+async fn outlived(upstream: &Upstream, connection: TcpStream, way: Way) -> Duration {
     let (left, _half_open) = leave(connection, way).await;
-    let ended = upstream.abandoned(1).await[0];
-    assert!(ended < left + LIMIT, "{way:?}: {:?}", ended - left);
+    upstream.abandoned(1).await[0].saturating_duration_since(left)
+}
+
+/// Asserts, for all ways to leave, that a call ends soon after its client; a busy machine may need several tries.
+async fn assert_ends_with_client(call: impl AsyncFn(Way) -> Duration) {
+    for way in WAYS {
+        let mut times = Vec::new();
+        while times.iter().all(|time| *time >= LIMIT) {
+            assert!(times.len() < 5, "{way:?}: {times:?}");
+            times.push(call(way).await);
+        }
+    }
 }
 
 async fn read_until(connection: &mut TcpStream, text: &str) {
@@ -70,26 +80,28 @@ async fn read_until(connection: &mut TcpStream, text: &str) {
 
 #[actix_web::test]
 async fn before_the_first_byte() {
-    for way in WAYS {
-        for body in [ask("q"), ask_for_stream("q")] {
+    for body in [ask("q"), ask_for_stream("q")] {
+        assert_ends_with_client(async |way| {
             let (app, upstream) = start(|_| vec![Act::Hang]).await;
             let connection = asking(&app, "/v1/chat/completions", &body).await;
             upstream.arrived(1).await;
-            assert_ends_with_client(&upstream, connection, way).await;
-        }
+            outlived(&upstream, connection, way).await
+        })
+        .await;
     }
 }
 
 #[actix_web::test]
 async fn between_two_chunks() {
-    for way in WAYS {
+    assert_ends_with_client(async |way| {
         let acts = vec![Act::Send(stream_head()), Act::Send(chunk(delta("first").as_bytes())), Act::Hang];
         let (app, upstream) = start(move |_| acts.clone()).await;
         app.put_prompt("p.x", json!({"userPrompt": "x", "model": "m"})).await;
         let mut connection = asking(&app, "/api/chat/prompts/p.x", &json!({"stream": true})).await;
         read_until(&mut connection, "first").await;
-        assert_ends_with_client(&upstream, connection, way).await;
-    }
+        outlived(&upstream, connection, way).await
+    })
+    .await;
 }
 
 #[actix_web::test]
@@ -105,7 +117,7 @@ async fn during_the_pause_before_another_attempt() {
 
 #[actix_web::test]
 async fn during_a_tool_call_of_the_render() {
-    for way in WAYS {
+    assert_ends_with_client(async |way| {
         let tool = Upstream::start(|_| vec![Act::Hang]).await;
         let app = TestApp::start_with(|settings| settings.render.timeout_ms = 20_000).await;
         let document = json!({"type": "restful", "url": format!("{}/slow", tool.base), "timeoutMs": 20_000});
@@ -113,8 +125,9 @@ async fn during_a_tool_call_of_the_render() {
         app.put_prompt("p.x", json!({"userPrompt": "{{t_slow}}", "syntax": "go"})).await;
         let connection = asking(&app, "/api/chat/prompts/p.x", &json!({})).await;
         tool.arrived(1).await;
-        assert_ends_with_client(&tool, connection, way).await;
-    }
+        outlived(&tool, connection, way).await
+    })
+    .await;
 }
 
 /// A stream that goes on after its client has left.
