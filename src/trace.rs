@@ -9,18 +9,30 @@ use sha2::{Digest, Sha256};
 pub struct Trace {
     request_id: String,
     traceparent: OnceLock<String>,
+    /// Whether the place in a trace is the client's own.
+    brought: bool,
 }
 
 impl Trace {
     /// A request of this id, and the client's place in a trace, if that is one by W3C Trace Context.
     pub fn new(request_id: String, traceparent: Option<&str>) -> Trace {
         let known = traceparent.filter(|text| is_traceparent(text));
-        Trace { request_id, traceparent: known.map(|text| text.to_owned().into()).unwrap_or_default() }
+        let brought = known.is_some();
+        Trace {
+            request_id,
+            traceparent: known.map(|text| text.to_owned().into()).unwrap_or_default(),
+            brought,
+        }
     }
 
     /// The request's id.
     pub fn request_id(&self) -> &str {
         &self.request_id
+    }
+
+    /// The place in a trace that the client brought, in the form of W3C Trace Context.
+    pub fn brought(&self) -> Option<&str> {
+        self.brought.then(|| self.traceparent())
     }
 
     /// The place in a trace, in the form of W3C Trace Context. Where the client began no trace, one is made of the

@@ -141,20 +141,35 @@ impl Chat {
     /// Puts into a request what the prompt says: its messages before those of the request, and whatever else the request
     /// leaves open. Explicit nulls leave nothing open.
     fn complete(&self, body: &mut RawObject, rendered: &Rendered) -> Result<(), ChatFailure> {
-        let mut messages = written(&rendered.content)?;
-        let more: Option<Vec<Box<RawValue>>> = body
-            .read("messages")
-            .map_err(|_| ChatFailure::invalid("messages", "must be a list of messages"))?;
-        messages.extend(more.into_iter().flatten());
-        let conversation = unfold(messages)?;
-        body.set("messages", &conversation.messages).map_err(unwritable)?;
+        let config = put_messages(body, rendered)?;
         if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
             body.remove("model");
         }
-        let suggested = conversation.config.iter().chain(&rendered.prompt.params).chain(&self.params);
+        let suggested = config.iter().chain(&rendered.prompt.params).chain(&self.params);
         let suggested = suggested.filter(|(name, _)| !OF_THE_REQUEST.contains(&name.as_str()));
         body.fill(suggested).map_err(unwritable)
     }
+}
+
+/// Puts the prompt's messages, and then those of the request, into it; gives the parameters that they bring.
+fn put_messages(body: &mut RawObject, rendered: &Rendered) -> Result<Map<String, Json>, ChatFailure> {
+    let more: Option<Vec<Box<RawValue>>> =
+        body.read("messages").map_err(|_| ChatFailure::invalid("messages", "must be a list of messages"))?;
+    let more = more.unwrap_or_default();
+    // Most prompts are neither followed by other messages nor made of content objects, and are written once.
+    if more.is_empty() && !rendered.prompt.body.has_content_objects() {
+        match &rendered.content {
+            Content::Text(text) => body.set("messages", &[UserMessage::says(text)]),
+            Content::Messages(messages) => body.set("messages", messages),
+        }
+        .map_err(unwritable)?;
+        return Ok(Map::new());
+    }
+    let mut messages = written(&rendered.content)?;
+    messages.extend(more);
+    let conversation = unfold(messages)?;
+    body.set("messages", &conversation.messages).map_err(unwritable)?;
+    Ok(conversation.config)
 }
 
 fn unwritable(error: serde_json::Error) -> ChatFailure {
@@ -167,10 +182,16 @@ struct UserMessage<'m> {
     content: &'m str,
 }
 
+impl UserMessage<'_> {
+    fn says(content: &str) -> UserMessage<'_> {
+        UserMessage { role: "user", content }
+    }
+}
+
 /// The rendered prompt as messages; a text is what the user says.
 fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatFailure> {
     let written = match content {
-        Content::Text(text) => to_raw_value(&UserMessage { role: "user", content: text }).map(|m| vec![m]),
+        Content::Text(text) => to_raw_value(&UserMessage::says(text)).map(|message| vec![message]),
         Content::Messages(messages) => messages.to_raw(),
     };
     written.map_err(unwritable)

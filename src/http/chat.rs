@@ -1,5 +1,6 @@
 //! Chats over HTTP: prompts answered by a model, and the doors that OpenAI's clients know.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,10 +89,10 @@ fn reply(answered: Answered) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     let mut timing = String::new();
     if let Some((id, duration)) = &answered.rendered {
-        response.insert_header((PROMPT_ID, id.to_string()));
-        timing = format!("render;dur={}, ", milliseconds(*duration));
+        response.insert_header((PROMPT_ID, id.as_str()));
+        timing = format!("render;dur={}, ", Milliseconds(*duration));
     }
-    timing.push_str(&format!("llm;dur={}", milliseconds(answered.llm)));
+    timing.push_str(&format!("llm;dur={}", Milliseconds(answered.llm)));
     response.insert_header((SERVER_TIMING, timing));
     match answered.answer {
         Answer::Whole(body) => response.content_type(ContentType::json()).body(body),
@@ -99,8 +100,13 @@ fn reply(answered: Answered) -> HttpResponse {
     }
 }
 
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_micros() as f64 / 1e3
+/// A time in milliseconds with three digits after the point.
+struct Milliseconds(Duration);
+
+impl fmt::Display for Milliseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0.as_millis(), self.0.subsec_micros() % 1_000)
+    }
 }
 
 fn stream(response: &mut HttpResponseBuilder, events: EventBody) -> HttpResponse {

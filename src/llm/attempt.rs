@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use reqwest::{Client, NoProxy, Proxy, Response, Url};
 use serde::Deserialize;
 
@@ -16,6 +16,9 @@ use crate::trace::Trace;
 
 /// How long setting a connection up may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// For whom it is.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// What is read of a refusal, which is passed on whole.
 const REFUSAL_BYTES: usize = 1 << 20;
 
@@ -106,10 +109,11 @@ impl Attempt<'_> {
     /// [`Failed`].
     pub async fn make(&self, client: &Client) -> Result<Came, Failed> {
         let request = client.post(self.url.clone()).headers(self.upstream.headers.clone());
-        let request = request
-            .header("x-request-id", self.trace.request_id())
-            .header("traceparent", self.trace.traceparent())
-            .body(self.body.clone());
+        let request = request.header(REQUEST_ID, self.trace.request_id()).body(self.body.clone());
+        let request = match self.trace.brought() {
+            Some(place) => request.header(TRACEPARENT, place),
+            None => request,
+        };
         let response = request.send().await.map_err(|error| Failed::again(broken(&error)))?;
         match (response.status(), self.stream) {
             (status, _) if !status.is_success() => Err(self.failure(status, response).await),

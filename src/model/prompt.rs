@@ -188,6 +188,17 @@ impl Body {
         Body::Messages { skeleton, texts }
     }
 
+    /// Whether a message has an object for its content, or is one itself.
+    pub fn has_content_objects(&self) -> bool {
+        let is_object = |message: &Json| {
+            message.get("role").is_none() || message.get("content").is_some_and(Json::is_object)
+        };
+        match self {
+            Body::Text(_) => false,
+            Body::Messages { skeleton, .. } => skeleton.iter().any(is_object),
+        }
+    }
+
     /// The texts that must be rendered, in order.
     pub fn texts(&self) -> &[TemplateText] {
         match self {

@@ -68,6 +68,10 @@ impl RawObject {
         &mut self,
         members: impl Iterator<Item = (&'m String, &'m T)>,
     ) -> Result<(), serde_json::Error> {
+        let mut members = members.peekable();
+        if members.peek().is_none() {
+            return Ok(());
+        }
         let mut known: HashSet<String> = self.members.iter().map(|(name, _)| name.clone()).collect();
         for (name, member) in members {
             if known.insert(name.clone()) {
