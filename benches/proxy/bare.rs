@@ -2,26 +2,22 @@
 //!
 //! `proxy ADDRESS WORKLOAD_DIR UPSTREAM` answers any `POST` with the upstream's answer to the workload's messages.
 
+#[path = "../bare_prompt.rs"]
+mod bare_prompt;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data, post};
 use actix_web::{App, HttpResponse, HttpServer, rt};
-use minijinja::{AutoEscape, Environment, Value, context};
+use bare_prompt::{BarePrompt, Message};
+use minijinja::Value;
 use reqwest::header::{self, HeaderValue};
 use reqwest::{Client, Url};
 use serde::{Deserialize, Serialize};
 
 struct Prepared {
-    env: Environment<'static>,
-    environs: Environs,
+    prompt: BarePrompt,
     upstream: Url,
-}
-
-#[derive(Deserialize)]
-struct Environs {
-    company: Value,
-    policy: Value,
-    today: Value,
 }
 
 #[derive(Deserialize)]
@@ -41,32 +37,16 @@ struct Payload<'a> {
     stream: bool,
 }
 
-#[derive(Serialize)]
-struct Message {
-    role: &'static str,
-    content: String,
-}
-
 async fn chat(prepared: Data<Prepared>, client: Data<Client>, body: Bytes) -> HttpResponse {
     let Ok(Body { args, model, stream }) = serde_json::from_slice(&body) else {
         return HttpResponse::BadRequest().finish();
     };
-    match messages(&prepared, args) {
+    match prepared.prompt.messages(args) {
         Ok(messages) => pass_on(&client, &prepared.upstream, &Payload { model, messages, stream })
             .await
             .unwrap_or_else(|error| HttpResponse::BadGateway().body(error.to_string())),
         Err(error) => HttpResponse::InternalServerError().body(error.to_string()),
     }
-}
-
-fn messages(prepared: &Prepared, args: Value) -> Result<[Message; 2], minijinja::Error> {
-    let Environs { company, policy, today } = &prepared.environs;
-    let root = context! { args, company, policy, today };
-    let message = |role| {
-        let content = prepared.env.get_template(role)?.render(&root)?;
-        Ok::<_, minijinja::Error>(Message { role, content })
-    };
-    Ok([message("system")?, message("user")?])
 }
 
 async fn pass_on(client: &Client, upstream: &Url, payload: &Payload<'_>) -> reqwest::Result<HttpResponse> {
@@ -89,13 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [address, folder, upstream] = arguments.as_slice() else {
         return Err("usage: proxy ADDRESS WORKLOAD_DIR UPSTREAM".into());
     };
-    let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}"));
-    let mut env = Environment::new();
-    env.set_auto_escape_callback(|_| AutoEscape::None);
-    env.add_template_owned("system", read("system.j2")?)?;
-    env.add_template_owned("user", read("user.j2")?)?;
-    let environs = serde_json::from_str(&read("shared.json")?)?;
-    let prepared = Data::new(Prepared { env, environs, upstream: upstream.parse()? });
+    let prepared = Data::new(Prepared { prompt: BarePrompt::load(folder)?, upstream: upstream.parse()? });
     // Each worker has a client of its own, so that a connection is driven by the thread that uses it.
     let server = HttpServer::new(move || {
         let builder = Client::builder().no_proxy().no_gzip().no_deflate().tcp_nodelay(true);

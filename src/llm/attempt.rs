@@ -27,7 +27,7 @@ const REFUSAL_BYTES: usize = 1 << 20;
 /// # Errors
 /// When the proxy's address is none, or the system's part of TLS cannot be set up.
 pub fn client(proxy: Option<&str>) -> reqwest::Result<Client> {
-    let mut client = outbound::client().tcp_nodelay(true).connect_timeout(CONNECT_LIMIT);
+    let mut client = outbound::client().connect_timeout(CONNECT_LIMIT);
     if let Some(address) = proxy {
         client = client.proxy(by_proxy(address)?);
     }

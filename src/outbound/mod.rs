@@ -37,6 +37,7 @@ const IDLE_TIME: Duration = Duration::from_secs(30);
 pub fn client() -> ClientBuilder {
     Client::builder()
         .user_agent(USER_AGENT)
+        .tcp_nodelay(true)
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
         .pool_max_idle_per_host(IDLE_CONNECTIONS)

@@ -93,7 +93,7 @@ impl RawObject {
     }
 
     /// Puts a member in the place of those of this name, or at the end.
-    pub fn put(&mut self, name: &str, member: Box<RawValue>) {
+    fn put(&mut self, name: &str, member: Box<RawValue>) {
         match self.members.iter().position(|(known, _)| known == name) {
             None => self.members.push((name.to_owned(), member)),
             Some(place) => {

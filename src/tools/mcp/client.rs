@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, StatusCode};
 
-use crate::outbound::USER_AGENT;
+use crate::outbound;
 use crate::tools::client::{failure, resolver};
 use crate::tools::error::ToolError;
 use crate::tools::gate::Gate;
@@ -22,14 +22,11 @@ const MAX_REDIRECTS: usize = 3;
 pub(super) fn new(gate: &Gate, secrets: HeaderMap) -> Result<Client, ToolError> {
     let resolver = resolver(gate);
     let gate = gate.clone();
-    let client = Client::builder()
-        .user_agent(USER_AGENT)
+    let client = outbound::client()
         .default_headers(secrets)
         .dns_resolver(resolver)
         .redirect(Policy::custom(move |attempt| redirect(&gate, attempt)))
         .connect_timeout(CONNECT_LIMIT)
-        .tcp_nodelay(true)
-        .no_proxy()
         .build();
     client.map_err(|error| failure(&error))
 }
