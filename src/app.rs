@@ -8,6 +8,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::catalog::{self, Catalog};
 use crate::chat::Chat;
 use crate::llm::{self, Llm};
+use crate::pool::Pool;
 use crate::render::{self, Renderer, checker};
 use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings};
 use crate::store::{self, StoreError};
@@ -19,6 +20,8 @@ const START_OVER: Duration = Duration::from_secs(1);
 
 /// All services.
 pub struct App {
+    /// Threads for what is too long for a serving thread.
+    pub pool: Arc<Pool>,
     /// The documents.
     pub catalog: Arc<Catalog>,
     /// What templates call.
@@ -44,7 +47,7 @@ pub enum BuildError {
     #[error("settings: {0}")]
     Llm(#[from] llm::InvalidModels),
     /// The system gives no threads.
-    #[error("the threads for long renders cannot be started: {0}")]
+    #[error("the threads for long work cannot be started: {0}")]
     Threads(#[from] std::io::Error),
 }
 
@@ -66,11 +69,11 @@ impl App {
             limits,
             tool_calls: settings.render.tool_calls,
             tool_calls_at_once: settings.tools.parallel,
-            queue: settings.render.queue,
         };
-        let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), options)?);
+        let pool = Arc::new(Pool::start(pool_threads(), settings.render.queue)?);
+        let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), pool.clone(), options));
         let chat = Chat::new(catalog.clone(), renderer.clone(), llm.clone(), settings.llm.params.clone());
-        Ok(Arc::new(App { catalog, tools, renderer, llm, chat }))
+        Ok(Arc::new(App { pool, catalog, tools, renderer, llm, chat }))
     }
 
     /// Keeps the catalog up to date until the handle is aborted, also after a panic in there.
@@ -88,6 +91,11 @@ impl App {
             }
         })
     }
+}
+
+/// One thread more than there are cores: long work, which never has all threads, may use all cores.
+fn pool_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get) + 1
 }
 
 fn limits(render: &crate::settings::Render) -> Limits {

@@ -20,6 +20,7 @@ pub mod model;
 pub mod settings;
 pub mod telemetry;
 pub mod trace;
+pub mod pool;
 pub mod schema;
 
 pub mod store;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use lru::LruCache;
 use serde_json::Value as Json;
 
+use super::cost::Cost;
 use super::error::RenderFailure;
 use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
 use crate::model::{Id, Prompt, Reason, TemplateText, with_defaults};
@@ -27,6 +28,8 @@ pub struct Compiled {
     pub requires: Arc<Requires>,
     /// The schema of the variables, as a document and compiled.
     pub parameters: Option<(Json, Schema)>,
+    /// How long its templates take to run.
+    pub cost: Cost,
     /// What was asked of the documents around; `None` if running it asks more, for partials with computed names.
     asked: Option<Asked>,
     /// The last revision of the documents that is known to give the same answers.
@@ -70,6 +73,7 @@ impl Compiled {
             templates,
             requires: Arc::new(requires),
             parameters,
+            cost: Cost::default(),
             asked: Some(nearby.take_asked()).filter(|_| asks_no_more),
             good_for: AtomicU64::new(documents.revision),
         })

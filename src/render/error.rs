@@ -2,6 +2,7 @@
 
 use crate::error::{Kind, Kinded};
 use crate::model::{Id, InvalidId, Reason};
+use crate::pool::PoolError;
 use crate::schema::{Violation, in_words};
 use crate::template::{CompileError, Missing, Position};
 
@@ -98,6 +99,19 @@ pub enum RenderFailure {
     /// Too many long renders wait for their turn.
     #[error("too many long renders are waiting; try again in a moment")]
     Overloaded,
+}
+
+impl From<PoolError> for RenderFailure {
+    fn from(error: PoolError) -> RenderFailure {
+        match error {
+            PoolError::Overloaded => RenderFailure::Overloaded,
+            PoolError::NoTurn => RenderFailure::NoTurn,
+            PoolError::Timeout => RenderFailure::Timeout,
+            PoolError::Broken => {
+                RenderFailure::Failed { message: "the render broke off".to_owned(), position: None }
+            }
+        }
+    }
 }
 
 impl Kinded for RenderFailure {

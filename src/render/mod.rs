@@ -3,13 +3,13 @@
 //! - [`Renderer`]: from a prompt's id and variables to finished text or messages
 //! - `compiled`: a prompt ready to run, and the cache of them; `surroundings`: what it sees of the catalog meanwhile
 //! - `variables`: defaults and schema check of what a request brings
-//! - `run`: one render in waves, each first on the caller's thread, then in the `pool`
+//! - `run`: one render in waves, on the caller's thread or in the pool; `cost`: where it is expected to fit
 //! - `calls`: the calls of tools in one render; `report`: how it went; `trial`: one call outside of any prompt
 
 mod calls;
 mod compiled;
+mod cost;
 mod error;
-mod pool;
 mod report;
 mod run;
 mod surroundings;
@@ -29,12 +29,12 @@ pub use trial::{TrialFailure, Tried};
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use crate::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
+use crate::pool::Pool;
 use crate::template::{Limits, Requires, Syntax};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::value::Value;
 use compiled::{Cache, Compiled};
-use pool::Pool;
 use run::Job;
 
 /// How prompts are rendered.
@@ -50,8 +50,6 @@ pub struct Options {
     pub tool_calls: usize,
     /// How many of them may run at once.
     pub tool_calls_at_once: usize,
-    /// Renders too long for the caller's thread that may wait for their turn.
-    pub queue: usize,
 }
 
 /// Turns prompts into text and messages.
@@ -60,7 +58,7 @@ pub struct Renderer {
     tools: Arc<Tools>,
     options: Options,
     cache: Cache,
-    pool: Pool,
+    pool: Arc<Pool>,
 }
 
 /// A finished prompt.
@@ -108,14 +106,9 @@ pub struct Description {
 }
 
 impl Renderer {
-    /// A renderer over a catalog, whose templates call `tools`; starts the threads for long renders.
-    ///
-    /// # Errors
-    /// When the system gives no threads.
-    pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, options: Options) -> std::io::Result<Renderer> {
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().saturating_sub(1).max(1));
-        let pool = Pool::start(threads, options.queue)?;
-        Ok(Renderer { catalog, tools, options, cache: Cache::new(options.templates_cached), pool })
+    /// A renderer over a catalog, whose templates call `tools`; what is too long for a serving thread runs in `pool`.
+    pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, pool: Arc<Pool>, options: Options) -> Renderer {
+        Renderer { catalog, tools, options, cache: Cache::new(options.templates_cached), pool }
     }
 
     /// Renders the prompt `id`; the variables must be an object, if there are any.

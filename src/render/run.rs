@@ -1,5 +1,5 @@
-//! One render: its templates are run, in waves if they call tools, each first on the caller's thread, and, when that is
-//! not enough, in the pool.
+//! One render: its templates are run, in waves if they call tools, each on the caller's thread if that is expected to be
+//! quick, and, when that is not enough, in the pool.
 //!
 //! A run that calls tools whose results are not known yet goes on for as long as no result could change what else it
 //! calls. Then the calls that it asked for are made at the same time, and the next wave runs everything again with the
@@ -7,23 +7,20 @@
 //! single run from left to right would not have called.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::Options;
 use super::calls::{CallLimits, Calls};
 use super::compiled::Compiled;
+use super::cost::Stage;
 use super::error::RenderFailure;
-use super::pool::Pool;
 use super::variables::unique;
 use crate::catalog::Snapshot;
+use crate::pool::Pool;
 use crate::template::{Functions, Limits, RenderError, Run};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::value::{Map, Value};
-
-/// What a run on the caller's thread gets: enough for nearly every prompt, too little to delay other requests.
-const INLINE_STEPS: u64 = 50_000;
-const INLINE_TIME: Duration = Duration::from_millis(5);
 
 /// Everything that a render needs, owned, so that it can move to another thread.
 pub struct Job {
@@ -78,12 +75,12 @@ impl Job {
     /// [`RenderFailure`]; all missing values of all texts are in one.
     pub async fn run(self, pool: &Pool) -> Result<Ran, RenderFailure> {
         let job = Arc::new(self);
-        let mut pooled = false;
+        let mut stage = job.compiled.cost.stage();
         loop {
-            match job.wave(pool, &mut pooled).await? {
+            match job.wave(pool, &mut stage).await? {
                 Wave::Done(texts) => {
                     job.calls.log_unmade();
-                    return Ok(Ran { texts, calls: job.calls.clone(), pooled });
+                    return Ok(Ran { texts, calls: job.calls.clone(), pooled: stage != Stage::Inline });
                 }
                 // Boxed, so that a render without calls does not carry the room for them about.
                 Wave::Waiting { needed } => Box::pin(job.make_calls(needed)).await?,
@@ -96,7 +93,8 @@ impl Job {
     /// # Errors
     /// As [`Job::run`].
     pub async fn look(self, pool: &Pool) -> Result<(), RenderFailure> {
-        Arc::new(self).wave(pool, &mut false).await.map(drop)
+        let mut stage = self.compiled.cost.stage();
+        Arc::new(self).wave(pool, &mut stage).await.map(drop)
     }
 
     async fn make_calls(&self, needed: Option<usize>) -> Result<(), RenderFailure> {
@@ -111,35 +109,38 @@ impl Job {
         }
     }
 
-    async fn wave(self: &Arc<Self>, pool: &Pool, pooled: &mut bool) -> Result<Wave, RenderFailure> {
-        let inline = Run {
-            steps: INLINE_STEPS.min(self.limits.steps),
-            output_bytes: self.limits.output_bytes,
-            deadline: self.deadline.min(Instant::now() + INLINE_TIME),
-        };
-        let first = if *pooled { Err(RenderError::Deadline) } else { self.attempt(&inline) };
-        let attempt = match first {
-            // What was too long once is so in every wave.
-            Err(RenderError::Steps { .. } | RenderError::Deadline) => {
-                *pooled = true;
-                self.run_in_pool(pool).await?
+    /// Runs the templates once, in this stage, or in the first later one that suffices: what was too long for a stage once is
+    /// so in every wave.
+    async fn wave(self: &Arc<Self>, pool: &Pool, stage: &mut Stage) -> Result<Wave, RenderFailure> {
+        loop {
+            let attempt = match stage.lane() {
+                None => self.attempt_in(*stage),
+                Some(lane) => {
+                    let (job, stage) = (self.clone(), *stage);
+                    pool.run(lane, self.deadline, move || job.attempt_in(stage)).await?
+                }
+            };
+            match (attempt, stage.next()) {
+                (Ok(texts), _) => return Ok(Wave::Done(texts)),
+                (Err(RenderError::Pending { needed }), _) => return Ok(Wave::Waiting { needed }),
+                (Err(RenderError::Steps { .. } | RenderError::Deadline), Some(next)) => *stage = next,
+                (Err(error), _) => return Err(error.into()),
             }
-            done => done,
-        };
-        match attempt {
-            Ok(texts) => Ok(Wave::Done(texts)),
-            Err(RenderError::Pending { needed }) => Ok(Wave::Waiting { needed }),
-            Err(error) => Err(error.into()),
         }
     }
 
-    async fn run_in_pool(
-        self: &Arc<Self>,
-        pool: &Pool,
-    ) -> Result<Result<Vec<String>, RenderError>, RenderFailure> {
-        let (job, deadline) = (self.clone(), self.deadline);
-        let full = Run { steps: self.limits.steps, output_bytes: self.limits.output_bytes, deadline };
-        pool.run_until(deadline, move || job.attempt(&full)).await
+    /// Runs the templates with what a stage gives them, and takes note of how long that took.
+    fn attempt_in(&self, stage: Stage) -> Result<Vec<String>, RenderError> {
+        let began = Instant::now();
+        let run = Run {
+            steps: stage.steps().min(self.limits.steps),
+            output_bytes: self.limits.output_bytes,
+            deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(began + time)),
+        };
+        let attempt = self.attempt(&run);
+        let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
+        self.compiled.cost.note(stage, began.elapsed(), ran_out);
+        attempt
     }
 
     fn attempt(&self, run: &Run) -> Result<Vec<String>, RenderError> {

@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 
 use super::compiled::Compiled;
 use super::error::RenderFailure;
-use super::pool::Pool;
 use crate::model::with_defaults;
+use crate::pool::{Lane, Pool};
 use crate::schema::{Schema, Violation};
 use crate::template::{Missing, RenderError};
 use crate::value::{Map, SmolStr, Step, Value};
@@ -58,14 +58,14 @@ pub async fn check(
         return Ok(against(document, schema, value));
     }
     let compiled = compiled.clone();
-    pool.run_until(deadline, move || {
+    let checked = pool.run(Lane::Short, deadline, move || {
         let nothing = || Checked { value: Value::Null, faults: Faults::default() };
         compiled
             .parameters
             .as_ref()
             .map_or_else(nothing, |(document, schema)| against(document, schema, value))
-    })
-    .await
+    });
+    Ok(checked.await?)
 }
 
 fn against(document: &Json, schema: &Schema, value: Value) -> Checked {

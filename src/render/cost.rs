@@ -1,0 +1,118 @@
+//! How long a prompt's templates take to run, and so where they are run: on the serving thread, or in which lane of the pool.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::pool::Lane;
+
+/// A run that is expected to take longer than this, in microseconds, is made in the pool: no other request on the serving
+/// thread should have to wait for much more than its own time.
+const INLINE_EXPECTED_US: u64 = 250;
+
+/// What a run on the serving thread gets: enough for nearly every prompt, too little to delay other requests much.
+const INLINE_STEPS: u64 = 50_000;
+const INLINE_TIME: Duration = Duration::from_millis(1);
+
+/// What a run in the short lane gets.
+const SHORT_TIME: Duration = Duration::from_millis(5);
+
+/// How much the latest run counts in the average: a quarter.
+const NEWEST_PART: u64 = 4;
+
+/// Where templates are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// On the caller's thread.
+    Inline,
+    /// In the pool's lane for short work.
+    Short,
+    /// In the pool's lane for long work, with all of the time and steps.
+    Long,
+}
+
+impl Stage {
+    /// The lane of the pool; none on the caller's thread.
+    pub fn lane(self) -> Option<Lane> {
+        match self {
+            Stage::Inline => None,
+            Stage::Short => Some(Lane::Short),
+            Stage::Long => Some(Lane::Long),
+        }
+    }
+
+    /// Where to go on when this stage was not enough.
+    pub fn next(self) -> Option<Stage> {
+        match self {
+            Stage::Inline => Some(Stage::Short),
+            Stage::Short => Some(Stage::Long),
+            Stage::Long => None,
+        }
+    }
+
+    /// The steps of a run; those of the settings, if they are fewer.
+    pub fn steps(self) -> u64 {
+        match self {
+            Stage::Inline => INLINE_STEPS,
+            Stage::Short | Stage::Long => u64::MAX,
+        }
+    }
+
+    /// The time for a run; none where the render's deadline alone counts.
+    pub fn time(self) -> Option<Duration> {
+        match self {
+            Stage::Inline => Some(INLINE_TIME),
+            Stage::Short => Some(SHORT_TIME),
+            Stage::Long => None,
+        }
+    }
+}
+
+/// How long a prompt's templates took to run lately, in microseconds; 0 before the first run.
+#[derive(Debug, Default)]
+pub struct Cost(AtomicU64);
+
+impl Cost {
+    /// Where the next run is expected to fit.
+    pub fn stage(&self) -> Stage {
+        match u128::from(self.0.load(Ordering::Relaxed)) {
+            cost if cost <= u128::from(INLINE_EXPECTED_US) => Stage::Inline,
+            cost if cost <= SHORT_TIME.as_micros() => Stage::Short,
+            _ => Stage::Long,
+        }
+    }
+
+    /// Takes note of a run in a stage, which took so long, or `ran_out` of what the stage gives. Runs at the same time may
+    /// overwrite each other's notes: an estimate suffices.
+    pub fn note(&self, stage: Stage, took: Duration, ran_out: bool) {
+        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let before = self.0.load(Ordering::Relaxed);
+        let after = match (ran_out, stage.time()) {
+            // It would have taken longer than this; how much, the next stage tells.
+            (true, Some(time)) => before.max(2 * u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
+            _ if before == 0 => took,
+            _ => (before.saturating_mul(NEWEST_PART - 1).saturating_add(took)) / NEWEST_PART,
+        };
+        self.0.store(after.max(1), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_move_between_stages_as_they_become_longer_and_shorter() {
+        let cost = Cost::default();
+        assert_eq!(cost.stage(), Stage::Inline);
+        cost.note(Stage::Inline, Duration::from_micros(40), false);
+        assert_eq!(cost.stage(), Stage::Inline);
+        cost.note(Stage::Inline, INLINE_TIME, true);
+        assert_eq!(cost.stage(), Stage::Short);
+        cost.note(Stage::Short, SHORT_TIME, true);
+        assert_eq!(cost.stage(), Stage::Long);
+        for _ in 0..20 {
+            cost.note(Stage::Long, Duration::from_micros(100), false);
+        }
+        assert_eq!(cost.stage(), Stage::Inline);
+    }
+}
