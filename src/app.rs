@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::catalog::{self, Catalog};
 use crate::chat::Chat;
 use crate::llm::{self, Llm};
+use crate::memory::Memory;
 use crate::pool::Pool;
 use crate::render::{self, Renderer, checker};
 use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings};
@@ -20,6 +22,10 @@ const START_OVER: Duration = Duration::from_secs(1);
 
 /// All services.
 pub struct App {
+    /// Where the catalog is changed: not on serving threads, as checking and merging documents takes its time.
+    pub runtime: Handle,
+    /// What bodies and answers may take of memory.
+    pub memory: Arc<Memory>,
     /// Threads for what is too long for a serving thread.
     pub pool: Arc<Pool>,
     /// The documents.
@@ -59,7 +65,8 @@ impl App {
     pub async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
         let limits = limits(&settings.render);
         let tools = Arc::new(Tools::new(tool_options(&settings.tools))?);
-        let llm = Arc::new(Llm::new(llm_options(&settings.llm))?);
+        let memory = Memory::new(settings.server.memory_bytes);
+        let llm = Arc::new(Llm::new(llm_options(&settings.llm), memory.clone())?);
         let store = store::open(&settings.store.url).await?;
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load().await;
@@ -73,7 +80,7 @@ impl App {
         let pool = Arc::new(Pool::start(pool_threads(), settings.render.queue)?);
         let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), pool.clone(), options));
         let chat = Chat::new(catalog.clone(), renderer.clone(), llm.clone(), settings.llm.params.clone());
-        Ok(Arc::new(App { pool, catalog, tools, renderer, llm, chat }))
+        Ok(Arc::new(App { runtime: Handle::current(), memory, pool, catalog, tools, renderer, llm, chat }))
     }
 
     /// Keeps the catalog up to date until the handle is aborted, also after a panic in there.

@@ -21,6 +21,7 @@ pub mod settings;
 pub mod telemetry;
 pub mod trace;
 pub mod pool;
+pub mod memory;
 pub mod schema;
 
 pub mod store;

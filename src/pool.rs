@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::{Kind, Kinded};
@@ -33,6 +33,9 @@ const BURST_WAIT: Duration = Duration::from_millis(100);
 /// In a crowded lane, work may have to wait for this many times as long as work takes there, but at least for so long.
 const CROWDED_WAIT: u32 = 3;
 const CROWDED_WAIT_MIN: Duration = Duration::from_millis(3);
+
+/// How long freeing memory may take.
+const FREE_TIME: Duration = Duration::from_secs(10);
 
 /// How much the latest work counts in the average of how long work takes: an eighth.
 const NEWEST_PART: u32 = 8;
@@ -184,6 +187,27 @@ impl Pool {
     }
 }
 
+impl Pool {
+    /// Has a value freed by the pool when it is dropped, as taking a large one apart takes long.
+    pub fn aside<T: Send + 'static>(&self, value: T) -> Aside<T> {
+        Aside { value: Some(value), queue: Arc::downgrade(&self.queue) }
+    }
+}
+
+/// A value that is freed by the pool.
+pub struct Aside<T: Send + 'static> {
+    value: Option<T>,
+    queue: Weak<Queue>,
+}
+
+impl<T: Send + 'static> Drop for Aside<T> {
+    fn drop(&mut self) {
+        if let (Some(value), Some(queue)) = (self.value.take(), self.queue.upgrade()) {
+            queue.free(Box::new(move || drop(value)));
+        }
+    }
+}
+
 impl Drop for Pool {
     fn drop(&mut self) {
         self.queue.state().closed = true;
@@ -229,6 +253,19 @@ impl Queue {
         drop(expired);
         self.changed.notify_one();
         admitted.then_some(()).ok_or(PoolError::Overloaded)
+    }
+
+    /// Has a thread do what frees memory, as soon as it can; where very much waits for that already, the caller does it.
+    fn free(&self, work: Box<dyn FnOnce() + Send>) {
+        let mut state = self.state();
+        if state.closed || state.waiting() >= 2 * self.places {
+            drop(state);
+            return work();
+        }
+        let deadline = Instant::now() + FREE_TIME;
+        state.short.jobs.push_back(Job { lane: Lane::Short, deadline, work });
+        drop(state);
+        self.changed.notify_one();
     }
 
     /// Whether work may wait here now: neither too long, nor in vain.

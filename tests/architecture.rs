@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The layers from the ground up; a module names only modules of lower layers.
 const LAYERS: [&[&str]; 9] = [
     &["error", "value", "trace"],
-    &["model", "settings", "schema", "pool"],
+    &["model", "settings", "schema", "pool", "memory"],
     &["telemetry"],
     &["store", "outbound"],
     &["catalog", "template", "tools", "llm", "content"],

@@ -9,7 +9,6 @@ mod request;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value as Json, json};
@@ -20,6 +19,7 @@ pub use request::{PromptBody, PromptRequest};
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::unfold;
 use crate::llm::{Answer, Caller, Llm, LlmError, PROMPT};
+use crate::memory::Buffered;
 use crate::model::Id;
 use crate::render::{Content, Rendered, Renderer};
 use crate::value::RawObject;
@@ -87,7 +87,7 @@ impl Chat {
     ///
     /// # Errors
     /// [`ChatFailure::Llm`].
-    pub async fn embeddings(&self, body: &RawObject, caller: &Caller) -> Result<Bytes, ChatFailure> {
+    pub async fn embeddings(&self, body: &RawObject, caller: &Caller) -> Result<Buffered, ChatFailure> {
         Ok(self.llm.embeddings(body, caller).await?)
     }
 

@@ -1,48 +1,171 @@
-//! Request bodies: JSON of bounded length, declared as such.
+//! Request bodies: JSON, declared as such, of bounded length, read in bounded time and within the budget of memory.
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
-use actix_web::http::header::CONTENT_TYPE;
-use actix_web::web::{Bytes, Data};
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
+use futures_util::StreamExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::time::{Instant, timeout_at};
 
 use super::error::ApiError;
+use crate::memory::{Buffer, Buffered, Held, Memory};
 use crate::model::Reason;
-use crate::value::{Value, parse_json};
+use crate::pool::{Aside, Lane, Pool};
+use crate::settings;
+use crate::value::{Tree, Value, parse_json, weight};
 
-/// The longest body, in bytes.
-pub struct Limit(pub usize);
+/// A body longer than this, in bytes, is parsed in the pool: it takes about as long as a render may take on a serving thread.
+const INLINE_BYTES: usize = 64 << 10;
+
+/// A body longer than this, in bytes, is long work.
+const SHORT_BYTES: usize = 1 << 20;
+
+/// How long a body may wait for the pool and be parsed there.
+const PARSE_TIME: Duration = Duration::from_secs(30);
+
+/// A body longer than this, in bytes, may take at most so many times its size in memory when it is parsed.
+const DENSE_FROM: usize = 1 << 20;
+const DENSITY_MAX: usize = 12;
+
+/// How long a body has to begin with, before its rate counts.
+const RATE_GRACE: Duration = Duration::from_secs(5);
+
+/// What holds for all bodies.
+pub struct Bounds {
+    bytes: usize,
+    time: Duration,
+    bytes_per_second: usize,
+    memory: Arc<Memory>,
+    pool: Arc<Pool>,
+}
+
+impl Bounds {
+    /// The bounds of the settings; bodies are part of `memory`, and large ones are parsed in `pool`.
+    pub fn new(settings: &settings::Server, memory: Arc<Memory>, pool: Arc<Pool>) -> Bounds {
+        Bounds {
+            bytes: settings.body_limit_bytes,
+            time: Duration::from_millis(settings.body_timeout_ms),
+            bytes_per_second: settings.body_bytes_per_second,
+            memory,
+            pool,
+        }
+    }
+
+    /// Until when the next bytes must have come.
+    fn deadline(&self, began: Instant, received: usize) -> Instant {
+        let at_rate = Duration::from_secs_f64(received as f64 / self.bytes_per_second as f64);
+        began + self.time.min(RATE_GRACE + at_rate)
+    }
+
+    async fn read(&self, mut payload: Payload) -> Result<Buffered, ApiError> {
+        let began = Instant::now();
+        let mut body = Buffer::new(&self.memory);
+        loop {
+            let Ok(next) = timeout_at(self.deadline(began, body.len()), payload.next()).await else {
+                return Err(ApiError::body_too_slow());
+            };
+            let Some(chunk) = next else { return Ok(body.finish()) };
+            let chunk = chunk.map_err(|error| self.unreadable(&error))?;
+            if body.len() + chunk.len() > self.bytes {
+                return Err(ApiError::body_too_large(self.bytes));
+            }
+            body.push(chunk)?;
+        }
+    }
+
+    fn unreadable(&self, error: &PayloadError) -> ApiError {
+        match error {
+            PayloadError::Overflow => ApiError::body_too_large(self.bytes),
+            _ => ApiError::body_unreadable(&error.to_string()),
+        }
+    }
+}
 
 /// The bytes of a JSON body; an empty body stands for `{}`.
-pub struct JsonBody(Bytes);
+pub struct JsonBody {
+    sent: Buffered,
+    bounds: Data<Bounds>,
+}
+
+/// A body that was read, and its part of the budget of memory, which it keeps until the request has been answered.
+pub struct Parsed<T> {
+    /// What the body says.
+    pub value: T,
+    /// Its part of the budget.
+    pub held: Held,
+}
 
 impl JsonBody {
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        if self.0.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &self.0 }
-    }
-
     /// The bytes as they came, be they none.
-    pub fn as_sent(&self) -> &[u8] {
-        &self.0
+    pub fn as_sent(self) -> Buffered {
+        self.sent
     }
 
-    /// The body, an object, as `T`. Half of a surrogate pair, where a client cut a text, becomes U+FFFD.
+    /// The body, an object, as `T`; `tree` is what is made of most of it. Half of a surrogate pair, where a client cut a
+    /// text, becomes U+FFFD.
     ///
     /// # Errors
-    /// `invalid_json`, with line and column.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        let first = self.bytes().iter().find(|b| !b.is_ascii_whitespace());
-        if first.is_some_and(|b| !b"{".contains(b)) {
-            return Err(ApiError::invalid_json(&Reason::new("not a JSON object")));
+    /// `invalid_json`, with line and column; `body_too_large` for a long body of so many small values that it would take much
+    /// more memory than its length; `overloaded` when pool or memory are.
+    pub async fn parse<T: DeserializeOwned + Send + 'static>(
+        self,
+        tree: Tree,
+    ) -> Result<Parsed<T>, ApiError> {
+        let JsonBody { sent: Buffered { bytes, mut held }, bounds } = self;
+        let length = bytes.len();
+        if length <= INLINE_BYTES {
+            return Ok(Parsed { value: object(&bytes)?, held });
         }
-        parse_json(self.bytes()).map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
+        let lane = if length <= SHORT_BYTES { Lane::Short } else { Lane::Long };
+        let deadline = std::time::Instant::now() + PARSE_TIME;
+        let parsed = bounds.pool.run(lane, deadline, move || {
+            held.grow(admitted(&bytes, tree)?)?;
+            let value = object(&bytes)?;
+            Ok(Parsed { value, held })
+        });
+        parsed.await?
     }
+
+    /// The variables of the body, under one of their two names.
+    ///
+    /// # Errors
+    /// As [`JsonBody::parse`]; `invalid_variables` when both names are used.
+    pub async fn variables(self) -> Result<Parsed<Variables>, ApiError> {
+        let (large, pool) = (self.is_large(), self.bounds.pool.clone());
+        let Parsed { value, held } = self.parse::<VariablesBody>(Tree::Value).await?;
+        Ok(Parsed { value: Variables::new(value.either()?, large.then_some(&pool)), held })
+    }
+
+    /// Whether the body is so long that what is made of it is large.
+    pub fn is_large(&self) -> bool {
+        self.sent.bytes.len() > INLINE_BYTES
+    }
+}
+
+/// How much memory a long body takes when it is parsed, if that is not far too much for its length.
+fn admitted(bytes: &[u8], tree: Tree) -> Result<usize, ApiError> {
+    let weight = weight(bytes, tree);
+    if bytes.len() > DENSE_FROM && weight / DENSITY_MAX > bytes.len() {
+        return Err(ApiError::body_too_dense(weight, DENSITY_MAX));
+    }
+    Ok(weight)
+}
+
+fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
+    if first.is_some_and(|b| !b"{".contains(b)) {
+        return Err(ApiError::invalid_json(&Reason::new("not a JSON object")));
+    }
+    let bytes = if first.is_none() { b"{}" } else { bytes };
+    parse_json(bytes).map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
 }
 
 impl FromRequest for JsonBody {
@@ -50,20 +173,27 @@ impl FromRequest for JsonBody {
     type Future = Pin<Box<dyn Future<Output = Result<JsonBody, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let limit = request.app_data::<Data<Limit>>().map_or(0, |limit| limit.0);
+        let Some(bounds) = request.app_data::<Data<Bounds>>().cloned() else {
+            return Box::pin(async { Err(ApiError::broken_off("request bodies are not set up")) });
+        };
         let is_json = declares_json(request);
-        let bytes = Bytes::from_request(request, payload);
+        let too_long = declared_length(request).is_some_and(|length| length > bounds.bytes);
+        let payload = payload.take();
         Box::pin(async move {
-            let bytes = bytes.await.map_err(|error| match error.as_error::<PayloadError>() {
-                Some(PayloadError::Overflow) => ApiError::body_too_large(limit),
-                _ => ApiError::body_unreadable(&error.to_string()),
-            })?;
-            if !is_json && !bytes.is_empty() {
+            if too_long {
+                return Err(ApiError::body_too_large(bounds.bytes));
+            }
+            let sent = bounds.read(payload).await?;
+            if !is_json && !sent.bytes.is_empty() {
                 return Err(ApiError::unsupported_media_type());
             }
-            Ok(JsonBody(bytes))
+            Ok(JsonBody { sent, bounds })
         })
     }
+}
+
+fn declared_length(request: &HttpRequest) -> Option<usize> {
+    request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn declares_json(request: &HttpRequest) -> bool {
@@ -91,5 +221,20 @@ impl VariablesBody {
             )),
             (one, other) => Ok(one.or(other)),
         }
+    }
+}
+
+/// The variables of a request; large ones are freed in the pool, as taking a large tree apart takes long.
+pub struct Variables {
+    /// The variables.
+    pub value: Option<Value>,
+    _last: Option<Aside<Value>>,
+}
+
+impl Variables {
+    /// Variables that are freed in `pool`, if there is one.
+    pub fn new(value: Option<Value>, pool: Option<&Arc<Pool>>) -> Variables {
+        let last = value.clone().and_then(|value| Some(pool?.aside(value)));
+        Variables { value, _last: last }
     }
 }

@@ -5,19 +5,22 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::body::BoxBody;
 use actix_web::http::header::{CACHE_CONTROL, ContentType, HeaderName};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
-use super::body::JsonBody;
+use super::body::{JsonBody, Parsed, Variables};
 use super::error::ApiError;
 use super::events::EventBody;
+use super::unread::With;
 use crate::app::App;
 use crate::chat::{Answered, PromptBody, PromptRequest};
 use crate::llm::{Answer, Caller};
+use crate::memory::Buffered;
 use crate::model::Id;
-use crate::value::RawObject;
+use crate::value::{RawObject, Tree};
 
 const PROMPT_ID: HeaderName = HeaderName::from_static("x-prompt-id");
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
@@ -38,8 +41,10 @@ pub async fn prompt(
     caller: Caller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let request = PromptRequest::of(Id::parse(&id)?, body.parse::<PromptBody>()?)?;
-    drop(body);
+    let (id, large) = (Id::parse(&id)?, body.is_large());
+    let Parsed { value, held: _held } = body.parse::<PromptBody>(Tree::Value).await?;
+    let request = PromptRequest::of(id, value)?;
+    let _variables = Variables::new(request.variables.clone(), large.then_some(&app.pool));
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.prompt(request, &caller).await }).await??;
     Ok(reply(answered))
@@ -47,8 +52,7 @@ pub async fn prompt(
 
 /// `POST /v1/chat/completions`
 pub async fn completions(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
-    let request: RawObject = body.parse()?;
-    drop(body);
+    let Parsed { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.completion(request, &caller).await }).await??;
     Ok(reply(answered))
@@ -56,11 +60,10 @@ pub async fn completions(app: Data<App>, caller: Caller, body: JsonBody) -> Resu
 
 /// `POST /v1/embeddings`
 pub async fn embeddings(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
-    let request: RawObject = body.parse()?;
-    drop(body);
+    let Parsed { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
     let answer = finished(&app, async move { services.chat.embeddings(&request, &caller).await }).await??;
-    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(answer))
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(whole(answer)))
 }
 
 /// `GET /v1/models`
@@ -95,9 +98,14 @@ fn reply(answered: Answered) -> HttpResponse {
     timing.push_str(&format!("llm;dur={}", Milliseconds(answered.llm)));
     response.insert_header((SERVER_TIMING, timing));
     match answered.answer {
-        Answer::Whole(body) => response.content_type(ContentType::json()).body(body),
+        Answer::Whole(body) => response.content_type(ContentType::json()).body(whole(body)),
         Answer::Stream(events) => stream(&mut response, EventBody::new(events)),
     }
+}
+
+/// A body that is part of the budget of memory until it has been sent.
+fn whole(answer: Buffered) -> BoxBody {
+    BoxBody::new(With::new(BoxBody::new(answer.bytes), answer.held))
 }
 
 /// A time in milliseconds with three digits after the point.

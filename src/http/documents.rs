@@ -164,7 +164,15 @@ pub async fn put(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let id = Id::parse(&id)?;
-    let written = app.catalog.put(kind, &id, body.as_sent(), expectation(&request)?).await?;
+    let (expect, sent) = (expectation(&request)?, body.as_sent());
+    let (catalog, stored_as) = (app.catalog.clone(), id.clone());
+    let write = async move {
+        let written = catalog.put(kind, &stored_as, &sent.bytes, expect).await;
+        drop(sent);
+        written
+    };
+    let written =
+        app.runtime.spawn(write).await.map_err(|error| ApiError::broken_off(&error.to_string()))??;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
     let reply = json!({"id": id, "created": written.created});
     Ok(HttpResponse::build(status).insert_header((ETAG, format!("\"{}\"", written.etag))).json(reply))
@@ -178,7 +186,9 @@ pub async fn delete(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let id = Id::parse(&id)?;
-    app.catalog.delete(kind, &id, expectation(&request)?).await?;
+    let (expect, catalog) = (expectation(&request)?, app.catalog.clone());
+    let delete = async move { catalog.delete(kind, &id, expect).await };
+    app.runtime.spawn(delete).await.map_err(|error| ApiError::broken_off(&error.to_string()))??;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -138,6 +138,22 @@ impl ApiError {
         ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
     }
 
+    /// The body, parsed, would take so many bytes of memory.
+    pub fn body_too_dense(weight: usize, times: usize) -> ApiError {
+        let message = format!(
+            "the request body has so many small values that it would take {} MB of memory, more than {times} times its length; send fewer values, or longer ones",
+            weight >> 20
+        );
+        ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+    }
+
+    /// The body did not come in time.
+    pub fn body_too_slow() -> ApiError {
+        let message =
+            "the request body came too slowly (server.body_timeout_ms, server.body_bytes_per_second)";
+        ApiError::with_status(StatusCode::REQUEST_TIMEOUT, "request_timeout", message.to_owned())
+    }
+
     /// The body did not arrive whole.
     pub fn body_unreadable(reason: &str) -> ApiError {
         ApiError::new(
@@ -158,6 +174,12 @@ impl ApiError {
         let mut error = ApiError::with_status(StatusCode::FORBIDDEN, "forbidden", message);
         error.0.kind = "permission_error";
         error
+    }
+
+    /// As many connections are open as may be.
+    pub fn too_many_connections() -> ApiError {
+        let message = "too many connections are open (server.connections); try again in a moment";
+        ApiError::new(Kind::Unavailable, "overloaded", message)
     }
 
     /// No catalog has been loaded yet.
@@ -216,7 +238,7 @@ impl ResponseError for ApiError {
 
     fn error_response(&self) -> HttpResponse {
         let mut response = HttpResponse::build(self.0.status);
-        if self.0.status == StatusCode::TOO_MANY_REQUESTS {
+        if matches!(self.0.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             response.insert_header((RETRY_AFTER, "1"));
         }
         for (name, value) in &self.0.headers {

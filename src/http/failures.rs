@@ -9,7 +9,9 @@ use crate::chat::ChatFailure;
 use crate::content::ContentError;
 use crate::error::{Kind, Kinded};
 use crate::llm::LlmError;
+use crate::memory::OutOfMemory;
 use crate::model::{DocumentKind, InvalidId};
+use crate::pool::PoolError;
 use crate::render::{RenderFailure, TrialFailure};
 use crate::store::StoreError;
 use crate::template::{CompileError, Missing};
@@ -18,6 +20,23 @@ use crate::tools::ToolError;
 impl From<InvalidId> for ApiError {
     fn from(error: InvalidId) -> ApiError {
         ApiError::new(Kind::InvalidInput, "invalid_id", error.to_string()).about("id")
+    }
+}
+
+impl From<PoolError> for ApiError {
+    fn from(error: PoolError) -> ApiError {
+        let code = match error {
+            PoolError::Overloaded => "overloaded",
+            PoolError::NoTurn | PoolError::Timeout => "request_timeout",
+            PoolError::Broken => "render_failed",
+        };
+        ApiError::new(error.kind(), code, format!("the request was not handled: {error}"))
+    }
+}
+
+impl From<OutOfMemory> for ApiError {
+    fn from(error: OutOfMemory) -> ApiError {
+        ApiError::new(error.kind(), "overloaded", error.to_string())
     }
 }
 
@@ -124,7 +143,7 @@ impl From<LlmError> for ApiError {
             LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => {
                 error("model_not_found").about("model")
             }
-            LlmError::Overloaded { .. } => error("overloaded"),
+            LlmError::Overloaded { .. } | LlmError::OutOfMemory(_) => error("overloaded"),
             LlmError::Refused { status, body } => error("llm_refused").passed_on(*status, body.clone()),
             LlmError::NoClient { .. } | LlmError::Interrupted(_) => error("llm_unavailable"),
             LlmError::Unavailable { model, attempts, cause, retry_after } => {

@@ -8,12 +8,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse};
+use actix_web::http::ConnectionType;
 use actix_web::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use actix_web::{Error, HttpMessage, ResponseError};
 
+use super::connections::{is_beyond, is_health};
 use super::departure::Departure;
 use super::error::ApiError;
 use super::trace::RequestId;
+use super::unread::Unread;
 use crate::settings;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -48,7 +51,7 @@ impl Guard {
     /// Handles a request: refused, or handed on; every answer carries an id.
     pub fn around<S>(
         self: Arc<Self>,
-        request: ServiceRequest,
+        mut request: ServiceRequest,
         service: &S,
     ) -> impl Future<Output = Result<ServiceResponse<BoxBody>, Error>> + use<S>
     where
@@ -56,6 +59,8 @@ impl Guard {
     {
         let id = self.request_id(&request);
         request.extensions_mut().insert(RequestId(id.clone()));
+        let unread = Unread::of(&mut request);
+        let beyond = is_beyond(request.request());
         let answer = match self.check(&request) {
             Ok(()) => Ok(service.call(request)),
             Err(refusal) => Err(request.into_response(refusal.error_response())),
@@ -66,8 +71,17 @@ impl Guard {
                 Ok(answer) => answer.await?,
                 Err(refusal) => refusal,
             };
+            if beyond {
+                response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+            }
             response.headers_mut().insert(REQUEST_ID, id);
-            Ok(response.map_body(|_, body| departure.over(body)))
+            Ok(response.map_body(|_, body| {
+                let body = departure.over(body);
+                match unread {
+                    Some(unread) => unread.until_sent(body),
+                    None => body,
+                }
+            }))
         }
     }
 
@@ -86,6 +100,9 @@ impl Guard {
     }
 
     fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
+        if is_beyond(request.request()) && !is_health(request.path()) {
+            return Err(ApiError::too_many_connections());
+        }
         let host = match request.headers().get(HOST) {
             None => return self.check_origin(request, ""),
             Some(host) => host.to_str().unwrap_or_default(),

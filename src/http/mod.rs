@@ -3,11 +3,12 @@
 //! - `routes`: every path and the handler behind it
 //! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `chat`: prompts and chats
 //!   answered, `events`: in pieces; `tools`: calls of tools; `status`: the service itself
-//! - `body`: request bodies; `error`, `failures`: failures as answers; `guard`: what holds for every request;
+//! - `connections`: how many there may be; `body`: request bodies, `unread`: those that nobody reads; `error`, `failures`: failures as answers; `guard`: what holds for every request;
 //!   `departure`: clients that leave; `trace`: for whom a request is handled
 
 mod body;
 mod chat;
+mod connections;
 mod departure;
 mod documents;
 mod error;
@@ -19,6 +20,7 @@ mod routes;
 mod status;
 mod tools;
 mod trace;
+mod unread;
 mod views;
 
 use std::any::Any;
@@ -33,10 +35,14 @@ use actix_web::{App as ActixApp, HttpServer};
 
 use crate::app::App;
 use crate::settings;
+use connections::Connections;
 use guard::Guard;
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 1024;
 
 /// How long requests under way may take to end when the server is stopped, in seconds.
 const STOP_TIMEOUT_SECONDS: u64 = 30;
@@ -55,33 +61,40 @@ pub struct Bound {
 /// When the address cannot be bound.
 pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Bound> {
     let listener = TcpListener::bind(settings.listen)?;
+    // The standard library's own queue is shorter, and a client that finds it full waits a second.
+    rustix::net::listen(&listener, BACKLOG)?;
+    connections::allow_open_files();
     let address = listener.local_addr()?;
     let guard = Arc::new(Guard::new(address, settings));
     let services = Data::from(app.clone());
-    let body_limit = Data::new(body::Limit(settings.body_limit_bytes));
+    let bounds = Data::new(body::Bounds::new(settings, app.memory.clone(), app.pool.clone()));
     let server = HttpServer::new(move || {
         let guard = guard.clone();
         ActixApp::new()
             .app_data(services.clone())
-            .app_data(body_limit.clone())
-            .app_data(actix_web::web::PayloadConfig::new(body_limit.0))
+            .app_data(bounds.clone())
             .app_data(query())
             .configure(routes::configure)
             .wrap_fn(move |request, service| guard.clone().around(request, service))
     });
     let send_timeout_ms = settings.send_timeout_ms;
+    let connections = Connections::new(settings.connections);
+    let accepted = connections.accepted();
     let workers = match settings.workers {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         workers => workers,
     };
     let server = server
         .workers(workers)
-        .max_connections(settings.connections.div_ceil(workers))
+        .max_connections(accepted.div_ceil(workers))
         .client_request_timeout(HEAD_TIMEOUT)
         .shutdown_timeout(STOP_TIMEOUT_SECONDS)
         // Pieces of a stream go out at once, and a client that leaves is noticed while its answer is still being made.
         .tcp_nodelay(true)
-        .on_connect(move |connection, _| limit_unread(connection, send_timeout_ms))
+        .on_connect(move |connection, data| {
+            limit_unread(connection, send_timeout_ms);
+            data.insert(connections.open());
+        })
         .h1_allow_half_closed(false)
         .listen(listener)?
         .run();

@@ -1,20 +1,33 @@
 //! Rendering over HTTP, in both spellings, and previews.
 
+use std::time::{Duration, Instant};
+
+use actix_web::body::BoxBody;
 use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpResponse, Responder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::body::{JsonBody, VariablesBody};
+use super::body::{JsonBody, Parsed, Variables, VariablesBody};
 use super::error::ApiError;
+use super::unread::With;
 use crate::app::App;
+use crate::memory::Held;
 use crate::model::{Id, Messages};
+use crate::pool::Lane;
 use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
 use crate::trace::Trace;
+use crate::value::Tree;
 
 /// What an answer has beside its texts, in bytes; usually no more.
 const ROOM_BESIDE_TEXTS: usize = 256;
+
+/// An answer with more text than this, in bytes, is written in the pool.
+const INLINE_BYTES: usize = 256 << 10;
+
+/// How long a long answer may wait for the pool and be written there.
+const WRITE_TIME: Duration = Duration::from_secs(10);
 
 /// What the query may ask for.
 #[derive(Debug, Deserialize)]
@@ -25,13 +38,13 @@ pub struct Options {
 
 /// The answer in the spelling of the original document.
 #[derive(Debug, Serialize)]
-struct RenderedReply<'a> {
-    rendered_prompt: &'a Content,
+struct RenderedReply {
+    rendered_prompt: Content,
     status: &'static str,
-    #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
-    warnings: &'a [Warning],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    report: Option<&'a Report>,
+    report: Option<Report>,
 }
 
 /// The answer in the spelling of the Go prototype.
@@ -51,9 +64,9 @@ pub async fn rendered(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
-    let variables = body.parse::<VariablesBody>()?.either()?;
-    let rendered = app.renderer.render(&id, variables, trace).await?;
-    reply(&rendered, options.explain)
+    let Parsed { value: variables, held } = body.variables().await?;
+    let rendered = app.renderer.render(&id, variables.value.clone(), trace).await?;
+    reply(&app, rendered, options.explain, held).await
 }
 
 /// `POST /api/prompts/{id}/render`
@@ -64,12 +77,14 @@ pub async fn prototype(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let id = Id::parse(&id)?;
-    let variables = body.parse::<VariablesBody>()?.either()?;
-    let rendered = app.renderer.render(&id, variables, trace).await?;
-    Ok(HttpResponse::Ok().json(match rendered.content {
+    let Parsed { value: variables, held } = body.variables().await?;
+    let rendered = app.renderer.render(&id, variables.value.clone(), trace).await?;
+    let bytes = rendered.content.text_bytes();
+    let reply = match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
         Content::Messages(messages) => PrototypeReply::Messages { messages },
-    }))
+    };
+    reply_with(&app, (bytes, held), reply).await
 }
 
 /// The body of a preview.
@@ -89,7 +104,8 @@ pub async fn preview(
     trace: Trace,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
-    let preview: PreviewBody = body.parse()?;
+    let large = body.is_large();
+    let Parsed { value: preview, held } = body.parse::<PreviewBody>(Tree::Json).await?;
     if preview.template.is_some() == preview.messages.is_some() {
         return Err(ApiError::not_one_template());
     }
@@ -97,9 +113,9 @@ pub async fn preview(
         [("userPrompt", preview.template), ("messages", preview.messages), ("syntax", preview.syntax)];
     let document =
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
-    let variables = preview.variables.either()?;
-    let rendered = app.renderer.preview(document, variables, trace).await.map_err(as_sent)?;
-    reply(&rendered, options.explain)
+    let variables = Variables::new(preview.variables.either()?, large.then_some(&app.pool));
+    let rendered = app.renderer.preview(document, variables.value.clone(), trace).await.map_err(as_sent)?;
+    reply(&app, rendered, options.explain, held).await
 }
 
 /// A document's violations as those of the request that it was made from.
@@ -113,16 +129,38 @@ fn as_sent(failure: RenderFailure) -> RenderFailure {
     RenderFailure::InvalidDocument { violations }
 }
 
-fn reply(rendered: &Rendered, explain: bool) -> Result<HttpResponse, ApiError> {
-    let reply = RenderedReply {
-        rendered_prompt: &rendered.content,
-        status: "success",
-        warnings: &rendered.warnings,
-        report: explain.then_some(&rendered.report),
-    };
-    // Texts are most of an answer: with room for them, and for what escapes add, it is rarely moved.
+async fn reply(app: &App, rendered: Rendered, explain: bool, held: Held) -> Result<HttpResponse, ApiError> {
     let bytes = rendered.content.text_bytes();
+    let reply = RenderedReply {
+        rendered_prompt: rendered.content,
+        status: "success",
+        warnings: rendered.warnings,
+        report: explain.then_some(rendered.report),
+    };
+    reply_with(app, (bytes, held), reply).await
+}
+
+/// The answer with about so many bytes of text. A long one is written in the pool, and is part of the budget of memory until it
+/// has been sent.
+async fn reply_with<T: Serialize + Send + 'static>(
+    app: &App,
+    (bytes, mut held): (usize, Held),
+    reply: T,
+) -> Result<HttpResponse, ApiError> {
+    let mut response = HttpResponse::Ok();
+    response.content_type(ContentType::json());
+    if bytes <= INLINE_BYTES {
+        return Ok(response.body(written(bytes, &reply)?));
+    }
+    held.grow(bytes)?;
+    let work = move || written(bytes, &reply);
+    let body = app.pool.run(Lane::Short, Instant::now() + WRITE_TIME, work).await??;
+    Ok(response.body(With::new(BoxBody::new(body), held)))
+}
+
+fn written<T: Serialize>(bytes: usize, reply: &T) -> Result<Vec<u8>, ApiError> {
+    // Texts are most of an answer: with room for them, and for what escapes add, it is rarely moved.
     let mut body = Vec::with_capacity(bytes + bytes / 8 + ROOM_BESIDE_TEXTS);
-    serde_json::to_writer(&mut body, &reply).map_err(|error| ApiError::unwritable(&error.to_string()))?;
-    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
+    serde_json::to_writer(&mut body, reply).map_err(|error| ApiError::unwritable(&error.to_string()))?;
+    Ok(body)
 }

@@ -3,12 +3,12 @@
 use actix_web::web::{Data, Json as JsonReply, Path};
 use serde::{Deserialize, Serialize};
 
-use super::body::JsonBody;
+use super::body::{JsonBody, Parsed};
 use super::error::ApiError;
 use crate::app::App;
 use crate::model::Id;
 use crate::trace::Trace;
-use crate::value::Value;
+use crate::value::{Tree, Value};
 
 #[derive(Debug, Deserialize)]
 struct CallBody {
@@ -31,7 +31,8 @@ pub async fn call(
     body: JsonBody,
 ) -> Result<JsonReply<CallReply>, ApiError> {
     let id = Id::parse(&id)?;
-    let arguments = body.parse::<CallBody>()?.arguments.unwrap_or(Value::Null);
+    let Parsed { value, held: _held } = body.parse::<CallBody>(Tree::Value).await?;
+    let arguments = value.arguments.unwrap_or(Value::Null);
     let tried = app.renderer.try_tool(&id, arguments, &trace).await?;
     let duration_ms = tried.duration.as_micros() as f64 / 1e3;
     Ok(JsonReply(CallReply { value: tried.answer.value, cached: tried.answer.cached, duration_ms }))

@@ -13,6 +13,7 @@ use super::echo::Echo;
 use super::error::{Cause, LlmError};
 use super::routes::Target;
 use super::upstream::Upstream;
+use crate::memory::Memory;
 use crate::trace::Trace;
 use crate::value::RawObject;
 
@@ -44,6 +45,8 @@ pub struct Question<'q> {
     pub attempt: Duration,
     /// The longest answer, in bytes.
     pub answer_bytes: usize,
+    /// The budget that the answer is part of.
+    pub memory: &'q Arc<Memory>,
     /// For whom it is.
     pub trace: &'q Trace,
 }
@@ -110,8 +113,8 @@ impl Question<'_> {
             Service::Chat => &upstream.chat,
             Service::Embeddings => &upstream.embeddings,
         };
-        let (stream, answer_bytes, trace) = (self.stream, self.answer_bytes, self.trace);
-        Attempt { upstream, url, body, stream, answer_bytes, trace }
+        let (stream, answer_bytes, memory, trace) = (self.stream, self.answer_bytes, self.memory, self.trace);
+        Attempt { upstream, url, body, stream, answer_bytes, memory, trace }
     }
 }
 

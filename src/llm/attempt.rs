@@ -1,8 +1,9 @@
 //! One request to one upstream: sent, answered, and judged.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, StatusCode};
 use reqwest::{Client, NoProxy, Proxy, Response, Url};
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use super::error::{Cause, LlmError};
 use super::refusal::{Said, retry_after};
 use super::upstream::Upstream;
+use crate::memory::{Buffer, Buffered, Memory, OutOfMemory};
 use crate::outbound::{self, heard, told};
 use crate::trace::Trace;
 
@@ -57,6 +59,8 @@ pub struct Attempt<'a> {
     pub stream: bool,
     /// The longest answer, in bytes.
     pub answer_bytes: usize,
+    /// The budget that the answer is part of.
+    pub memory: &'a Arc<Memory>,
     /// For whom it is.
     pub trace: &'a Trace,
 }
@@ -64,7 +68,7 @@ pub struct Attempt<'a> {
 /// What came.
 pub enum Came {
     /// The whole answer: a JSON object.
-    Whole(Bytes),
+    Whole(Buffered),
     /// The head of a stream.
     Stream(Response),
 }
@@ -94,6 +98,10 @@ impl Failed {
 
     fn elsewhere(message: impl Into<String>) -> Failed {
         Failed { cause: Cause::unusable(message), next: Next::Elsewhere }
+    }
+
+    fn out_of_memory(error: OutOfMemory) -> Failed {
+        Failed { cause: Cause::unusable(error.to_string()), next: Next::Nowhere(error.into()) }
     }
 
     /// After a time that was too long.
@@ -127,30 +135,23 @@ impl Attempt<'_> {
         tracing::debug!(request_id = self.trace.request_id(), cause = cause.for_log(), "an attempt failed");
     }
 
-    async fn whole(&self, mut response: Response) -> Result<Bytes, Failed> {
+    async fn whole(&self, mut response: Response) -> Result<Buffered, Failed> {
         let declared = content_type(response.headers());
-        let mut body = Bytes::new();
-        let mut more = BytesMut::new();
+        let mut body = Buffer::new(self.memory);
         while let Some(chunk) = response.chunk().await.map_err(|error| Failed::again(broken(&error)))? {
-            // Most answers are one chunk, which is not copied.
-            match body.is_empty() {
-                true => body = chunk,
-                false => more.extend_from_slice(&chunk),
-            }
-            if body.len() + more.len() > self.answer_bytes {
+            if body.len() + chunk.len() > self.answer_bytes {
                 let limit = self.answer_bytes;
                 return Err(Failed::elsewhere(format!("it is longer than {limit} bytes (llm.answer_bytes)")));
             }
+            body.push(chunk).map_err(Failed::out_of_memory)?;
         }
-        if !more.is_empty() {
-            body = [body, more.freeze()].concat().into();
-        }
+        let Buffered { mut bytes, held } = body.finish();
         // RFC 8259, section 8.1: a byte order mark may be ignored.
-        if body.starts_with(b"\xef\xbb\xbf") {
-            body = body.slice(3..);
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes = bytes.slice(3..);
         }
-        match is_object(&body) {
-            true => Ok(body),
+        match is_object(&bytes) {
+            true => Ok(Buffered { bytes, held }),
             false => Err(Failed::elsewhere(format!("it is no JSON object, but {declared}"))),
         }
     }

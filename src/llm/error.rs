@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::error::{Kind, Kinded};
+use crate::memory::OutOfMemory;
 
 /// Why a model did not answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -43,6 +44,9 @@ pub enum LlmError {
         /// How many may be.
         parallel: usize,
     },
+    /// There is no memory left for the answer.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
     /// The upstream refused the request; its words are for the caller.
     #[error("the upstream refused the request with {status}")]
     Refused {
@@ -160,6 +164,7 @@ impl Kinded for LlmError {
             }
             LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => Kind::NotFound,
             LlmError::Overloaded { .. } => Kind::Overloaded,
+            LlmError::OutOfMemory(error) => error.kind(),
             LlmError::NoClient { .. } | LlmError::Unavailable { .. } | LlmError::Interrupted(_) => {
                 Kind::Upstream
             }

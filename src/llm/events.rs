@@ -51,6 +51,11 @@ impl Collector {
         if self.begun.len() > self.limit { Err(TooLong) } else { Ok(whole) }
     }
 
+    /// How many bytes have come of an event that is not whole yet.
+    pub fn waiting(&self) -> usize {
+        self.begun.len()
+    }
+
     /// What has come of an event that never became whole.
     pub fn rest(self) -> Bytes {
         self.begun.freeze()

@@ -27,7 +27,6 @@ mod wire;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -37,6 +36,7 @@ pub use routes::{ECHO, InvalidModels, ModelOptions, PROMPT};
 pub use stream::AnswerStream;
 pub use upstream::UpstreamOptions;
 
+use crate::memory::{Buffer, Buffered, Memory};
 use crate::outbound::PerRuntime;
 use crate::trace::Trace;
 use crate::value::RawObject;
@@ -109,7 +109,7 @@ impl Caller {
 #[derive(Debug)]
 pub enum Answer {
     /// The upstream's JSON object, byte for byte.
-    Whole(Bytes),
+    Whole(Buffered),
     /// Its events.
     Stream(AnswerStream),
 }
@@ -121,14 +121,15 @@ pub struct Llm {
     clients: PerRuntime<Client>,
     places: Arc<Semaphore>,
     listings: Listings,
+    memory: Arc<Memory>,
 }
 
 impl Llm {
-    /// Models by these options.
+    /// Models by these options; their answers are part of `memory`.
     ///
     /// # Errors
     /// [`InvalidModels`].
-    pub fn new(options: Options) -> Result<Llm, InvalidModels> {
+    pub fn new(options: Options, memory: Arc<Memory>) -> Result<Llm, InvalidModels> {
         let routes = Routes::new(options.upstream.as_ref(), &options.models)?;
         let defaults = [&options.default_model, &options.default_embedding_model];
         let named = defaults.into_iter().flatten();
@@ -142,7 +143,7 @@ impl Llm {
         }
         let listings = Listings::new(&routes);
         let places = Arc::new(Semaphore::new(options.parallel.min(Semaphore::MAX_PERMITS)));
-        Ok(Llm { options, routes, clients: PerRuntime::default(), places, listings })
+        Ok(Llm { options, routes, clients: PerRuntime::default(), places, listings, memory })
     }
 
     /// The model of requests that name none.
@@ -170,7 +171,7 @@ impl Llm {
         let log = self.log(payload, caller);
         let answer = self.chat(payload, caller, &log).await;
         match &answer {
-            Ok(Answer::Whole(body)) => log.piece(body),
+            Ok(Answer::Whole(body)) => log.piece(&body.bytes),
             Ok(Answer::Stream(_)) => {}
             Err(error) => log.failure(error),
         }
@@ -181,11 +182,11 @@ impl Llm {
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once.
-    pub async fn embeddings(&self, payload: &RawObject, caller: &Caller) -> Result<Bytes, LlmError> {
+    pub async fn embeddings(&self, payload: &RawObject, caller: &Caller) -> Result<Buffered, LlmError> {
         let log = self.log(payload, caller);
         let answer = self.embed(payload, caller).await;
         match &answer {
-            Ok(body) => log.piece(body),
+            Ok(body) => log.piece(&body.bytes),
             Err(error) => log.failure(error),
         }
         answer
@@ -204,12 +205,12 @@ impl Llm {
         let asked = payload::chat(payload, self.default_model())?;
         let chain = self.chain(&asked.model)?;
         if let [Target::Echo, ..] = chain.as_slice() {
-            return Ok(echoed(&Echo::answer(payload), &asked));
+            return self.echoed(&Echo::answer(payload), &asked);
         }
         let place = self.place()?;
         let question = self.question(Service::Chat, payload, &asked, caller);
         let (response, upstream) = match question.ask(&self.client()?, &chain).await? {
-            Found::Echo(echo) => return Ok(echoed(&echo, &asked)),
+            Found::Echo(echo) => return self.echoed(&echo, &asked),
             Found::Came(Came::Whole(body), _) => return Ok(Answer::Whole(body)),
             Found::Came(Came::Stream(response), upstream) => (response, upstream),
         };
@@ -220,10 +221,11 @@ impl Llm {
             first: question.deadline,
             log: log.clone(),
             place,
+            held: self.memory.hold(),
         })))
     }
 
-    async fn embed(&self, payload: &RawObject, caller: &Caller) -> Result<Bytes, LlmError> {
+    async fn embed(&self, payload: &RawObject, caller: &Caller) -> Result<Buffered, LlmError> {
         let asked = payload::embeddings(payload, self.options.default_embedding_model.as_deref())?;
         let mut chain = self.chain(&asked.model)?;
         chain.retain(|target| matches!(target, Target::Model { .. }));
@@ -263,7 +265,7 @@ impl Llm {
     }
 
     fn question<'q>(
-        &self,
+        &'q self,
         service: Service,
         payload: &'q RawObject,
         asked: &'q Asked,
@@ -279,6 +281,7 @@ impl Llm {
             deadline: Instant::now() + caller.time_left().map_or(limit, |own| own.min(limit)),
             attempt,
             answer_bytes: self.options.answer_bytes,
+            memory: &self.memory,
             trace: &caller.trace,
         }
     }
@@ -292,11 +295,13 @@ impl Llm {
             drain: self.options.drain,
         }
     }
-}
 
-fn echoed(echo: &Echo, asked: &Asked) -> Answer {
-    match asked.stream {
-        true => Answer::Stream(AnswerStream::ready(echo.events(asked.usage))),
-        false => Answer::Whole(echo.whole()),
+    fn echoed(&self, echo: &Echo, asked: &Asked) -> Result<Answer, LlmError> {
+        if asked.stream {
+            return Ok(Answer::Stream(AnswerStream::ready(echo.events(asked.usage))));
+        }
+        let mut body = Buffer::new(&self.memory);
+        body.push(echo.whole())?;
+        Ok(Answer::Whole(body.finish()))
     }
 }

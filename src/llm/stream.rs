@@ -17,6 +17,7 @@ use super::events::{Collector, TooLong};
 use super::log::Log;
 use super::quiet::{Quiet, Silence};
 use super::wire::{Passed, Wire};
+use crate::memory::Held;
 
 /// A comment, so that nobody on the way takes a quiet connection for a dead one.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
@@ -69,6 +70,8 @@ pub struct Begun {
     pub log: Log,
     /// Its place among the calls that may be under way.
     pub place: OwnedSemaphorePermit,
+    /// What it takes of the budget of memory.
+    pub held: Held,
 }
 
 /// A stream under way.
@@ -80,6 +83,8 @@ struct Live {
     limits: StreamLimits,
     log: Log,
     _place: OwnedSemaphorePermit,
+    /// The event that has not come whole is part of the budget of memory.
+    held: Held,
 }
 
 impl AnswerStream {
@@ -90,10 +95,10 @@ impl AnswerStream {
 
     /// A stream that an upstream has begun.
     pub(super) fn upstream(begun: Begun) -> AnswerStream {
-        let Begun { incoming, wire, limits, first, log, place } = begun;
+        let Begun { incoming, wire, limits, first, log, place, held } = begun;
         let collector = Collector::new(limits.event_bytes);
         let quiet = Quiet::new(first, limits.silence, limits.keep_alive);
-        let live = Live { incoming, collector, wire, quiet, limits, log, _place: place };
+        let live = Live { incoming, collector, wire, quiet, limits, log, _place: place, held };
         AnswerStream(Source::Upstream(Some(Box::new(live))))
     }
 }
@@ -172,7 +177,11 @@ impl Live {
 
     fn take(&mut self, bytes: Bytes) -> Piece {
         self.quiet.heard();
-        match self.collector.push(bytes) {
+        let pushed = self.collector.push(bytes);
+        if let Err(error) = self.held.resize(self.collector.waiting()) {
+            return Piece::Broken(Cause::unusable(error.to_string()));
+        }
+        match pushed {
             Ok(whole) if whole.is_empty() => Piece::On(whole),
             Ok(whole) => {
                 self.quiet.told();

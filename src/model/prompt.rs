@@ -164,6 +164,11 @@ impl Prompt {
     pub fn texts(&self) -> &[TemplateText] {
         self.body.texts()
     }
+
+    /// The length of all texts, in bytes.
+    pub fn source_bytes(&self) -> usize {
+        self.texts().iter().map(|text| text.text.len()).sum()
+    }
 }
 
 /// The members of `params`, and `model`.

@@ -79,6 +79,18 @@ impl Compiled {
         })
     }
 
+    /// Compiles a prompt that is run only once, and not on a serving thread.
+    ///
+    /// # Errors
+    /// As [`Compiled::new`].
+    pub fn unknown(
+        prompt: &Arc<Prompt>,
+        documents: &Arc<Documents>,
+        limits: &Limits,
+    ) -> Result<Compiled, RenderFailure> {
+        Ok(Compiled { cost: Cost::of_the_unknown(), ..Compiled::new(prompt, documents, limits)? })
+    }
+
     /// Whether compiling this prompt among these documents would give the same again.
     fn is_current(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
         if !Arc::ptr_eq(&self.prompt, prompt) {
@@ -186,7 +198,13 @@ impl Cache {
         Cache { entries: Mutex::new(LruCache::new(size)) }
     }
 
-    /// The prompt compiled, and whether it was at hand.
+    /// The prompt compiled, if it is at hand.
+    pub fn known(&self, prompt: &Arc<Prompt>, documents: &Documents) -> Option<Arc<Compiled>> {
+        let known = self.entries.lock().ok().and_then(|mut entries| entries.get(&prompt.id).cloned());
+        known.filter(|known| known.is_current(prompt, documents))
+    }
+
+    /// The prompt compiled.
     ///
     /// # Errors
     /// As [`Compiled::new`].
@@ -195,15 +213,14 @@ impl Cache {
         prompt: &Arc<Prompt>,
         documents: &Arc<Documents>,
         limits: &Limits,
-    ) -> Result<(Arc<Compiled>, bool), RenderFailure> {
-        let known = self.entries.lock().ok().and_then(|mut entries| entries.get(&prompt.id).cloned());
-        if let Some(known) = known.filter(|known| known.is_current(prompt, documents)) {
-            return Ok((known, true));
+    ) -> Result<Arc<Compiled>, RenderFailure> {
+        if let Some(known) = self.known(prompt, documents) {
+            return Ok(known);
         }
         let compiled = Arc::new(Compiled::new(prompt, documents, limits)?);
         if let Ok(mut entries) = self.entries.lock() {
             entries.put(prompt.id.clone(), compiled.clone());
         }
-        Ok((compiled, false))
+        Ok(compiled)
     }
 }

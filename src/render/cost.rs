@@ -72,6 +72,11 @@ impl Stage {
 pub struct Cost(AtomicU64);
 
 impl Cost {
+    /// The cost of what will run only once: just too long for a serving thread.
+    pub fn of_the_unknown() -> Cost {
+        Cost(AtomicU64::new(INLINE_EXPECTED_US + 1))
+    }
+
     /// Where the next run is expected to fit.
     pub fn stage(&self) -> Stage {
         match u128::from(self.0.load(Ordering::Relaxed)) {

@@ -29,7 +29,7 @@ pub use trial::{TrialFailure, Tried};
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use crate::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
-use crate::pool::Pool;
+use crate::pool::{Lane, Pool};
 use crate::template::{Limits, Requires, Syntax};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -52,12 +52,15 @@ pub struct Options {
     pub tool_calls_at_once: usize,
 }
 
+/// A prompt with more source than this, in bytes, is compiled in the pool.
+const COMPILED_INLINE_MAX: usize = 8 << 10;
+
 /// Turns prompts into text and messages.
 pub struct Renderer {
     catalog: Arc<Catalog>,
     tools: Arc<Tools>,
     options: Options,
-    cache: Cache,
+    cache: Arc<Cache>,
     pool: Arc<Pool>,
 }
 
@@ -108,7 +111,7 @@ pub struct Description {
 impl Renderer {
     /// A renderer over a catalog, whose templates call `tools`; what is too long for a serving thread runs in `pool`.
     pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, pool: Arc<Pool>, options: Options) -> Renderer {
-        Renderer { catalog, tools, options, cache: Cache::new(options.templates_cached), pool }
+        Renderer { catalog, tools, options, cache: Arc::new(Cache::new(options.templates_cached)), pool }
     }
 
     /// Renders the prompt `id`; the variables must be an object, if there are any.
@@ -124,8 +127,27 @@ impl Renderer {
         let started = Instant::now();
         let snapshot = self.catalog.snapshot();
         let prompt = serving(&snapshot, id).map_err(|failure| self.or_not_loaded(failure))?;
-        let (compiled, cached) = self.cache.get(&prompt, &snapshot.documents, &self.options.limits)?;
-        self.run((compiled, cached), snapshot, variables, trace, started).await
+        let compiled = match self.cache.known(&prompt, &snapshot.documents) {
+            Some(known) => (known, true),
+            None => (self.compile(prompt, &snapshot, started).await?, false),
+        };
+        self.run(compiled, snapshot, variables, trace, started).await
+    }
+
+    /// Compiles a prompt and keeps it; a long one is compiled in the pool.
+    async fn compile(
+        &self,
+        prompt: Arc<Prompt>,
+        snapshot: &Arc<Snapshot>,
+        started: Instant,
+    ) -> Result<Arc<Compiled>, RenderFailure> {
+        let (cache, limits) = (self.cache.clone(), self.options.limits);
+        if prompt.source_bytes() <= COMPILED_INLINE_MAX {
+            return cache.get(&prompt, &snapshot.documents, &limits);
+        }
+        let documents = snapshot.documents.clone();
+        let work = move || cache.get(&prompt, &documents, &limits);
+        self.pool.run(Lane::Short, started + self.options.timeout, work).await?
     }
 
     /// A prompt that is not known may be in a store that could not be read yet.
@@ -159,8 +181,11 @@ impl Renderer {
         }
         let snapshot = self.catalog.snapshot();
         let prompt = Arc::new(Prompt::from_document(Id::parse("preview")?, Origin::Direct, document));
-        let compiled = Arc::new(Compiled::new(&prompt, &snapshot.documents, &self.options.limits)?);
-        self.run((compiled, false), snapshot, variables, trace, started).await
+        let (documents, limits) = (snapshot.documents.clone(), self.options.limits);
+        // Of a text that is seen for the first time nothing is known, so that all of it runs in the pool.
+        let work = move || Compiled::unknown(&prompt, &documents, &limits);
+        let compiled = self.pool.run(Lane::Short, started + self.options.timeout, work).await??;
+        self.run((Arc::new(compiled), false), snapshot, variables, trace, started).await
     }
 
     /// What is known of a prompt of this catalog, without rendering it.
@@ -168,7 +193,7 @@ impl Renderer {
         let compiled =
             entry.prompt.as_ref().map(|p| self.cache.get(p, &snapshot.documents, &self.options.limits));
         let (syntax, requires) = match compiled {
-            Some(Ok((compiled, _))) => (Some(compiled.syntax), compiled.requires.clone()),
+            Some(Ok(compiled)) => (Some(compiled.syntax), compiled.requires.clone()),
             _ => (None, Arc::default()),
         };
         Description { entry: entry.clone(), syntax, requires }

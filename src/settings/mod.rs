@@ -52,6 +52,12 @@ pub struct Server {
     pub origins: Vec<String>,
     /// The longest request body, in bytes.
     pub body_limit_bytes: usize,
+    /// How long a request body may take to come, in milliseconds.
+    pub body_timeout_ms: u64,
+    /// How fast a request body must come, after its first seconds, in bytes per second.
+    pub body_bytes_per_second: usize,
+    /// What bodies and answers under way may take of memory together, in bytes.
+    pub memory_bytes: usize,
     /// Threads that serve requests; 0 takes one per core.
     pub workers: usize,
     /// The most connections at once.
@@ -67,6 +73,9 @@ impl Default for Server {
             hosts: Vec::new(),
             origins: Vec::new(),
             body_limit_bytes: 16 << 20,
+            body_timeout_ms: 60_000,
+            body_bytes_per_second: 1_024,
+            memory_bytes: 1 << 30,
             workers: 0,
             connections: 10_000,
             send_timeout_ms: 60_000,

@@ -62,6 +62,9 @@ fn escaped_unit(text: &[u8], at: usize) -> Option<u32> {
     digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
 }
 
+/// Lists of so many items are large.
+const LARGE: usize = 4_096;
+
 struct ValueVisitor;
 
 impl<'de> Visitor<'de> for ValueVisitor {
@@ -99,6 +102,10 @@ impl<'de> Visitor<'de> for ValueVisitor {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element()? {
             items.push(item);
+        }
+        // The rest of a large list was never touched, and costs nothing; moving it would.
+        if items.len() < LARGE {
+            items.shrink_to_fit();
         }
         Ok(Value::from(items))
     }

@@ -14,7 +14,14 @@ const LINEAR_SEARCH_MAX: usize = 12;
 /// (the shared environs plus this request's variables) is made without copying the environs.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
-    entries: Vec<(SmolStr, Value)>,
+    entries: Box<[(SmolStr, Value)]>,
+    /// What few maps have, so that it takes little room in all others.
+    rare: OnceLock<Box<Rare>>,
+}
+
+/// What a large map has, and one that lies over another.
+#[derive(Debug, Clone, Default)]
+struct Rare {
     /// Positions in `entries`, sorted by key; made at the first look-up that profits from it.
     sorted: OnceLock<Box<[u32]>>,
     base: Option<Arc<Map>>,
@@ -25,35 +32,48 @@ pub struct Map {
 impl Map {
     /// An object of these members; where a key repeats, the last value holds, as in JSON parsers.
     pub fn from_entries(entries: Vec<(SmolStr, Value)>) -> Map {
-        let mut map = Map { entries, ..Map::default() };
+        let mut map = Map { entries: entries.into_boxed_slice(), ..Map::default() };
         map.keep_last_of_equal_keys();
         map
     }
 
     /// An object that shows `entries` over everything in `base`.
     pub fn over(base: Arc<Map>, entries: Vec<(SmolStr, Value)>) -> Map {
-        Map { base: Some(base), ..Map::from_entries(entries) }
+        let map = Map::from_entries(entries);
+        let sorted = map.rare.into_inner().map(|rare| rare.sorted).unwrap_or_default();
+        let rare = Box::new(Rare { sorted, base: Some(base), alias: None });
+        Map { entries: map.entries, rare: rare.into() }
     }
 
     /// Gives `member` a second name that look-ups find and enumeration does not show.
     pub fn with_alias(mut self, alias: &str, member: &str) -> Map {
-        self.alias = Some((SmolStr::new(alias), SmolStr::new(member)));
+        let mut rare = self.rare.take().unwrap_or_default();
+        rare.alias = Some((SmolStr::new(alias), SmolStr::new(member)));
+        self.rare = rare.into();
         self
+    }
+
+    fn base(&self) -> Option<&Arc<Map>> {
+        self.rare.get()?.base.as_ref()
+    }
+
+    /// The member that a second name means.
+    fn meant_by(&self, alias: &str) -> Option<&SmolStr> {
+        let (known, member) = self.rare.get()?.alias.as_ref()?;
+        (known == alias).then_some(member)
     }
 
     /// The value at `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        if let Some((alias, member)) = &self.alias
-            && alias == key
-        {
+        if let Some(member) = self.meant_by(key) {
             return self.get_own(member);
         }
-        self.get_own(key).or_else(|| self.base.as_ref()?.get(key))
+        self.get_own(key).or_else(|| self.base()?.get(key))
     }
 
     /// Whether a member of the base cannot be seen through this map.
     fn hides(&self, key: &str) -> bool {
-        self.get_own(key).is_some() || self.alias.as_ref().is_some_and(|(alias, _)| alias == key)
+        self.get_own(key).is_some() || self.meant_by(key).is_some()
     }
 
     fn get_own(&self, key: &str) -> Option<&Value> {
@@ -70,7 +90,7 @@ impl Map {
     }
 
     fn sorted(&self) -> &[u32] {
-        self.sorted.get_or_init(|| {
+        self.rare.get_or_init(Box::default).sorted.get_or_init(|| {
             let mut order: Vec<u32> = (0..self.entries.len() as u32).collect();
             order.sort_by(|&a, &b| self.key_at(a).cmp(self.key_at(b)));
             order.into_boxed_slice()
@@ -91,7 +111,7 @@ impl Map {
         }
         let mut places = std::collections::HashMap::new();
         let mut kept: Vec<(SmolStr, Value)> = Vec::with_capacity(self.entries.len());
-        for (key, value) in self.entries.drain(..) {
+        for (key, value) in std::mem::take(&mut self.entries) {
             match places.get(&key).and_then(|&at: &usize| kept.get_mut(at)) {
                 Some(slot) => slot.1 = value,
                 None => {
@@ -100,13 +120,13 @@ impl Map {
                 }
             }
         }
-        self.entries = kept;
-        self.sorted = OnceLock::new();
+        self.entries = kept.into_boxed_slice();
+        self.rare = OnceLock::new();
     }
 
     /// A copy in which `key` holds `value` (or is gone, for `None`); the other members are shared.
     pub fn with(&self, key: &str, value: Option<Value>) -> Map {
-        let mut entries = self.entries.clone();
+        let mut entries = self.entries.to_vec();
         let at = entries.iter().position(|(k, _)| k == key);
         match (at, value) {
             (Some(at), Some(value)) => {
@@ -120,12 +140,17 @@ impl Map {
             (None, Some(value)) => entries.push((SmolStr::new(key), value)),
             (None, None) => {}
         }
-        Map { entries, sorted: OnceLock::new(), base: self.base.clone(), alias: self.alias.clone() }
+        let map = Map { entries: entries.into_boxed_slice(), ..Map::default() };
+        if let Some(rare) = self.rare.get().filter(|rare| rare.base.is_some() || rare.alias.is_some()) {
+            let rare = Rare { sorted: OnceLock::new(), ..Rare::clone(rare) };
+            map.rare.get_or_init(|| Box::new(rare));
+        }
+        map
     }
 
     /// How many members enumeration shows.
     pub fn len(&self) -> usize {
-        match &self.base {
+        match self.base() {
             None => self.entries.len(),
             Some(_) => self.iter().count(),
         }
@@ -133,12 +158,12 @@ impl Map {
 
     /// Whether enumeration shows no member.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.base.as_ref().is_none_or(|base| base.is_empty())
+        self.entries.is_empty() && self.base().is_none_or(|base| base.is_empty())
     }
 
     /// The members in order: those of the base that are not hidden, then this map's own.
     pub fn iter(&self) -> impl Iterator<Item = (&SmolStr, &Value)> + '_ {
-        let base: Box<dyn Iterator<Item = (&SmolStr, &Value)> + '_> = match &self.base {
+        let base: Box<dyn Iterator<Item = (&SmolStr, &Value)> + '_> = match self.base() {
             None => Box::new(std::iter::empty()),
             Some(base) => Box::new(base.iter().filter(|(key, _)| !self.hides(key))),
         };
@@ -159,7 +184,7 @@ impl Map {
 
     /// The object with every layer merged into one, for readers that index by position.
     pub fn flattened(&self) -> Cow<'_, Map> {
-        match &self.base {
+        match self.base() {
             None => Cow::Borrowed(self),
             Some(_) => Cow::Owned(Map::from_entries(
                 self.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),

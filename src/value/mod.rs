@@ -8,6 +8,7 @@ mod json;
 mod map;
 mod path;
 mod raw;
+mod weight;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub use map::Map;
 pub use path::{Path, Step};
 pub use raw::RawObject;
 pub use smol_str::SmolStr;
+pub use weight::{Tree, weight};
 
 /// One JSON value.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@ struct Hostile {
     codes: &'static [&'static str],
 }
 
-const LIMITS: &[&str] = &["render_failed", "render_timeout"];
+const LIMITS: &[&str] = &["render_failed", "render_timeout", "overloaded"];
 const INVALID: &[&str] = &["invalid_template"];
 
 fn hostile(syntax: &'static str, template: impl Into<String>, codes: &'static [&'static str]) -> Hostile {

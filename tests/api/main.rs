@@ -17,6 +17,7 @@ mod catalog;
 mod chat;
 mod commands;
 mod errors;
+mod floods;
 mod hostile;
 mod packages;
 mod render;

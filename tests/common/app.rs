@@ -90,6 +90,23 @@ impl TestApp {
         Answer { status, headers, body: serde_json::from_str(&text).unwrap_or(Json::Null) }
     }
 
+    /// The answer to a GET over a connection of its own.
+    pub async fn fresh(&self, path: &str) -> Answer {
+        let client = reqwest::Client::new();
+        self.send(client.get(format!("{}{path}", self.base))).await
+    }
+
+    /// Waits, ten seconds at most, until something holds.
+    pub async fn settled(&self, holds: impl AsyncFn() -> bool) {
+        for _ in 0..200 {
+            if holds().await {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("it does not settle");
+    }
+
     /// Stores a prompt and asserts that it was taken.
     pub async fn put_prompt(&self, id: &str, document: Json) {
         let answer = self.put(&format!("/api/prompts/{id}"), document).await;

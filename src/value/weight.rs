@@ -1,0 +1,153 @@
+//! How much memory a JSON text takes when it is parsed, told from the text, before any of it is taken.
+
+use memchr::memchr2;
+
+use serde_json::Value as Json;
+
+use super::{List, Map, SmolStr, Value};
+
+/// Into what a text is to be parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tree {
+    /// A [`Value`].
+    Value,
+    /// A tree of `serde_json`, which the schemas of documents need: about three times as large.
+    Json,
+    /// One level of members as raw text: the text itself once more, and again when it is sent on.
+    Raw,
+}
+
+/// What each part takes, in bytes.
+struct Sizes {
+    item: usize,
+    member: usize,
+    list: usize,
+    object: usize,
+}
+
+/// How deep containers may nest; the parser refuses what is deeper.
+const DEPTH_MAX: usize = 128;
+
+/// What a reference count adds to a container.
+const COUNTS: usize = 16;
+
+impl Tree {
+    fn sizes(self) -> Sizes {
+        match self {
+            Tree::Value => Sizes {
+                item: size_of::<Value>(),
+                member: size_of::<(SmolStr, Value)>(),
+                list: size_of::<List>() + COUNTS,
+                object: size_of::<Map>() + COUNTS,
+            },
+            Tree::Json => Sizes {
+                item: size_of::<Json>(),
+                // A hash, a key with its allocation, the value, and a place in the table, in tables that grow by doubling.
+                member: 2 * (size_of::<(usize, String, Json)>() + COUNTS),
+                list: 0,
+                object: COUNTS,
+            },
+            Tree::Raw => Sizes { item: 0, member: 0, list: 0, object: 0 },
+        }
+    }
+}
+
+/// About how many bytes of memory the text takes when it is parsed, beside the text itself. What is no JSON has a weight
+/// too: the parser refuses it.
+pub fn weight(text: &[u8], tree: Tree) -> usize {
+    // Strings are at most as long as they are written.
+    let mut weight = text.len();
+    if tree == Tree::Raw {
+        return 2 * weight;
+    }
+    let sizes = tree.sizes();
+    // The open containers: the commas so far, where it is a list.
+    let mut open: Vec<Option<usize>> = Vec::with_capacity(DEPTH_MAX);
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at = string_end(text, at),
+            b':' => weight += sizes.member,
+            b',' => {
+                if let Some(Some(commas)) = open.last_mut() {
+                    *commas += 1;
+                }
+            }
+            b'[' | b'{' if open.len() >= DEPTH_MAX => return weight,
+            b'[' => {
+                weight += sizes.list;
+                open.push(Some(0));
+            }
+            b'{' => {
+                weight += sizes.object;
+                open.push(None);
+            }
+            b']' | b'}' => {
+                if let Some(Some(commas)) = open.pop() {
+                    weight += sizes.item * most_at_once(commas + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    // A list without an end is refused, but its items are there by then.
+    weight + open.into_iter().flatten().map(|commas| sizes.item * most_at_once(commas)).sum::<usize>()
+}
+
+/// How many items of a list with so many are in memory at the worst moment: it grows by doubling, and when it moves for the last
+/// time, half of its new room is there twice.
+fn most_at_once(items: usize) -> usize {
+    match items {
+        0..4_096 => items,
+        _ => items.max(items.next_power_of_two()),
+    }
+}
+
+/// Where the string that begins before this place has ended.
+fn string_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(next) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += next;
+        if text.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        at += 2;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_count_and_what_stands_in_strings_does_not() {
+        let plain = weight(br#"{"a":[1,2]}"#, Tree::Value);
+        let escaped = weight(br#"{"a":[1,2],"b":"\"[[,,::{{"}"#, Tree::Value);
+        let Sizes { item, member, list, object } = Tree::Value.sizes();
+        assert_eq!(plain, 11 + object + member + list + 2 * item);
+        assert_eq!(escaped - plain, 17 + member);
+        assert_eq!(weight(b"[[1,2]]", Tree::Raw), 14);
+    }
+
+    #[test]
+    fn usual_data_is_light_and_many_empty_values_are_not() {
+        let times = |text: String| weight(text.as_bytes(), Tree::Value) as f64 / text.len() as f64;
+        assert!(times(format!("{{\"a\":\"{}\"}}", "x".repeat(100_000))) < 1.1);
+        assert!(times(format!("[{}0]", "{\"n\":123456},".repeat(10_000))) < 12.0);
+        assert!(times(format!("[{}0]", "-0.0123,".repeat(10_000))) < 8.0);
+        assert!(
+            times(format!("[{}0]", "123,".repeat(32_768))) > 12.0,
+            "all of it is there twice when it moves"
+        );
+        assert!(times(format!("[{}0]", "{\"\":0},".repeat(10_000))) > 12.0);
+        assert!(times(format!("[{}0]", "[0],".repeat(10_000))) > 12.0);
+    }
+
+    #[test]
+    fn texts_without_an_end_have_a_weight() {
+        for text in ["\"", "\"\\", "[\"a\\\"", "{", "]]"] {
+            assert!(weight(text.as_bytes(), Tree::Json) >= text.len());
+        }
+    }
+}
