@@ -1,6 +1,6 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-tools bench-chat bench-streams bench-dist-programs \
+.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-overload bench-tools bench-chat bench-streams bench-dist-programs \
 	bench-programs
 
 BENCH ?=
@@ -29,6 +29,9 @@ bench-live: bench-programs ## renders under load while documents change (a minut
 
 bench-hostile: bench-programs ## a normal render while hostile templates run (less than a minute)
 	$(BENCH_DRIVER) hostile $(BENCH)
+
+bench-overload: bench-programs ## heavy renders at twice the capacity, light requests beside them and beside large bodies (a minute)
+	$(BENCH_DRIVER) overload $(BENCH)
 
 bench-tools: bench-programs ## calls of tools beside bare requests (two minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }

@@ -16,6 +16,22 @@ pub async fn post(url: &str, body: impl Into<reqwest::Body>) -> Outcome<(u16, Js
     Ok((status, answer.json().await?))
 }
 
+/// What came of a request.
+pub struct Answered {
+    /// The status.
+    pub status: u16,
+    /// Whether it says when to ask again.
+    pub retry_after: bool,
+}
+
+/// Posts a JSON body; reads the answer and tells only what came of it.
+pub async fn ask(url: &str, body: String) -> Outcome<Answered> {
+    let answer = CLIENT.post(url).header("content-type", "application/json").body(body).send().await?;
+    let (status, retry_after) = (answer.status().as_u16(), answer.headers().contains_key("retry-after"));
+    answer.bytes().await?;
+    Ok(Answered { status, retry_after })
+}
+
 /// Puts a JSON document that must be taken.
 pub async fn put(url: &str, body: String) -> Outcome {
     let answer = CLIENT.put(url).header("content-type", "application/json").body(body).send().await?;

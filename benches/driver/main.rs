@@ -1,10 +1,11 @@
 //! Measures the release binary from outside, as clients see it: `make bench-http`, `bench-scan`, `bench-live`, `bench-hostile`, `bench-tools`, `bench-chat`,
-//! `bench-streams`.
+//! `bench-streams`, `bench-overload`.
 //!
 //! - `http`: requests per second, beside a bare actix-web handler around minijinja in the same run
 //! - `scan`: start, memory and idle costs with 100,000 environs in Redis
 //! - `live`: renders under load while documents change: failures, torn answers, how old they are
 //! - `hostile`: latency of a normal render while hostile templates run
+//! - `overload`: heavy renders at twice the capacity; light requests beside them, and beside large bodies
 //! - `tools`: calls of tools in waves, many at once, and of no time, beside bare requests
 //! - `chat`: answers of a model through a rendered prompt, beside a bare proxy in the same run
 //! - `streams`: 1,000 streams held for a minute: failures, memory
@@ -22,6 +23,7 @@ mod http;
 mod live;
 mod model_server;
 mod options;
+mod overload;
 mod process;
 mod redis;
 mod scan;
@@ -39,7 +41,8 @@ use tokio::signal::unix::{SignalKind, signal};
 /// What a measurement ends with: nothing, or why it could not be made.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-const USAGE: &str = "usage: driver http|scan|live|hostile|tools|chat|streams [--seconds N] [--rounds N]";
+const USAGE: &str =
+    "usage: driver http|scan|live|hostile|overload|tools|chat|streams [--seconds N] [--rounds N]";
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome {
@@ -59,6 +62,7 @@ async fn measure(what: &str, options: &Options) -> Outcome {
         "scan" => scan::run(options).await,
         "live" => live::run(options).await,
         "hostile" => hostile::run(options).await,
+        "overload" => overload::run(options).await,
         "tools" => tools::run(options).await,
         "chat" => chat::run(options).await,
         "streams" => streams::run(options).await,

@@ -105,7 +105,7 @@ pub struct Parsed<T> {
 
 impl JsonBody {
     /// The bytes as they came, be they none.
-    pub fn as_sent(self) -> Buffered {
+    pub fn into_sent(self) -> Buffered {
         self.sent
     }
 

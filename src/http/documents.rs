@@ -164,7 +164,7 @@ pub async fn put(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let id = Id::parse(&id)?;
-    let (expect, sent) = (expectation(&request)?, body.as_sent());
+    let (expect, sent) = (expectation(&request)?, body.into_sent());
     let (catalog, stored_as) = (app.catalog.clone(), id.clone());
     let write = async move {
         let written = catalog.put(kind, &stored_as, &sent.bytes, expect).await;
