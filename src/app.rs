@@ -76,6 +76,7 @@ impl App {
             limits,
             tool_calls: settings.render.tool_calls,
             tool_calls_at_once: settings.tools.parallel,
+            memory: memory.clone(),
         };
         let pool = Arc::new(Pool::start(pool_threads(), settings.render.queue)?);
         let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), pool.clone(), options));

@@ -8,6 +8,7 @@ use futures_util::stream::{self, StreamExt};
 
 use super::report::{CallReport, Outcome, Warning, WaveReport};
 use crate::catalog::Snapshot;
+use crate::memory::{Held, Memory};
 use crate::model::Tool;
 use crate::template::{ARGUMENT_BYTES, Arguments, Called, Functions};
 use crate::tools::{Answer, Bound, Call, Identity, ToolError, Tools};
@@ -32,6 +33,8 @@ pub struct CallLimits {
     pub calls: usize,
     /// How many of them may run at once.
     pub parallel: usize,
+    /// The budget that answers are part of.
+    pub memory: Arc<Memory>,
 }
 
 /// Different ways to write calls that are remembered.
@@ -50,6 +53,8 @@ struct Table {
     waves: Vec<Option<usize>>,
     /// What the answers take.
     answer_bytes: usize,
+    /// Their part of the budget of memory.
+    held: Option<Held>,
     /// Whether the wave asks for nothing more: it might not come that far with the results.
     closed: bool,
 }
@@ -142,11 +147,15 @@ impl Calls {
     fn kept(&self, answer: Answer) -> Result<Answer, ToolError> {
         let mut table = self.table();
         table.answer_bytes = table.answer_bytes.saturating_add(answer.value.bytes_up_to(ANSWERS_BYTES));
-        if table.answer_bytes <= ANSWERS_BYTES {
-            return Ok(answer);
+        if table.answer_bytes > ANSWERS_BYTES {
+            let limit = ANSWERS_BYTES >> 20;
+            let message = format!("the answers of this render take more than {limit} MiB");
+            return Err(ToolError::Answer { message });
         }
-        let limit = ANSWERS_BYTES >> 20;
-        Err(ToolError::Answer { message: format!("the answers of this render take more than {limit} MiB") })
+        let bytes = table.answer_bytes;
+        let held = table.held.get_or_insert_with(|| self.limits.memory.hold());
+        held.resize(bytes).map_err(|error| ToolError::Answer { message: error.to_string() })?;
+        Ok(answer)
     }
 
     /// Tells the log of the calls that failed before they were made.

@@ -28,6 +28,7 @@ pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
 pub use trial::{TrialFailure, Tried};
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
+use crate::memory::Memory;
 use crate::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
 use crate::pool::{Lane, Pool};
 use crate::template::{Limits, Requires, Syntax};
@@ -38,7 +39,7 @@ use compiled::{Cache, Compiled};
 use run::Job;
 
 /// How prompts are rendered.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// The time for one render.
     pub timeout: Duration,
@@ -50,6 +51,8 @@ pub struct Options {
     pub tool_calls: usize,
     /// How many of them may run at once.
     pub tool_calls_at_once: usize,
+    /// The budget of memory that answers of tools are part of.
+    pub memory: Arc<Memory>,
 }
 
 /// A prompt with more source than this, in bytes, is compiled in the pool.
@@ -111,7 +114,8 @@ pub struct Description {
 impl Renderer {
     /// A renderer over a catalog, whose templates call `tools`; what is too long for a serving thread runs in `pool`.
     pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, pool: Arc<Pool>, options: Options) -> Renderer {
-        Renderer { catalog, tools, options, cache: Arc::new(Cache::new(options.templates_cached)), pool }
+        let cache = Arc::new(Cache::new(options.templates_cached));
+        Renderer { catalog, tools, options, cache, pool }
     }
 
     /// Renders the prompt `id`; the variables must be an object, if there are any.

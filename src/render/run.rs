@@ -64,6 +64,7 @@ impl Job {
             allowed: compiled.prompt.limits.tools.clone(),
             calls: options.tool_calls,
             parallel: options.tool_calls_at_once,
+            memory: options.memory.clone(),
         };
         let calls = Calls::new(snapshot.clone(), tools.clone(), limits, trace);
         Job { compiled, root: Arc::new(root), calls: Arc::new(calls), limits: options.limits, deadline }
