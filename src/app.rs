@@ -122,6 +122,7 @@ fn catalog_options(settings: &Settings) -> catalog::Options {
         builtin: settings.packages.builtin,
         enforce_dependences: settings.extensions.dependences == Dependences::Enforce,
         scan_every: Duration::from_secs(settings.store.scan_seconds),
+        keep_missing: Duration::from_secs(settings.store.keep_missing_seconds),
     }
 }
 

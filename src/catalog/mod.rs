@@ -3,11 +3,12 @@
 //! - [`Snapshot`]: what requests read
 //! - `packages`, `slots`: what the sources hold, and the last good version of it; `state`: all of it while it changes
 //! - `merge`, `dependences`, `environs`, `checks`, `nearby`: from there to a snapshot
-//! - `sync`: follows the sources; `scan`: reads the store; `write`: changes it
+//! - `sync`: follows the sources; `scan`: reads the store; `health`: what is known of it; `write`: changes it
 
 mod checks;
 mod dependences;
 mod environs;
+mod health;
 mod merge;
 mod nearby;
 mod packages;
@@ -20,13 +21,14 @@ mod write;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 pub use checks::{Check, Checked};
+pub use health::{Loss, Missing, StoreState};
 pub use nearby::{Asked, Nearby};
 pub use packages::test_files;
 pub use slots::violations;
@@ -49,6 +51,8 @@ pub struct Options {
     pub enforce_dependences: bool,
     /// How often a store that cannot push its changes is scanned.
     pub scan_every: Duration,
+    /// How long documents go on serving when more than half of their kind is gone from the store at once.
+    pub keep_missing: Duration,
 }
 
 /// The catalog and what keeps it up to date.
@@ -65,26 +69,11 @@ pub struct Catalog {
     store_state: RwLock<StoreState>,
 }
 
-/// What is known of the store.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StoreState {
-    /// Whether a scan has ever been completed.
-    pub loaded: bool,
-    /// Why the last scan failed, if it did.
-    pub error: Option<String>,
-}
-
-impl StoreState {
-    /// Why there was no complete scan yet.
-    pub fn why_not_loaded(&self) -> &str {
-        self.error.as_deref().unwrap_or("the store is still being read")
-    }
-}
-
 impl Catalog {
     /// An empty catalog over a store; [`Catalog::load`] fills it.
     pub fn new(options: Options, store: Arc<dyn Store>, check: Check) -> Catalog {
         let state = State::new(&options.root, options.enforce_dependences, check.clone());
+        let store_state = RwLock::new(StoreState::new(options.scan_every));
         Catalog {
             options,
             store,
@@ -93,7 +82,7 @@ impl Catalog {
             state: Mutex::new(state),
             writes: Mutex::new(()),
             written: std::sync::Mutex::default(),
-            store_state: RwLock::default(),
+            store_state,
         }
     }
 
@@ -114,7 +103,8 @@ impl Catalog {
 
     /// What is known of the store.
     pub fn store_state(&self) -> StoreState {
-        self.store_state.read().map(|state| state.clone()).unwrap_or_default()
+        // What a panic has left behind is as good as any.
+        self.store_state.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether requests can be served: the store was read once, or there are packages to go on with.

@@ -80,13 +80,9 @@ impl State {
         unseen
     }
 
-    /// Removes every document of the store that neither the scan of this number has seen, nor `spare` names.
-    pub fn remove_unseen(&mut self, scan: u64, spare: &BTreeSet<String>) {
-        for (kind, key) in self.unseen(scan) {
-            if !spare.contains(&key) {
-                self.remove(kind, Layer::Store, &key);
-            }
-        }
+    /// How many documents of a kind are known of the store.
+    pub fn stored(&self, kind: DocumentKind) -> usize {
+        self.slots.of(kind).values().filter(|layers| layers.stored().is_some()).count()
     }
 
     /// Takes a document as its source has it now.

@@ -9,7 +9,7 @@ use notify::Watcher;
 use tokio::sync::Notify;
 
 use super::slots::{Layer, Raw};
-use super::{Catalog, packages};
+use super::{Catalog, StoreState, packages};
 use crate::model::DocumentKind;
 use crate::store::Change;
 
@@ -19,9 +19,12 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// How often a package folder that is absent, or cannot be watched, is looked at.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
-/// After a scan, the store is left alone for at least this many times as long as the scan took: reading a large store over a
-/// busy machine must not become the machine's main work.
-const REST_AFTER_SCAN: u32 = 10;
+/// After a scan, the store is left alone for at least this many times as long as the scan kept processors busy, by what it
+/// read: reading a large store must not become the machine's main work. What is only waiting, on a slow network, costs nothing.
+const REST_AFTER_SCAN: u32 = 20;
+
+/// But not longer than this: changes must not come late without end.
+const REST_MAX: Duration = Duration::from_secs(15);
 
 impl Catalog {
     /// Reads all sources once; a store that cannot be read is noted, and read later by [`Catalog::follow`].
@@ -85,20 +88,22 @@ impl Catalog {
         let prefixes = DocumentKind::ALL.map(|kind| self.prefix(kind)).to_vec();
         let mut news = self.store.watch(prefixes);
         let mut pause = self.options.scan_every;
+        self.note(|state| state.set_pushes(news.is_some()));
         loop {
             let retry = tokio::time::sleep(pause);
             match news.as_mut() {
                 None => {
                     retry.await;
-                    let started = Instant::now();
-                    self.scan_and_note().await;
-                    pause = self.options.scan_every.max(started.elapsed() * REST_AFTER_SCAN);
+                    pause = self.scan_and_note().await;
                 }
                 Some(stream) => tokio::select! {
                     change = stream.next() => match change {
                         Some(Change::Changed(key)) => self.refresh(&key).await,
-                        Some(Change::Lost) => self.scan_and_note().await,
-                        None => news = None,
+                        Some(Change::Lost) => drop(self.scan_and_note().await),
+                        None => {
+                            news = None;
+                            self.note(|state| state.set_pushes(false));
+                        }
                     },
                     () = retry => {
                         if !self.store_state().loaded || self.store_state().error.is_some() {
@@ -114,33 +119,44 @@ impl Catalog {
         format!("{}{}", self.options.root, kind.key_prefix())
     }
 
-    async fn scan_and_note(&self) {
+    /// The kind of the document that is stored under a key, if it is one.
+    pub(super) fn kind_of(&self, key: &str) -> Option<DocumentKind> {
+        let rest = key.strip_prefix(&self.options.root)?;
+        DocumentKind::ALL.into_iter().find(|kind| rest.starts_with(kind.key_prefix()))
+    }
+
+    fn note(&self, note: impl FnOnce(&mut StoreState)) {
+        if let Ok(mut state) = self.store_state.write() {
+            note(&mut state);
+        }
+    }
+
+    /// Scans the store, and returns after which time to do it again.
+    async fn scan_and_note(&self) -> Duration {
+        let began = Instant::now();
         let result = self.scan().await;
         if let (Err(error), None) = (&result, self.store_state().error) {
             tracing::warn!(store = self.store.describe(), %error, "the store cannot be read; going on with what is known");
         }
-        if let Ok(mut state) = self.store_state.write() {
-            state.loaded |= result.is_ok();
-            state.error = result.err().map(|error| error.to_string());
-        }
+        let rest = result.as_ref().map_or(Duration::ZERO, |work| work.cost() * REST_AFTER_SCAN);
+        self.note(|state| match result {
+            Ok(_) => state.was_read(began),
+            Err(error) => state.failed(error.to_string()),
+        });
         // Built-in packages and what was read so far must be visible, whatever became of the store.
         self.publish(&mut *self.state.lock().await);
+        rest.min(REST_MAX).max(self.options.scan_every)
     }
 
     /// Reads one key of the store again.
     pub(super) async fn refresh(&self, key: &str) {
-        let Some(kind) = DocumentKind::ALL.into_iter().find(|kind| key.starts_with(&self.prefix(*kind)))
-        else {
-            return;
-        };
+        let Some(kind) = self.kind_of(key) else { return };
         let _turn = self.writes.lock().await;
         match self.store.get(key).await {
             Ok(record) => self.take_one(kind, key, record.map(|record| record.bytes)).await,
             Err(error) => {
                 tracing::debug!(key, %error, "a changed document cannot be read; the next scan will");
-                if let Ok(mut state) = self.store_state.write() {
-                    state.error = Some(error.to_string());
-                }
+                self.note(|state| state.failed(error.to_string()));
             }
         }
     }

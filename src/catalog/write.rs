@@ -132,7 +132,7 @@ impl Catalog {
     }
 
     /// Waits for this write's turn, but not for ever behind a store that does not answer.
-    async fn turn(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
+    pub(super) async fn turn(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
         tokio::time::timeout(TURN_LIMIT, self.writes.lock())
             .await
             .map_err(|_| StoreError::Unavailable { reason: "too many writes are waiting for it".to_owned() })

@@ -181,8 +181,21 @@ impl From<WriteError> for ApiError {
             }
             WriteError::NotFound { kind, id } => ApiError::not_found(*kind, id.as_str()),
             WriteError::ReadOnly { .. } => error("read_only"),
-            WriteError::Store(store) => store.into(),
+            WriteError::Store(store) => write_refused(store),
         }
+    }
+}
+
+/// What a store says to a write: when it is unavailable, the answer says whether the write may have been done.
+fn write_refused(failure: &StoreError) -> ApiError {
+    match failure {
+        StoreError::Unsure { .. } => ApiError::from(failure).with_details(json!({"may_have_been_done": true})),
+        _ if failure.kind() == Kind::Unavailable => {
+            let message = format!("{failure}; the write was not done: try it again later");
+            ApiError::new(failure.kind(), "store_unavailable", message)
+                .with_details(json!({"may_have_been_done": false}))
+        }
+        _ => failure.into(),
     }
 }
 

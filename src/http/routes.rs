@@ -21,6 +21,7 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(get("/v1/models/{id:.+}", reading().to(chat::model)))
         .service(post("/api/tools/{id}/call", web::post().to(tools::call)))
         .service(get("/api/status", reading().to(status::status)))
+        .service(post("/api/store/confirm", web::post().to(status::confirm)))
         .service(get("/healthz", reading().to(status::alive)))
         .service(get("/readyz", reading().to(status::ready)))
         .service(get("/schemas/{name}.json", reading().to(status::schema)));

@@ -2,10 +2,11 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use serde_json::json;
+use serde_json::{Map, Value as Json, json};
 
 use super::error::ApiError;
 use crate::app::App;
+use crate::catalog::{Loss, Missing};
 use crate::schema;
 
 /// `GET /healthz`
@@ -19,8 +20,10 @@ pub async fn ready(app: Data<App>) -> Result<HttpResponse, ApiError> {
     if !app.catalog.ready() {
         return Err(ApiError::not_ready(store.why_not_loaded()));
     }
-    let status = if store.error.is_none() { "ready" } else { "degraded" };
-    Ok(HttpResponse::Ok().json(json!({"status": status})))
+    Ok(HttpResponse::Ok().json(match store.trouble() {
+        None => json!({"status": "ready"}),
+        Some(why) => json!({"status": "degraded", "why": why}),
+    }))
 }
 
 /// `GET /api/status`
@@ -32,8 +35,11 @@ pub async fn status(app: Data<App>) -> HttpResponse {
         "ready": app.catalog.ready(),
         "store": {
             "url": app.catalog.store().describe(),
-            "state": if store.error.is_none() { "ok" } else { "unavailable" },
+            "state": store.word(),
+            "why": store.trouble(),
             "error": store.error,
+            "age_seconds": store.age().map(|age| age.as_secs()),
+            "missing": store.loss.as_ref().map(missing),
         },
         "revision": snapshot.revision,
         "loaded_at": snapshot.loaded_at,
@@ -45,6 +51,22 @@ pub async fn status(app: Data<App>) -> HttpResponse {
         },
         "problems": *snapshot.problems,
     }))
+}
+
+/// What is gone from the store at once: how much of each kind, and how long it is kept.
+fn missing(loss: &Loss) -> Json {
+    let of = |missing: &Missing| {
+        (format!("{}s", missing.kind), json!({"gone": missing.gone, "known": missing.known}))
+    };
+    let mut members: Map<String, Json> = loss.missing.iter().map(of).collect();
+    members.insert("kept_for_seconds".to_owned(), json!(loss.kept_for().as_secs()));
+    members.into()
+}
+
+/// `POST /api/store/confirm`
+pub async fn confirm(app: Data<App>) -> Result<HttpResponse, ApiError> {
+    let forgotten = app.catalog.confirm_loss().await.map_err(|error| ApiError::from(&error))?;
+    Ok(HttpResponse::Ok().json(json!({"forgotten": forgotten})))
 }
 
 /// `GET /schemas/{name}.json`

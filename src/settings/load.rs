@@ -102,6 +102,7 @@ fn faults(settings: &Settings) -> Vec<String> {
     at_least_one("server.connections", settings.server.connections as u64);
     at_least_one("server.send_timeout_ms", settings.server.send_timeout_ms.into());
     at_least_one("store.scan_seconds", settings.store.scan_seconds);
+    at_least_one("store.keep_missing_seconds", settings.store.keep_missing_seconds);
     at_least_one("render.timeout_ms", settings.render.timeout_ms);
     at_least_one("render.templates_cached", settings.render.templates_cached as u64);
     at_least_one("render.steps", settings.render.steps);

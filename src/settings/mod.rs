@@ -93,11 +93,13 @@ pub struct Store {
     pub prefix: String,
     /// Seconds between two scans of a store that cannot push its changes.
     pub scan_seconds: u64,
+    /// Seconds for which documents go on serving when more than half of their kind is gone from the store at once.
+    pub keep_missing_seconds: u64,
 }
 
 impl Default for Store {
     fn default() -> Store {
-        Store { url: "embedded:data".into(), prefix: "shenma:".into(), scan_seconds: 5 }
+        Store { url: "embedded:data".into(), prefix: "shenma:".into(), scan_seconds: 5, keep_missing_seconds: 60 }
     }
 }
 

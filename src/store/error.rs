@@ -10,12 +10,21 @@ use crate::error::{Kind, Kinded};
 pub enum StoreError {
     /// The store cannot be reached, did not answer in time, or refused to do it just now.
     ///
-    /// After a write this leaves open whether it was done: read the key to find out.
+    /// A write that ends so was not done, and will not be.
     #[error("the store is unavailable: {reason}")]
     Unavailable {
         /// What happened.
         reason: String,
     },
+    /// The store did not say whether a write was done: read the key to find out. If it was not done by now, it will not be.
+    #[error("the store is unavailable: {reason}; the write may have been done: read it to find out")]
+    Unsure {
+        /// What happened.
+        reason: String,
+    },
+    /// A scan cannot go on: another server answers now, and a cursor is good for one server only. Begin again.
+    #[error("the store is unavailable: the server changed while it was being read")]
+    ScanLost,
     /// Another process (or another part of this one) has the embedded store open.
     #[error("the store {} is in use by another process; stop it, or talk to it instead", path.display())]
     Locked {
@@ -78,7 +87,9 @@ fn describe_found(found: &Option<Etag>) -> String {
 impl Kinded for StoreError {
     fn kind(&self) -> Kind {
         match self {
-            StoreError::Unavailable { .. } => Kind::Unavailable,
+            StoreError::Unavailable { .. } | StoreError::Unsure { .. } | StoreError::ScanLost => {
+                Kind::Unavailable
+            }
             StoreError::Locked { .. } | StoreError::WrongType { .. } => Kind::Conflict,
             StoreError::Expectation { .. } => Kind::PreconditionFailed,
             StoreError::TooLarge { .. } | StoreError::BadUrl { .. } => Kind::InvalidInput,

@@ -33,8 +33,12 @@ const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Bytes under text keys.
 ///
-/// Every call ends within a few seconds, whatever the backend does. A call whose future is dropped may still
-/// take effect.
+/// Every call ends within a few seconds, whatever the backend does.
+///
+/// A write that returns an error is over: with [`StoreError::Unsure`] it may have been done, with any other one it was not,
+/// and in either case it does not happen later, so that a later write cannot lose to it. (In Redis this rests on the
+/// server's clock, which must not be set back meanwhile, and on the right to ask for it.) A write whose future is dropped
+/// may still happen, within the time that the call would have taken.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Where the data lies, without secrets: `redis://host:6379/0`, `embedded:data`.
@@ -43,12 +47,21 @@ pub trait Store: Send + Sync {
     /// Succeeds if the store would serve a call now.
     async fn ping(&self) -> Result<(), StoreError>;
 
-    /// One page of the keys that begin with `prefix`, with what they hold, in no particular order.
+    /// One page of the keys that begin with one of `prefixes`, with what they hold, in no particular order.
     ///
-    /// Start without a cursor, go on with [`Page::next`] and the same prefix until there is none. A page may be empty and
+    /// Start without a cursor, go on with [`Page::next`] and the same prefixes until there is none. A page may be empty and
     /// yet have a next one. A key that exists during the whole scan is seen at least once; in Redis
     /// it can be seen **twice**, with different values if it was written meanwhile (the later one is newer).
-    async fn scan(&self, prefix: &str, from: Option<Cursor>) -> Result<Page, StoreError>;
+    ///
+    /// All pages of a scan come from one server. When another one answers (after a fail-over or a restart), the scan ends
+    /// with [`StoreError::ScanLost`], and has to begin again.
+    async fn scan(&self, prefixes: &[&str], from: Option<Cursor>) -> Result<Page, StoreError>;
+
+    /// The first page of what exactly these keys hold, in no particular order; those that do not exist are left out.
+    ///
+    /// Go on with [`Store::scan`] and [`Page::next`]. Each page asks the store for these keys: what it leaves out was not
+    /// there at that moment. Give at most some thousands of keys at once.
+    async fn read(&self, keys: Vec<String>) -> Result<Page, StoreError>;
 
     /// What the key holds, if anything.
     async fn get(&self, key: &str) -> Result<Option<Record>, StoreError>;
@@ -118,6 +131,8 @@ pub struct Page {
     pub items: Vec<Item>,
     /// Where to go on; `None` after the last page.
     pub next: Option<Cursor>,
+    /// About how many keys the store looked at for this page, those with other prefixes included.
+    pub walked: usize,
 }
 
 /// A key that a scan found.
@@ -149,14 +164,16 @@ pub enum Unreadable {
     KeyNotText,
 }
 
-/// Where a scan goes on; only good for the store and the prefix that it came from.
+/// Where a scan goes on; only good for the store and the prefixes that it came from.
 #[derive(Debug, Clone)]
 pub struct Cursor(Position);
 
 #[derive(Debug, Clone)]
 enum Position {
-    /// After this key.
-    After(String),
+    /// After this key of the prefix in this place; at its begin if there is none.
+    After(usize, Option<String>),
+    /// Before these keys, the last one first.
+    Keys(Vec<String>),
     /// In the middle of a Redis scan.
     Scan(redis::ScanState),
 }

@@ -8,6 +8,8 @@ mod app;
 mod log;
 #[path = "../common/process.rs"]
 mod process;
+#[path = "../common/proxy.rs"]
+mod proxy;
 #[path = "../common/redis.rs"]
 mod redis_server;
 #[path = "../common/upstream.rs"]
@@ -22,5 +24,6 @@ mod hostile;
 mod packages;
 mod render;
 mod stores;
+mod stores_moved;
 mod tools;
 mod writes;

@@ -2,11 +2,14 @@
 
 #![cfg(test)]
 
+#[path = "../common/proxy.rs"]
+mod proxy;
 #[path = "../common/redis.rs"]
 mod redis_server;
 mod server;
 
 mod embedded;
+mod moves;
 mod outages;
 mod redis_only;
 mod suite;
@@ -45,7 +48,7 @@ async fn scan_all(store: &dyn Store, prefix: &str) -> Vec<Item> {
     let mut items = Vec::new();
     let mut from: Option<Cursor> = None;
     loop {
-        let page = store.scan(prefix, from).await.unwrap();
+        let page = store.scan(&[prefix], from).await.unwrap();
         items.extend(page.items);
         from = page.next;
         if from.is_none() {

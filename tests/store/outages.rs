@@ -18,7 +18,7 @@ async fn assert_unavailable(store: &dyn Store) {
     let errors = [
         timeout(HANGS, store.ping()).await.unwrap().err(),
         timeout(HANGS, store.get("k")).await.unwrap().err(),
-        timeout(HANGS, store.scan("", None)).await.unwrap().err(),
+        timeout(HANGS, store.scan(&[""], None)).await.unwrap().err(),
         timeout(HANGS, store.put("k", b"1", Expect::Any, None)).await.unwrap().err(),
         timeout(HANGS, store.put("k", b"1", etag, None)).await.unwrap().err(),
         timeout(HANGS, store.delete("k", Expect::Any)).await.unwrap().err(),

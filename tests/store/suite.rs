@@ -192,7 +192,7 @@ async fn a_scan_of_large_values_comes_in_pages_of_bounded_size(store: AnyStore) 
     }
     let (mut from, mut seen) = (None, Vec::new());
     loop {
-        let page = store.scan("large:", from).await.unwrap();
+        let page = store.scan(&["large:"], from).await.unwrap();
         assert!(page.items.len() <= 5, "{} MiB in one page", page.items.len());
         seen.extend(page.items.into_iter().map(|item| item.key));
         from = page.next;

@@ -89,20 +89,31 @@ impl Store for Embedded {
         self.reading(Table::ping).await
     }
 
-    async fn scan(&self, prefix: &str, from: Option<Cursor>) -> Result<Page, StoreError> {
-        let after = match from {
-            Some(Cursor(Position::After(key))) => Some(key),
-            _ => None,
+    async fn scan(&self, prefixes: &[&str], from: Option<Cursor>) -> Result<Page, StoreError> {
+        let (at, after) = match from {
+            Some(Cursor(Position::Keys(keys))) => return self.read(keys).await,
+            Some(Cursor(Position::After(at, after))) => (at, after),
+            _ => (0, None),
         };
-        let (prefix, news) = (prefix.to_owned(), self.news.clone());
+        let Some(prefix) = prefixes.get(at) else { return Ok(Page::default()) };
+        let (prefix, news, is_last) = ((*prefix).to_owned(), self.news.clone(), at + 1 == prefixes.len());
         self.reading(move |table| {
-            let (page, expired) = table.page(&prefix, after.as_deref())?;
+            let (mut page, last, expired) = table.page(&prefix, after.as_deref())?;
+            page.walked = page.items.len() + expired.len();
+            page.next = match last {
+                Some(key) => Some(Cursor(Position::After(at, Some(key)))),
+                None => (!is_last).then_some(Cursor(Position::After(at + 1, None))),
+            };
             if !expired.is_empty() {
                 table.sweep(expired)?.iter().for_each(|key| news.changed(key));
             }
             Ok(page)
         })
         .await
+    }
+
+    async fn read(&self, keys: Vec<String>) -> Result<Page, StoreError> {
+        self.reading(move |table| table.read_all(keys)).await
     }
 
     async fn get(&self, key: &str) -> Result<Option<Record>, StoreError> {

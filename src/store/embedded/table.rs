@@ -21,6 +21,9 @@ const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
 type Row = (u64, &'static [u8]);
 
+/// A page, its last key if there may be more, and the keys that it passed whose time is up.
+type PageOfRows = (Page, Option<String>, Vec<String>);
+
 /// The open database.
 pub(super) struct Table {
     db: Database,
@@ -88,8 +91,23 @@ impl Table {
         })
     }
 
-    /// One page of the keys with this prefix, and those keys it passed whose time is up.
-    pub(super) fn page(&self, prefix: &str, after: Option<&str>) -> Result<(Page, Vec<String>), StoreError> {
+    /// What these keys hold, from the last one on, until a page is full.
+    pub(super) fn read_all(&self, mut keys: Vec<String>) -> Result<Page, StoreError> {
+        let (mut page, mut bytes) = (Page::default(), 0);
+        while bytes < PAGE_BYTES
+            && let Some(key) = keys.pop()
+        {
+            if let Some(record) = self.get(&key)? {
+                bytes += record.bytes.len();
+                page.items.push(Item { key, content: Ok(record.bytes) });
+            }
+        }
+        page.next = (!keys.is_empty()).then_some(Cursor(Position::Keys(keys)));
+        Ok(page)
+    }
+
+    /// One page of the keys with this prefix, its last key if there may be more, and those keys it passed whose time is up.
+    pub(super) fn page(&self, prefix: &str, after: Option<&str>) -> Result<PageOfRows, StoreError> {
         let transaction = self.db.begin_read().map_err(|e| self.failed(e))?;
         let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
         let start = after.map_or(Bound::Included(prefix), Bound::Excluded);
@@ -100,7 +118,7 @@ impl Table {
             let (key, value) = row.map_err(|e| self.failed(e))?;
             let (key, (expiry, content)) = (key.value(), value.value());
             if !key.starts_with(prefix) {
-                return Ok((page, expired));
+                return Ok((page, None, expired));
             }
             if expiry <= now {
                 expired.push(key.to_owned());
@@ -109,11 +127,10 @@ impl Table {
                 page.items.push(Item { key: key.to_owned(), content: Ok(content.to_vec()) });
             }
             if page.items.len() + expired.len() >= PAGE_KEYS || bytes >= PAGE_BYTES {
-                page.next = Some(Cursor(Position::After(key.to_owned())));
-                return Ok((page, expired));
+                return Ok((page, Some(key.to_owned()), expired));
             }
         }
-        Ok((page, expired))
+        Ok((page, None, expired))
     }
 
     /// Removes those of the keys whose time is (still) up, and returns them; does nothing while

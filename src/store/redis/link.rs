@@ -1,13 +1,14 @@
 //! The connection to the server: made when it is needed, shared by all calls, replaced when it breaks,
-//! and never waited for longer than its time limits.
+//! and never waited for longer than its time limits. A connection knows which server it leads to.
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ::redis::aio::MultiplexedConnection;
-use ::redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, RedisResult, ServerErrorKind};
-use tokio::sync::Mutex;
+use ::redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, RedisResult, ServerErrorKind, cmd};
+use tokio::sync::{Mutex, OnceCell};
 use tokio::time::timeout;
 
 use crate::store::StoreError;
@@ -48,6 +49,21 @@ impl Fault {
         matches!(self, Fault::Failed(error) if error.code() == Some("WRONGTYPE"))
     }
 
+    /// The server answered, with an error: what it was asked for was not done.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Fault::Failed(error) if error.code().is_some())
+    }
+
+    /// The user may not do this.
+    pub(super) fn is_not_permitted(&self) -> bool {
+        matches!(self, Fault::Failed(error) if error.code() == Some("NOPERM"))
+    }
+
+    /// The connection was closed.
+    pub(super) fn is_dropped(&self) -> bool {
+        matches!(self, Fault::Failed(error) if error.is_connection_dropped())
+    }
+
     fn broke_the_connection(&self) -> bool {
         match self {
             Fault::NotConnected(_) => false,
@@ -82,11 +98,20 @@ pub(super) struct Link {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
-struct State {
-    live: Option<MultiplexedConnection>,
+/// A connection; what is asked over one is asked of one server.
+#[derive(Clone)]
+pub(super) struct Live {
+    /// Where commands go.
+    pub(super) wire: MultiplexedConnection,
     /// Counts the connections, so that an old one's failure does not end the life of a newer one.
     number: u64,
+    server: Arc<OnceCell<Arc<str>>>,
+}
+
+#[derive(Default)]
+struct State {
+    live: Option<Live>,
+    connections: u64,
     last_failure: Option<(Instant, String)>,
 }
 
@@ -96,51 +121,84 @@ impl Link {
         Link { client, state: Mutex::default() }
     }
 
-    /// Sends a request, once: for what must not happen twice.
-    pub(super) async fn once<T, F: Future<Output = RedisResult<T>>>(
-        &self,
-        limit: Duration,
-        request: impl FnOnce(MultiplexedConnection) -> F,
-    ) -> Result<T, Fault> {
+    /// The connection, made anew if need be.
+    pub(super) async fn live(&self) -> Result<Live, Fault> {
         let waiting = timeout(CONNECT_LIMIT + REST, self.connection()).await;
-        let (number, connection) = waiting.unwrap_or(Err(Fault::NoAnswer(CONNECT_LIMIT)))?;
-        let outcome = match timeout(limit, request(connection)).await {
+        waiting.unwrap_or(Err(Fault::NoAnswer(CONNECT_LIMIT)))
+    }
+
+    /// Sends a request over this connection, and lets go of it if it turns out to be broken.
+    pub(super) async fn ask<T>(
+        &self,
+        live: &Live,
+        limit: Duration,
+        request: impl Future<Output = RedisResult<T>>,
+    ) -> Result<T, Fault> {
+        let outcome = match timeout(limit, request).await {
             Ok(answer) => answer.map_err(Fault::Failed),
             Err(_) => Err(Fault::NoAnswer(limit)),
         };
         if outcome.as_ref().is_err_and(Fault::broke_the_connection) {
-            self.forget(number).await;
+            self.forget(live.number).await;
         }
         outcome
     }
 
-    /// Sends a request, and once more over a new connection if the old one turns out to be broken (a server
-    /// or proxy closes idle ones): for what may happen twice.
+    /// Makes an attempt, and once more over a new connection if the old one turns out to be broken (a server or proxy
+    /// closes idle ones): for what may happen twice.
+    pub(super) async fn again_with<T, F: Future<Output = Result<T, Fault>>>(
+        &self,
+        attempt: impl Fn(Live) -> F,
+    ) -> Result<T, Fault> {
+        match attempt(self.live().await?).await {
+            Err(fault) if fault.is_dropped() => attempt(self.live().await?).await,
+            outcome => outcome,
+        }
+    }
+
+    /// Sends a request, and once more if the connection turns out to be broken.
     pub(super) async fn again<T, F: Future<Output = RedisResult<T>>>(
         &self,
         limit: Duration,
         request: impl Fn(MultiplexedConnection) -> F,
     ) -> Result<T, Fault> {
-        match self.once(limit, &request).await {
-            Err(Fault::Failed(error)) if error.is_connection_dropped() => self.once(limit, &request).await,
-            outcome => outcome,
-        }
+        let request = &request;
+        self.again_with(|live| async move { self.ask(&live, limit, request(live.wire.clone())).await }).await
     }
 
-    async fn connection(&self) -> Result<(u64, MultiplexedConnection), Fault> {
+    /// Which server this connection leads to: its run id; or, if the user may not ask for it, a name for the connection
+    /// alone, so that a new one counts as another server.
+    pub(super) async fn server(&self, live: &Live) -> Result<Arc<str>, Fault> {
+        let ask = || async {
+            let mut wire = live.wire.clone();
+            let mut info = cmd("INFO");
+            info.arg("server");
+            let info = self.ask(live, COMMAND_LIMIT, async { info.query_async::<String>(&mut wire).await });
+            let run_id = match info.await {
+                Ok(info) => run_id(&info),
+                Err(fault) if fault.is_refusal() => None,
+                Err(fault) => return Err(fault),
+            };
+            Ok(run_id.unwrap_or_else(|| format!("connection {}", live.number)).into())
+        };
+        live.server.get_or_try_init(ask).await.cloned()
+    }
+
+    async fn connection(&self) -> Result<Live, Fault> {
         let mut state = self.state.lock().await;
         if let Some(live) = &state.live {
-            return Ok((state.number, live.clone()));
+            return Ok(live.clone());
         }
         match &state.last_failure {
             Some((when, reason)) if when.elapsed() < REST => return Err(Fault::NotConnected(reason.clone())),
             _ => {}
         }
         match self.connect().await {
-            Ok(connection) => {
-                state.number += 1;
-                state.live = Some(connection.clone());
-                Ok((state.number, connection))
+            Ok(wire) => {
+                state.connections += 1;
+                let live = Live { wire, number: state.connections, server: Arc::default() };
+                state.live = Some(live.clone());
+                Ok(live)
             }
             Err(reason) => {
                 state.last_failure = Some((Instant::now(), reason.clone()));
@@ -162,8 +220,11 @@ impl Link {
     /// Lets go of a broken connection; requests that still use it end by themselves.
     async fn forget(&self, number: u64) {
         let mut state = self.state.lock().await;
-        if state.number == number {
-            state.live = None;
-        }
+        state.live.take_if(|live| live.number == number);
     }
+}
+
+fn run_id(info: &str) -> Option<String> {
+    let id = info.lines().find_map(|line| line.strip_prefix("run_id:"))?.trim();
+    (!id.is_empty()).then(|| id.to_owned())
 }

@@ -1,40 +1,47 @@
-//! One page of a scan: `SCAN` finds keys, a script measures them, one `MGET` of bounded size reads them.
+//! One page of a scan: `SCAN` finds keys, a script measures them, one `MGET` of bounded size reads them; each page does all
+//! three in one round trip, for the keys that earlier ones left to it.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
-use ::redis::{Script, Value, cmd};
+use ::redis::{ErrorKind, Pipeline, RedisResult, Script, ServerErrorKind, Value, pipe};
 
-use super::link::{Link, limit_for};
+use super::link::{Fault, Link, Live, limit_for};
 use crate::store::{
     Cursor, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, StoreError, Unreadable, VALUE_LIMIT,
 };
 
-/// As many values of this size, in bytes, as a page has keys fit into a page; they need not be told apart.
-const SMALL: usize = PAGE_BYTES / PAGE_KEYS;
+/// How many keys the server looks at for one answer of `SCAN`, which takes it a few milliseconds.
+const WALK: usize = 10_000;
 
-/// Names the keys whose values are longer than `ARGV[1]` bytes, or no strings: their places, and their sizes or types.
+/// What a page may take longer than a small command: nobody waits for it, and the server may be slow.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// The sizes of values, in bytes, or the types of what is no string.
 static MEASURE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "
-local odd = {}
+local sizes = {}
 for at, key in ipairs(KEYS) do
   local size = redis.pcall('STRLEN', key)
-  if type(size) == 'number' then
-    if size > tonumber(ARGV[1]) then odd[#odd + 1] = {at - 1, size} end
-  elseif string.sub(size.err, 1, 9) == 'WRONGTYPE' then
-    odd[#odd + 1] = {at - 1, redis.call('TYPE', key).ok}
+  if type(size) == 'number' then sizes[at] = size
+  elseif string.sub(size.err, 1, 9) == 'WRONGTYPE' then sizes[at] = redis.call('TYPE', key).ok
   else return size end
 end
-return odd",
+return sizes",
     )
 });
 
 /// Where a scan stands.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct ScanState {
+    /// The server that the cursor belongs to; `None` before the first page.
+    server: Option<Arc<str>>,
     /// The server's cursor; `None` when it has named all keys.
-    server: Option<Vec<u8>>,
-    /// Keys that it named and we measured, but that did not fit into the page, last one first.
+    cursor: Option<Vec<u8>>,
+    /// Keys that it named.
+    found: Vec<String>,
+    /// Keys that we measured, but that did not fit into the page, last one first.
     waiting: Vec<Measured>,
 }
 
@@ -44,104 +51,178 @@ struct Measured {
     bytes: usize,
 }
 
+/// What one page asks for.
+#[derive(Debug, Default)]
+struct Step {
+    read: Vec<Measured>,
+    measure: Vec<String>,
+    walk: Option<Vec<u8>>,
+}
+
 impl ScanState {
     fn start() -> ScanState {
-        ScanState { server: Some(b"0".to_vec()), waiting: Vec::new() }
+        ScanState { server: None, cursor: Some(b"0".to_vec()), found: Vec::new(), waiting: Vec::new() }
     }
 
     fn is_done(&self) -> bool {
-        self.server.is_none() && self.waiting.is_empty()
+        self.cursor.is_none() && self.found.is_empty() && self.waiting.is_empty()
     }
 
     /// The next keys whose values fit into one page together, or a single one.
-    fn take_page(&mut self) -> Vec<String> {
-        let (mut keys, mut bytes) = (Vec::new(), 0);
+    fn take_page(&mut self) -> Vec<Measured> {
+        let (mut page, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.waiting.pop() {
             bytes += next.bytes;
-            if bytes > PAGE_BYTES && !keys.is_empty() {
+            if bytes > PAGE_BYTES && !page.is_empty() {
                 self.waiting.push(next);
                 break;
             }
-            keys.push(next.key);
+            page.push(next);
         }
-        keys
+        page
+    }
+
+    /// What to do next: read what was measured; when that is all read, measure what was found; then find more.
+    fn next_step(&mut self) -> Step {
+        let mut step = Step { read: self.take_page(), ..Step::default() };
+        if self.waiting.is_empty() {
+            step.measure = std::mem::take(&mut self.found);
+            step.walk = self.cursor.take();
+        }
+        step
     }
 }
 
 /// Reads the next page.
-pub(super) async fn page(link: &Link, prefix: &str, from: Option<Cursor>) -> Result<Page, StoreError> {
-    let mut state = match from {
-        Some(Cursor(Position::Scan(state))) => state,
-        _ => ScanState::start(),
-    };
-    let mut items = Vec::new();
-    if state.waiting.is_empty()
-        && let Some(cursor) = state.server.take()
-    {
-        let (next, names) = find(link, prefix, &cursor).await?;
-        state.server = next;
-        let keys = only_text(names, &mut items);
-        state.waiting = measure(link, keys, &mut items).await?;
-    }
-    read(link, state.take_page(), &mut items).await?;
-    Ok(Page { items, next: (!state.is_done()).then_some(Cursor(Position::Scan(state))) })
-}
-
-type Found = (Option<Vec<u8>>, Vec<Value>);
-
-/// Asks for the next keys, and where to go on.
-async fn find(link: &Link, prefix: &str, cursor: &[u8]) -> Result<Found, StoreError> {
-    let mut scan = cmd("SCAN");
-    scan.arg(cursor).arg("MATCH").arg(pattern(prefix)).arg("COUNT").arg(PAGE_KEYS);
-    let scan = &scan;
-    let answer =
-        link.again(limit_for(0), |mut c| async move { scan.query_async::<Value>(&mut c).await }).await?;
-    let Value::Array(parts) = answer else { return Err(unexpected("SCAN")) };
-    match <[Value; 2]>::try_from(parts) {
-        Ok([Value::BulkString(next), Value::Array(names)]) => Ok(((next != b"0").then_some(next), names)),
-        _ => Err(unexpected("SCAN")),
+pub(super) async fn page(link: &Link, prefixes: &[&str], from: Option<Cursor>) -> Result<Page, StoreError> {
+    match from {
+        Some(Cursor(Position::Scan(state))) => next_page(link, prefixes, state).await,
+        _ => next_page(link, prefixes, ScanState::start()).await,
     }
 }
 
-/// Keeps the keys that are text, and reports the others.
-fn only_text(names: Vec<Value>, items: &mut Vec<Item>) -> Vec<String> {
-    let mut keys = Vec::with_capacity(names.len());
-    for name in names {
-        let Value::BulkString(name) = name else { continue };
-        match String::from_utf8(name) {
-            Ok(key) => keys.push(key),
-            Err(bad) => items.push(Item {
-                key: String::from_utf8_lossy(bad.as_bytes()).into_owned(),
-                content: Err(Unreadable::KeyNotText),
-            }),
+/// Begins to read these keys, as if a scan had found them.
+pub(super) async fn read(link: &Link, keys: Vec<String>) -> Result<Page, StoreError> {
+    let state = ScanState { cursor: None, found: keys, ..ScanState::start() };
+    next_page(link, &[], state).await
+}
+
+async fn next_page(link: &Link, prefixes: &[&str], mut state: ScanState) -> Result<Page, StoreError> {
+    let step = state.next_step();
+    let pipeline = step.pipeline(prefixes);
+    if pipeline.is_empty() {
+        return Ok(Page::default());
+    }
+    let limit = PATIENCE + limit_for(step.read.iter().map(|measured| measured.bytes).sum());
+    let (server, answers) = link.again_with(|live| ask(link, live, &pipeline, limit)).await?;
+    if state.server.as_ref().is_some_and(|before| *before != server) {
+        return Err(StoreError::ScanLost);
+    }
+    state.server = Some(server);
+    let walked = if step.walk.is_some() { WALK } else { 0 };
+    let mut page = Page { walked, ..Page::default() };
+    step.take(answers, prefixes, &mut state, &mut page.items)?;
+    page.next = (!state.is_done()).then_some(Cursor(Position::Scan(state)));
+    Ok(page)
+}
+
+/// Asks one server, and says which.
+async fn ask(
+    link: &Link,
+    live: Live,
+    pipeline: &Pipeline,
+    limit: Duration,
+) -> Result<(Arc<str>, Vec<Value>), Fault> {
+    let server = link.server(&live).await?;
+    let answers = link.ask(&live, limit, run(pipeline, live.clone())).await?;
+    Ok((server, answers))
+}
+
+/// Runs the commands; a server that does not know the script gets it first.
+async fn run(pipeline: &Pipeline, mut live: Live) -> RedisResult<Vec<Value>> {
+    match pipeline.query_async(&mut live.wire).await {
+        Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+            MEASURE.load_async(&mut live.wire).await?;
+            pipeline.query_async(&mut live.wire).await
+        }
+        outcome => outcome,
+    }
+}
+
+impl Step {
+    fn pipeline(&self, prefixes: &[&str]) -> Pipeline {
+        let mut pipeline = pipe();
+        if !self.read.is_empty() {
+            let mget = pipeline.cmd("MGET");
+            for measured in &self.read {
+                mget.arg(&measured.key);
+            }
+        }
+        for keys in self.measure.chunks(PAGE_KEYS) {
+            pipeline.cmd("EVALSHA").arg(MEASURE.get_hash()).arg(keys.len()).arg(keys);
+        }
+        if let Some(cursor) = &self.walk {
+            pipeline.cmd("SCAN").arg(cursor).arg("MATCH").arg(pattern(prefixes)).arg("COUNT").arg(WALK);
+        }
+        pipeline
+    }
+
+    /// Takes the answers, in the order of the pipeline.
+    fn take(
+        self,
+        answers: Vec<Value>,
+        prefixes: &[&str],
+        state: &mut ScanState,
+        items: &mut Vec<Item>,
+    ) -> Result<(), StoreError> {
+        let mut answers = answers.into_iter();
+        let mut next = |command| match answers.next() {
+            Some(Value::Array(parts)) => Ok(parts),
+            _ => Err(unexpected(command)),
+        };
+        if !self.read.is_empty() {
+            take_values(self.read, next("MGET")?, items);
+        }
+        let mut sizes = Vec::with_capacity(self.measure.len());
+        for _ in 0..self.measure.len().div_ceil(PAGE_KEYS) {
+            sizes.extend(next("a script")?);
+        }
+        take_sizes(self.measure, sizes, state, items)?;
+        if self.walk.is_some() {
+            take_names(next("SCAN")?, prefixes, state, items)?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes the values; keys that are gone by now are left out.
+fn take_values(read: Vec<Measured>, values: Vec<Value>, items: &mut Vec<Item>) {
+    items.reserve(read.len());
+    for (Measured { key, .. }, value) in read.into_iter().zip(values) {
+        if let Value::BulkString(bytes) = value {
+            items.push(Item { key, content: Ok(bytes) });
         }
     }
-    keys
 }
 
-/// Asks for the sizes of values before any of them is read, and reports what cannot be read.
-async fn measure(link: &Link, keys: Vec<String>, items: &mut Vec<Item>) -> Result<Vec<Measured>, StoreError> {
-    if keys.is_empty() {
-        return Ok(Vec::new());
+/// Takes the sizes of values before any of them is read, and reports what cannot be read.
+fn take_sizes(
+    keys: Vec<String>,
+    sizes: Vec<Value>,
+    state: &mut ScanState,
+    items: &mut Vec<Item>,
+) -> Result<(), StoreError> {
+    if keys.len() != sizes.len() {
+        return Err(unexpected("a script"));
     }
-    let all = &keys;
-    let odd = link.again(limit_for(0), |mut c| async move {
-        MEASURE.key(all).arg(SMALL).invoke_async::<Vec<(usize, Value)>>(&mut c).await
-    });
-    let mut odd = odd.await?.into_iter().peekable();
-    let mut measured = Vec::with_capacity(keys.len());
-    for (at, key) in keys.into_iter().enumerate() {
-        let size = match odd.next_if(|(place, _)| *place == at) {
-            None => Ok(SMALL),
-            Some((_, what)) => read_size(what)?,
-        };
-        match size {
-            Ok(bytes) => measured.push(Measured { key, bytes }),
+    for (key, size) in keys.into_iter().zip(sizes) {
+        match read_size(size)? {
+            Ok(bytes) => state.waiting.push(Measured { key, bytes }),
             Err(why) => items.push(Item { key, content: Err(why) }),
         }
     }
-    measured.reverse();
-    Ok(measured)
+    state.waiting.reverse();
+    Ok(())
 }
 
 fn read_size(what: Value) -> Result<Result<usize, Unreadable>, StoreError> {
@@ -157,29 +238,42 @@ fn read_size(what: Value) -> Result<Result<usize, Unreadable>, StoreError> {
     }
 }
 
-/// Reads the values; keys that are gone by now are left out.
-async fn read(link: &Link, keys: Vec<String>, items: &mut Vec<Item>) -> Result<(), StoreError> {
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let mut mget = cmd("MGET");
-    mget.arg(&keys);
-    let (mget, limit) = (&mget, limit_for(VALUE_LIMIT.max(PAGE_BYTES)));
-    let answer = link.again(limit, |mut c| async move { mget.query_async::<Value>(&mut c).await }).await?;
-    let Value::Array(values) = answer else { return Err(unexpected("MGET")) };
-    items.reserve(keys.len());
-    for (key, value) in keys.into_iter().zip(values) {
-        if let Value::BulkString(bytes) = value {
-            items.push(Item { key, content: Ok(bytes) });
+/// Takes where to go on, and the keys that are wanted; reports those that are no text.
+fn take_names(
+    answer: Vec<Value>,
+    prefixes: &[&str],
+    state: &mut ScanState,
+    items: &mut Vec<Item>,
+) -> Result<(), StoreError> {
+    let Ok([Value::BulkString(next), Value::Array(names)]) = <[Value; 2]>::try_from(answer) else {
+        return Err(unexpected("SCAN"));
+    };
+    state.cursor = (next != b"0").then_some(next);
+    for name in names {
+        let Value::BulkString(name) = name else { continue };
+        if !prefixes.iter().any(|prefix| name.starts_with(prefix.as_bytes())) {
+            continue;
+        }
+        match String::from_utf8(name) {
+            Ok(key) => state.found.push(key),
+            Err(bad) => items.push(Item {
+                key: String::from_utf8_lossy(bad.as_bytes()).into_owned(),
+                content: Err(Unreadable::KeyNotText),
+            }),
         }
     }
     Ok(())
 }
 
-/// The pattern that matches all keys with this prefix, and no others.
-fn pattern(prefix: &str) -> String {
-    let mut pattern = String::with_capacity(prefix.len() + 1);
-    for c in prefix.chars() {
+/// The pattern that matches all keys with what these prefixes have in common, and no others.
+fn pattern(prefixes: &[&str]) -> String {
+    let (first, others) = prefixes.split_first().unwrap_or((&"", &[]));
+    let mut pattern = String::with_capacity(first.len() + 1);
+    for (at, c) in first.char_indices() {
+        let with = first.get(..at + c.len_utf8()).unwrap_or_default();
+        if !others.iter().all(|other| other.starts_with(with)) {
+            break;
+        }
         if matches!(c, '*' | '?' | '[' | ']' | '\\') {
             pattern.push('\\');
         }
@@ -199,21 +293,29 @@ mod tests {
 
     #[test]
     fn the_characters_of_a_pattern_stand_for_themselves_in_a_prefix() {
-        assert_eq!(pattern(r"a*b?[c]\:"), r"a\*b\?\[c\]\\:*");
+        assert_eq!(pattern(&[r"a*b?[c]\:"]), r"a\*b\?\[c\]\\:*");
+    }
+
+    #[test]
+    fn the_pattern_of_several_prefixes_is_what_they_have_in_common() {
+        assert_eq!(pattern(&["é*:tools:", "é*:templates:"]), r"é\*:t*");
+        assert_eq!(pattern(&["a", "b"]), "*");
+        assert_eq!(pattern(&["ab", "a"]), "a*");
     }
 
     #[test]
     fn a_page_takes_keys_in_order_until_the_next_value_would_not_fit() {
         let sizes = [PAGE_BYTES - 1, 1, 1, VALUE_LIMIT, 0];
-        let mut state = ScanState { server: None, waiting: Vec::new() };
+        let mut state = ScanState { cursor: None, ..ScanState::start() };
         for (n, bytes) in sizes.into_iter().enumerate().rev() {
             state.waiting.push(Measured { key: n.to_string(), bytes });
         }
-        assert_eq!(state.take_page(), ["0", "1"]);
-        assert_eq!(state.take_page(), ["2"]);
-        assert_eq!(state.take_page(), ["3"]);
-        assert!(!state.is_done());
-        assert_eq!(state.take_page(), ["4"]);
+        let mut take =
+            || -> Vec<String> { state.take_page().into_iter().map(|measured| measured.key).collect() };
+        assert_eq!(take(), ["0", "1"]);
+        assert_eq!(take(), ["2"]);
+        assert_eq!(take(), ["3"]);
+        assert_eq!(take(), ["4"]);
         assert!(state.is_done());
     }
 }
