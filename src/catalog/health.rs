@@ -175,7 +175,8 @@ fn looks_like_loss(missing: &[Missing]) -> bool {
 }
 
 fn in_words(missing: &[Missing]) -> String {
-    let words: Vec<String> = missing.iter().map(|m| format!("{} of {} {}s", m.gone, m.known, m.kind)).collect();
+    let words: Vec<String> =
+        missing.iter().map(|m| format!("{} of {} {}s", m.gone, m.known, m.kind)).collect();
     format!("{} are", words.join(", "))
 }
 
@@ -203,7 +204,8 @@ mod tests {
 
     #[test]
     fn a_loss_is_believed_when_its_time_is_over_and_forgotten_when_all_is_back() {
-        let (none, all) = (missing([(0, 0), (0, 3), (0, 0), (0, 0)]), missing([(0, 0), (3, 3), (0, 0), (0, 0)]));
+        let (none, all) =
+            (missing([(0, 0), (0, 3), (0, 0), (0, 0)]), missing([(0, 0), (3, 3), (0, 0), (0, 0)]));
         let less = missing([(0, 0), (1, 3), (0, 0), (0, 0)]);
         let minute = Duration::from_secs(60);
         let mut state = StoreState::new(minute);

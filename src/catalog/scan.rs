@@ -122,7 +122,10 @@ impl Catalog {
             if !matches!(found, Err(StoreError::ScanLost)) {
                 break;
             }
-            tracing::info!(store = self.store.describe(), "another server answers; reading the store from its begin");
+            tracing::info!(
+                store = self.store.describe(),
+                "another server answers; reading the store from its begin"
+            );
             found = self.read_and_ask().await;
         }
         found
@@ -254,7 +257,10 @@ impl Catalog {
             store.loss = None;
         }
         self.publish(&mut state);
-        tracing::warn!(documents = gone.len(), "what is gone from the store is forgotten, as it was confirmed");
+        tracing::warn!(
+            documents = gone.len(),
+            "what is gone from the store is forgotten, as it was confirmed"
+        );
         Ok(gone.len())
     }
 }

@@ -189,7 +189,9 @@ impl From<WriteError> for ApiError {
 /// What a store says to a write: when it is unavailable, the answer says whether the write may have been done.
 fn write_refused(failure: &StoreError) -> ApiError {
     match failure {
-        StoreError::Unsure { .. } => ApiError::from(failure).with_details(json!({"may_have_been_done": true})),
+        StoreError::Unsure { .. } => {
+            ApiError::from(failure).with_details(json!({"may_have_been_done": true}))
+        }
         _ if failure.kind() == Kind::Unavailable => {
             let message = format!("{failure}; the write was not done: try it again later");
             ApiError::new(failure.kind(), "store_unavailable", message)

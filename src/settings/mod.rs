@@ -99,7 +99,12 @@ pub struct Store {
 
 impl Default for Store {
     fn default() -> Store {
-        Store { url: "embedded:data".into(), prefix: "shenma:".into(), scan_seconds: 5, keep_missing_seconds: 60 }
+        Store {
+            url: "embedded:data".into(),
+            prefix: "shenma:".into(),
+            scan_seconds: 5,
+            keep_missing_seconds: 60,
+        }
     }
 }
 

@@ -35,6 +35,7 @@ async fn a_scan_does_not_go_on_at_another_server() {
     assert!(page.next.is_some());
     proxy.move_after(1, second.port);
     store.ping().await.ok();
+    assert!(!proxy.will_move());
     let lost = store.scan(&["k:"], page.next).await.unwrap_err();
     assert_eq!(lost, StoreError::ScanLost);
     assert_eq!(keys(&*store, "k:").await.len(), 25_000);
@@ -151,4 +152,29 @@ async fn keys_that_are_named_are_read_as_they_are_and_absent_ones_left_out() {
     let found: Vec<_> = found.iter().map(|item| (item.key.as_str(), item.content.is_ok())).collect();
     assert_eq!(found, [("k:000000", true), ("k:000002", true), ("k:list", false)]);
     assert!(store.read(Vec::new()).await.unwrap().next.is_none());
+}
+
+#[tokio::test]
+async fn a_scan_of_a_slow_server_needs_few_answers() {
+    let server = RedisServer::start();
+    fill(&server, 30_000);
+    let mut pipeline = redis::pipe();
+    for n in 0..30_000 {
+        pipeline.set(format!("other:{n}"), n).ignore();
+    }
+    pipeline.exec(&mut server.connection()).unwrap();
+    let proxy = Proxy::before(server.port);
+    proxy.delay(Duration::from_millis(100));
+    let store = store::open(&proxy.url()).await.unwrap();
+    let (mut from, mut pages) = (None, 0);
+    loop {
+        let page = store.scan(&["k:"], from).await.unwrap();
+        pages += 1;
+        from = page.next;
+        if from.is_none() {
+            break;
+        }
+    }
+    assert!(pages < 20, "{pages} pages for 60,000 keys");
+    assert!(proxy.passed() > pages, "a page is a request");
 }

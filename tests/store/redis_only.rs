@@ -100,7 +100,7 @@ async fn a_scan_of_100_000_keys_is_complete() {
 
 #[tokio::test]
 async fn a_user_with_the_least_rights_and_a_password_works_in_the_database_of_the_address() {
-    let rights = "+select +ping +scan +mget +get +strlen +type +set +del +evalsha +script|load";
+    let rights = "+select +ping +scan +mget +get +strlen +type +set +del +evalsha +script|load +time +info";
     let arguments = format!("--user default off --user writer on >p@ss ~my:* {rights}");
     let server = RedisServer::start_with(&arguments.split(' ').collect::<Vec<_>>());
     let address = format!("127.0.0.1:{}/3", server.port());

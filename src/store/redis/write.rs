@@ -155,7 +155,9 @@ async fn clock(link: &Link) -> Result<(Live, Option<u64>), Fault> {
         let (mut wire, time) = (live.wire.clone(), cmd("TIME"));
         let time = async { time.query_async::<(u64, u64)>(&mut wire).await };
         match link.ask(&live, limit_for(0), time).await {
-            Ok((seconds, micros)) => Ok((live, Some(seconds.saturating_mul(1_000_000).saturating_add(micros)))),
+            Ok((seconds, micros)) => {
+                Ok((live, Some(seconds.saturating_mul(1_000_000).saturating_add(micros))))
+            }
             Err(fault) if fault.is_not_permitted() => Ok((live, None)),
             Err(fault) => Err(fault),
         }
