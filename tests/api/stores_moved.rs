@@ -53,8 +53,8 @@ async fn a_fail_over_in_the_middle_of_a_scan_loses_no_document() {
     let app = start(proxy.url(), 60).await;
     assert_eq!(prompts(&app.get("/api/status").await), COUNT as u64);
     // Wherever in a scan the move comes, no document may be missing, not for a moment.
-    for (requests, server) in [(7, &second), (9, &first), (11, &second)] {
-        proxy.move_after(requests, server.port);
+    for (requests, server) in [(20, &second), (10, &first), (30, &second)] {
+        proxy.move_after(requests, b"shenma:templates:", server.port);
         let since = Instant::now();
         while proxy.will_move() || since.elapsed() < Duration::from_millis(2_500) {
             assert!(since.elapsed() < Duration::from_secs(60), "no scan came to the move");

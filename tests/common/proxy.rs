@@ -5,6 +5,13 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+/// Where to go on when so many more requests with the marker were passed on.
+struct Move {
+    marker: Vec<u8>,
+    requests: usize,
+    server: u16,
+}
+
 /// The proxy; its threads end when the test does.
 pub struct Proxy {
     pub port: u16,
@@ -27,8 +34,8 @@ struct State {
     delay: Duration,
     /// How many requests were passed on.
     passed: usize,
-    /// What is done when so many requests were passed on.
-    after: Option<(usize, u16)>,
+    /// The move that is to come.
+    next: Option<Move>,
     clients: Vec<TcpStream>,
 }
 
@@ -90,19 +97,30 @@ impl Proxy {
         self.shared.lock().passed
     }
 
-    /// Moves to another server when so many more requests were passed on: connections are closed, new ones go there.
-    pub fn move_after(&self, requests: usize, server: u16) {
-        let mut state = self.shared.lock();
-        state.after = Some((state.passed + requests, server));
+    /// Moves to another server when so many more requests that contain `marker` were passed on: connections are closed,
+    /// new ones go there.
+    pub fn move_after(&self, requests: usize, marker: &[u8], server: u16) {
+        self.shared.lock().next = Some(Move { marker: marker.to_vec(), requests, server });
     }
 
     /// Whether a move that was asked for is still to come.
     pub fn will_move(&self) -> bool {
-        self.shared.lock().after.is_some()
+        self.shared.lock().next.is_some()
     }
 }
 
 impl State {
+    /// Counts a request that was passed on, and moves if it is time.
+    fn count(&mut self, request: &[u8]) {
+        let Some(next) = self.next.as_mut().filter(|next| contains(request, &next.marker)) else { return };
+        next.requests -= 1;
+        if next.requests == 0 {
+            self.server = next.server;
+            self.next = None;
+            self.cut();
+        }
+    }
+
     fn cut(&mut self) {
         for client in self.clients.drain(..) {
             // One that has left by itself is fine.
@@ -138,11 +156,7 @@ impl Shared {
             }
             let mut state = self.lock();
             state.passed += 1;
-            let passed = state.passed;
-            if let Some((_, port)) = state.after.take_if(|(after, _)| passed >= *after) {
-                state.server = port;
-                state.cut();
-            }
+            state.count(&chunk[..read]);
         }
         let _ = server.shutdown(Shutdown::Both);
     }
@@ -150,7 +164,7 @@ impl Shared {
     fn wait_while_held(&self, chunk: &[u8]) {
         let mut state = self.lock();
         let is_held = |state: &State| match &state.held {
-            Some(marker) => marker.is_empty() || chunk.windows(marker.len()).any(|part| part == marker),
+            Some(marker) => contains(chunk, marker),
             None => false,
         };
         if !is_held(&state) {
@@ -179,4 +193,8 @@ impl Shared {
         }
         let _ = client.shutdown(Shutdown::Both);
     }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
 }

@@ -33,7 +33,7 @@ async fn a_scan_does_not_go_on_at_another_server() {
     let store = store::open(&proxy.url()).await.unwrap();
     let page = store.scan(&["k:"], None).await.unwrap();
     assert!(page.next.is_some());
-    proxy.move_after(1, second.port);
+    proxy.move_after(1, b"PING", second.port);
     store.ping().await.ok();
     assert!(!proxy.will_move());
     let lost = store.scan(&["k:"], page.next).await.unwrap_err();
