@@ -16,7 +16,7 @@ mod suite;
 
 use std::sync::Arc;
 
-use ai_prompt_shell::store::{self, Cursor, Item, Store};
+use ai_prompt_shell::store::{self, Item, Page, Store};
 use redis_server::RedisServer;
 use tempfile::TempDir;
 
@@ -45,16 +45,18 @@ async fn redis_store() -> Fresh {
 
 /// All items with this prefix, page by page.
 async fn scan_all(store: &dyn Store, prefix: &str) -> Vec<Item> {
-    let mut items = Vec::new();
-    let mut from: Option<Cursor> = None;
-    loop {
-        let page = store.scan(&[prefix], from).await.unwrap();
-        items.extend(page.items);
-        from = page.next;
-        if from.is_none() {
-            return items;
-        }
+    let first = store.scan(&[prefix], None).await.unwrap();
+    to_the_end(store, &[prefix], first).await
+}
+
+/// The items of this page and of all that follow.
+async fn to_the_end(store: &dyn Store, prefixes: &[&str], mut page: Page) -> Vec<Item> {
+    let mut items = std::mem::take(&mut page.items);
+    while let Some(next) = page.next {
+        page = store.scan(prefixes, Some(next)).await.unwrap();
+        items.append(&mut page.items);
     }
+    items
 }
 
 /// The keys with this prefix, sorted, each once.

@@ -1,11 +1,12 @@
 //! The conformance suite: each test runs against a fresh store of each backend.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ai_prompt_shell::store::{Etag, Expect, Store, StoreError, VALUE_LIMIT};
 
-use super::{keys, scan_all};
+use super::{keys, scan_all, to_the_end};
 
 type AnyStore = Arc<dyn Store>;
 
@@ -42,6 +43,10 @@ conformance! {
     a_vanished_value_counts_as_absent
     a_time_to_live_of_any_length_is_accepted
     a_scan_finds_exactly_the_keys_with_the_prefix
+    a_scan_of_several_prefixes_finds_the_keys_of_each
+    a_scan_of_no_prefix_finds_nothing
+    named_keys_are_read_and_absent_ones_left_out
+    named_keys_come_in_pages_of_bounded_size
     a_scan_reads_the_bytes_as_they_are
     a_scan_of_nothing_is_empty
     a_scan_of_large_values_comes_in_pages_of_bounded_size
@@ -169,6 +174,56 @@ async fn a_scan_finds_exactly_the_keys_with_the_prefix(store: AnyStore) {
     expected.sort();
     assert_eq!(keys(&*store, r"p*[a]?\:").await, expected);
     assert_eq!(keys(&*store, "").await.len(), with.len() + without.len());
+}
+
+async fn a_scan_of_several_prefixes_finds_the_keys_of_each(store: AnyStore) {
+    for key in ["r:a:1", "r:a:2", "r:b:1", "r:c:1", "r:a", "q:a:1", "s"] {
+        store.put(key, key.as_bytes(), Expect::Any, None).await.unwrap();
+    }
+    for (prefixes, expected) in [
+        (&["r:c:", "r:a:"][..], &["r:a:1", "r:a:2", "r:c:1"][..]),
+        (&["r:none:", "s"], &["s"]),
+        (&["r:none:", "t"], &[]),
+    ] {
+        let first = store.scan(prefixes, None).await.unwrap();
+        let items = to_the_end(&*store, prefixes, first).await;
+        assert!(items.iter().all(|item| item.content.as_deref() == Ok(item.key.as_bytes())), "{items:?}");
+        let found: BTreeSet<&str> = items.iter().map(|item| item.key.as_str()).collect();
+        assert_eq!(found, expected.iter().copied().collect());
+    }
+}
+
+async fn a_scan_of_no_prefix_finds_nothing(store: AnyStore) {
+    store.put("k", b"1", Expect::Any, None).await.unwrap();
+    let first = store.scan(&[], None).await.unwrap();
+    assert_eq!(to_the_end(&*store, &[], first).await, []);
+}
+
+async fn named_keys_are_read_and_absent_ones_left_out(store: AnyStore) {
+    for key in ["a", "b", "c"] {
+        store.put(key, key.as_bytes(), Expect::Any, None).await.unwrap();
+    }
+    let first = store.read(["c", "none", "a"].map(str::to_owned).to_vec()).await.unwrap();
+    let mut items = to_the_end(&*store, &[], first).await;
+    items.sort_by(|a, b| a.key.cmp(&b.key));
+    let found: Vec<_> = items.iter().map(|item| (item.key.as_str(), item.content.as_deref())).collect();
+    assert_eq!(found, [("a", Ok(&b"a"[..])), ("c", Ok(&b"c"[..]))]);
+    assert_eq!(store.read(Vec::new()).await.unwrap().items, []);
+}
+
+async fn named_keys_come_in_pages_of_bounded_size(store: AnyStore) {
+    let keys: Vec<String> = (0..10).map(|n| format!("large:{n}")).collect();
+    for key in &keys {
+        store.put(key, &vec![7; 1024 * 1024], Expect::Any, None).await.unwrap();
+    }
+    let mut page = store.read(keys).await.unwrap();
+    let mut count = page.items.len();
+    while let Some(next) = page.next {
+        page = store.scan(&[], Some(next)).await.unwrap();
+        assert!(page.items.len() <= 5, "{} MiB in one page", page.items.len());
+        count += page.items.len();
+    }
+    assert_eq!(count, 10);
 }
 
 async fn a_scan_reads_the_bytes_as_they_are(store: AnyStore) {

@@ -168,12 +168,12 @@ impl Link {
 
     /// Which server this connection leads to: its run id; or, if the user may not ask for it, a name for the connection
     /// alone, so that a new one counts as another server.
-    pub(super) async fn server(&self, live: &Live) -> Result<Arc<str>, Fault> {
+    pub(super) async fn server(&self, live: &Live, limit: Duration) -> Result<Arc<str>, Fault> {
         let ask = || async {
             let mut wire = live.wire.clone();
             let mut info = cmd("INFO");
             info.arg("server");
-            let info = self.ask(live, COMMAND_LIMIT, async { info.query_async::<String>(&mut wire).await });
+            let info = self.ask(live, limit, async { info.query_async::<String>(&mut wire).await });
             let run_id = match info.await {
                 Ok(info) => run_id(&info),
                 Err(fault) if fault.is_refusal() => None,

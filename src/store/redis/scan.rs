@@ -133,7 +133,7 @@ async fn ask(
     pipeline: &Pipeline,
     limit: Duration,
 ) -> Result<(Arc<str>, Vec<Value>), Fault> {
-    let server = link.server(&live).await?;
+    let server = link.server(&live, limit).await?;
     let answers = link.ask(&live, limit, run(pipeline, live.clone())).await?;
     Ok((server, answers))
 }
