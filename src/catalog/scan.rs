@@ -33,7 +33,7 @@ const ASKED_AT_ONCE: usize = 5_000;
 /// A document as the scan read it.
 type Changed = (DocumentKind, Result<Arc<[u8]>, Reason>);
 
-/// What was read, for what it costs.
+/// What one reading read, for what it costs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Work {
     /// Keys that the store looked at.
@@ -84,16 +84,10 @@ impl Work {
         let nanoseconds = self.walked * 300 + self.read * 4_000 + self.bytes * 2;
         Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
     }
-
-    fn add(&mut self, other: Work) {
-        self.walked += other.walked;
-        self.read += other.read;
-        self.bytes += other.bytes;
-    }
 }
 
 impl Catalog {
-    /// Reads the store and takes what has changed.
+    /// Reads the store and takes what has changed; returns what its last reading read (there are more only after a change).
     ///
     /// # Errors
     /// When the store cannot be read; then nothing is taken.
@@ -157,9 +151,8 @@ impl Catalog {
             if (found.changed.is_empty() && found.unseen.is_empty()) || !found.is_small() {
                 break;
             }
-            let mut again = self.read_all().await?;
+            let again = self.read_all().await?;
             let stood_still = again.changed == found.changed && again.unseen == found.unseen;
-            again.work.add(found.work);
             found = again;
             if stood_still {
                 break;

@@ -24,7 +24,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(2);
 const REST_AFTER_SCAN: u32 = 20;
 
 /// But not longer than this: changes must not come late without end.
-const REST_MAX: Duration = Duration::from_secs(15);
+const REST_MAX: Duration = Duration::from_secs(10);
 
 impl Catalog {
     /// Reads all sources once; a store that cannot be read is noted, and read later by [`Catalog::follow`].
