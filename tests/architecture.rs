@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 9] = [
 const TOP: &str = "cli";
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     ("actix_web", &["http"]),
     ("minijinja", &["template/jinja"]),
     ("minijinja_contrib", &["template/jinja"]),
@@ -32,6 +32,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ("rmcp", &["tools/mcp"]),
     ("moka", &["tools"]),
     ("jsonschema::", &["schema"]),
+    ("referencing::", &["schema"]),
     ("clap", &["cli"]),
     ("config::", &["settings"]),
     ("notify::", &["catalog"]),

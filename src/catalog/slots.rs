@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool, is_file_reference};
-use crate::schema;
+use crate::schema::{self, Effort};
 use crate::value::{Value, from_json};
 
 /// Where a document comes from; later layers beat earlier ones.
@@ -262,7 +262,7 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<schema::Violation>
         without_nulls(json);
     }
     let document = schema::document(kind.noun()).and_then(|document| document.schema.as_ref());
-    let mut violations = document.map_or_else(Vec::new, |schema| schema.violations(json));
+    let mut violations = document.map_or_else(Vec::new, |schema| schema.violations(json, Effort::SERVING));
     match kind {
         DocumentKind::Prompt => file_references(json, "", &mut violations),
         DocumentKind::Extension => {

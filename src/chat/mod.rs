@@ -17,10 +17,11 @@ pub use error::ChatFailure;
 pub use request::{PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
-use crate::content::unfold;
+use crate::content::{Conversation, Folded};
 use crate::llm::{Answer, Caller, Llm, LlmError, PROMPT};
 use crate::memory::Buffered;
 use crate::model::Id;
+use crate::pool::Lane;
 use crate::render::{Content, Rendered, Renderer};
 use crate::value::RawObject;
 
@@ -79,7 +80,7 @@ impl Chat {
         let started = Instant::now();
         let PromptRequest { id, variables, mut body } = request;
         let rendered = self.renderer.render(&id, variables, caller.trace().clone()).await?;
-        self.complete(&mut body, &rendered)?;
+        self.complete(&mut body, &rendered).await?;
         self.answer(&body, caller, Some((id, started.elapsed()))).await
     }
 
@@ -140,8 +141,8 @@ impl Chat {
 
     /// Puts into a request what the prompt says: its messages before those of the request, and whatever else the request
     /// leaves open. Explicit nulls leave nothing open.
-    fn complete(&self, body: &mut RawObject, rendered: &Rendered) -> Result<(), ChatFailure> {
-        let config = put_messages(body, rendered)?;
+    async fn complete(&self, body: &mut RawObject, rendered: &Rendered) -> Result<(), ChatFailure> {
+        let config = self.put_messages(body, rendered).await?;
         if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
             body.remove("model");
         }
@@ -149,27 +150,42 @@ impl Chat {
         let suggested = suggested.filter(|(name, _)| !OF_THE_REQUEST.contains(&name.as_str()));
         body.fill(suggested).map_err(unwritable)
     }
-}
 
-/// Puts the prompt's messages, and then those of the request, into it; gives the parameters that they bring.
-fn put_messages(body: &mut RawObject, rendered: &Rendered) -> Result<Map<String, Json>, ChatFailure> {
-    let more: Option<Vec<Box<RawValue>>> =
-        body.read("messages").map_err(|_| ChatFailure::invalid("messages", "must be a list of messages"))?;
-    let more = more.unwrap_or_default();
-    // Most prompts are neither followed by other messages nor made of content objects, and are written once.
-    if more.is_empty() && !rendered.prompt.body.has_content_objects() {
-        match &rendered.content {
-            Content::Text(text) => body.set("messages", &[UserMessage::says(text)]),
-            Content::Messages(messages) => body.set("messages", messages),
+    /// Puts the prompt's messages, and then those of the request, into it; gives the parameters that they bring.
+    async fn put_messages(
+        &self,
+        body: &mut RawObject,
+        rendered: &Rendered,
+    ) -> Result<Map<String, Json>, ChatFailure> {
+        let more: Option<Vec<Box<RawValue>>> = body
+            .read("messages")
+            .map_err(|_| ChatFailure::invalid("messages", "must be a list of messages"))?;
+        let more = more.unwrap_or_default();
+        // Most prompts are neither followed by other messages nor made of content objects, and are written once.
+        if more.is_empty() && !rendered.prompt.body.has_content_objects() {
+            match &rendered.content {
+                Content::Text(text) => body.set("messages", &[UserMessage::says(text)]),
+                Content::Messages(messages) => body.set("messages", messages),
+            }
+            .map_err(unwritable)?;
+            return Ok(Map::new());
         }
-        .map_err(unwritable)?;
-        return Ok(Map::new());
+        let mut messages = written(&rendered.content)?;
+        messages.extend(more);
+        let conversation = self.unfolded(messages).await?;
+        body.set("messages", &conversation.messages).map_err(unwritable)?;
+        Ok(conversation.config)
     }
-    let mut messages = written(&rendered.content)?;
-    messages.extend(more);
-    let conversation = unfold(messages)?;
-    body.set("messages", &conversation.messages).map_err(unwritable)?;
-    Ok(conversation.config)
+
+    /// The messages without content objects; in the pool, if schemas that they bring have to be checked.
+    async fn unfolded(&self, messages: Vec<Box<RawValue>>) -> Result<Conversation, ChatFailure> {
+        let folded = Folded::read(messages);
+        let conversation = match folded.is_long() {
+            true => self.renderer.aside(Lane::Long, move || folded.unfold()).await?,
+            false => folded.unfold(),
+        };
+        Ok(conversation?)
+    }
 }
 
 fn unwritable(error: serde_json::Error) -> ChatFailure {

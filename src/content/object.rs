@@ -98,6 +98,11 @@ impl Message {
         }
     }
 
+    /// Whether unfolding the message means to hold it against a schema.
+    pub(super) fn is_to_be_checked(&self) -> bool {
+        matches!(self, Message::Folded(object) if object.is_to_be_checked())
+    }
+
     /// The type with which the message has its turn.
     pub(super) fn kind(&self) -> Type {
         match self {
@@ -145,6 +150,11 @@ impl Object {
             return None;
         }
         Some(Object { path, kind, around, members })
+    }
+
+    /// Whether the object brings a schema that it is to be held against.
+    pub(super) fn is_to_be_checked(&self) -> bool {
+        self.kind == Type::Input && self.members.get("schema").is_some_and(|schema| !schema.is_null())
     }
 
     /// The role that the message names.

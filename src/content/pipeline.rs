@@ -8,7 +8,7 @@ use super::block::{Blocks, Data};
 use super::error::Faults;
 use super::object::{Message, Object, Type, is_instruction};
 use super::{ContentError, Conversation};
-use crate::schema::{Schema, Violation};
+use crate::schema::{Effort, Schema, Violation};
 
 /// What the handlers of the types have made so far.
 #[derive(Debug, Default)]
@@ -16,10 +16,10 @@ pub(super) struct Pipeline {
     config: Map<String, Json>,
     blocks: Blocks,
     rest: Vec<Box<RawValue>>,
+    /// How many inputs have a schema in all: they share the time for checking them.
+    pub(super) inputs: u64,
     /// How many inputs had a schema.
     schemas: usize,
-    /// The work of checking them.
-    work: usize,
     pub(super) faults: Faults,
 }
 
@@ -54,8 +54,6 @@ pub(super) const INPUT: &str = "Take this input as a structured prompt: its memb
 
 /// The most inputs of one list that are held against a schema: a short schema can take milliseconds to compile.
 pub(super) const SCHEMAS_MAX: usize = 32;
-/// How much work checking the inputs of one list may be: values of a schema times values of its input, all together.
-pub(super) const WORK_MAX: usize = 1_000_000;
 
 impl Pipeline {
     /// Hands the message to the handler of its type.
@@ -99,25 +97,21 @@ impl Pipeline {
 
     /// Holds an input against its schema; violations are told from the object at `path`.
     ///
-    /// The schema is a stranger's: it may make much of little. So its size times the input's has a bound, and where it refers
-    /// to itself, which multiplies the violations without end, it is only asked whether the input fits.
+    /// The schema is a stranger's: it may make much of little. Each check is bounded by itself, and their number here.
     fn validate(&mut self, path: &str, input: &Json, schema: &Json) {
         self.schemas += 1;
-        self.work = self.work.saturating_add(values(schema).saturating_mul(values(input)));
-        if self.schemas > SCHEMAS_MAX || self.work > WORK_MAX {
-            let message = format!("at most {SCHEMAS_MAX} inputs can have a schema, and not very large ones");
-            return self.faults.add(format!("{path}/schema"), message);
+        if self.schemas > SCHEMAS_MAX {
+            return self
+                .faults
+                .add(format!("{path}/schema"), format!("at most {SCHEMAS_MAX} inputs can have a schema"));
         }
         match Schema::compile(schema) {
-            Ok(known) if refers(schema) => {
-                if !known.is_valid(input) {
-                    self.faults.add(format!("{path}/input"), "does not fit its `schema`");
-                }
-            }
-            Ok(schema) => schema.violations(input).into_iter().for_each(|violation| {
-                let path = format!("{path}/input{}", violation.path);
-                self.faults.add_violation(Violation { path, ..violation });
-            }),
+            Ok(schema) => schema.violations(input, Effort::POOL.shared_by(self.inputs)).into_iter().for_each(
+                |violation| {
+                    let path = format!("{path}/input{}", violation.path);
+                    self.faults.add_violation(Violation { path, ..violation });
+                },
+            ),
             Err(error) => self.faults.add(format!("{path}/schema"), error.to_string()),
         }
     }
@@ -153,30 +147,4 @@ impl Pipeline {
 
 fn raw(message: &impl Serialize, faults: &mut Faults) -> Option<Box<RawValue>> {
     to_raw_value(message).map_err(|error| faults.add("/messages".to_owned(), error.to_string())).ok()
-}
-
-/// How many values a JSON tree holds.
-fn values(json: &Json) -> usize {
-    let mut waiting = vec![json];
-    let mut count = 0;
-    while let Some(json) = waiting.pop() {
-        count += 1;
-        match json {
-            Json::Array(items) => waiting.extend(items),
-            Json::Object(members) => waiting.extend(members.values()),
-            _ => {}
-        }
-    }
-    count
-}
-
-/// Whether a schema refers to a part of itself, or to another one.
-fn refers(schema: &Json) -> bool {
-    match schema {
-        Json::Array(items) => items.iter().any(refers),
-        Json::Object(members) => {
-            members.iter().any(|(name, member)| name.ends_with("Ref") || name == "$ref" || refers(member))
-        }
-        _ => false,
-    }
 }

@@ -105,7 +105,10 @@ impl From<TrialFailure> for ApiError {
         match failure {
             TrialFailure::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
             TrialFailure::NotLoaded(_) => error("not_ready"),
-            TrialFailure::Tool(ToolError::Arguments { .. }) => error("invalid_arguments").about("arguments"),
+            TrialFailure::NotChecked(failure) => ApiError::from(failure),
+            TrialFailure::Tool(ToolError::Arguments { .. } | ToolError::Effort { .. }) => {
+                error("invalid_arguments").about("arguments")
+            }
             TrialFailure::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
             TrialFailure::Tool(ToolError::Forbidden { .. }) => error("tool_forbidden"),
             TrialFailure::Tool(ToolError::Unusable { .. }) => error("tool_unusable"),

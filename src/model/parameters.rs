@@ -1,8 +1,10 @@
 //! The parameters of a prompt: from the list form to a JSON Schema, and the defaults that it names.
 
+use std::collections::HashMap;
+
 use serde_json::{Map as JsonMap, Value as Json};
 
-use crate::value::Value;
+use crate::value::{Map, SmolStr, Value};
 
 /// The JSON Schema of an object, from a schema or from a list of `{name, type, default, description, required}`.
 ///
@@ -82,7 +84,7 @@ pub fn with_defaults(schema: &Json, value: Value) -> Value {
     else {
         return value;
     };
-    let mut filled = std::borrow::Cow::Borrowed(map.as_ref());
+    let mut filled: HashMap<&str, Value> = HashMap::new();
     for (name, property) in properties {
         let next = match (map.get(name), property.get("default")) {
             (None, Some(default)) => with_defaults(property, Value::from(default.clone())),
@@ -91,12 +93,19 @@ pub fn with_defaults(schema: &Json, value: Value) -> Value {
             }
             _ => continue,
         };
-        filled = std::borrow::Cow::Owned(filled.with(name, Some(next)));
+        filled.insert(name, next);
     }
-    match filled {
-        std::borrow::Cow::Borrowed(_) => value,
-        std::borrow::Cow::Owned(map) => Value::from(map),
+    if filled.is_empty() {
+        return value;
     }
+    let mut members: Vec<(SmolStr, Value)> = map
+        .iter()
+        .map(|(name, member)| (name.clone(), filled.remove(name.as_str()).unwrap_or_else(|| member.clone())))
+        .collect();
+    let absent =
+        properties.keys().filter_map(|name| Some((SmolStr::new(name), filled.remove(name.as_str())?)));
+    members.extend(absent);
+    Value::from(Map::from_entries(members))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::report::{CallReport, Outcome, Warning, WaveReport};
 use crate::catalog::Snapshot;
 use crate::memory::{Held, Memory};
 use crate::model::Tool;
+use crate::schema::Effort;
 use crate::template::{ARGUMENT_BYTES, Arguments, Called, Functions};
 use crate::tools::{Answer, Bound, Call, Identity, ToolError, Tools};
 use crate::trace::Trace;
@@ -57,6 +58,10 @@ struct Table {
     held: Option<Held>,
     /// Whether the wave asks for nothing more: it might not come that far with the results.
     closed: bool,
+    /// Whether the run is on a serving thread, and so has less time.
+    inline: bool,
+    /// Whether arguments could not be checked in that time.
+    ran_out: bool,
 }
 
 struct Asked {
@@ -95,9 +100,18 @@ impl Calls {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a run of the templates. What a run that was given up has asked for, the next one asks for again.
-    pub fn open(&self) {
-        self.table().closed = false;
+    /// Begins a run of the templates, on a serving thread (`inline`) or in the pool. What a run that was given up has asked
+    /// for, the next one asks for again.
+    pub fn open(&self, inline: bool) {
+        let mut table = self.table();
+        table.closed = false;
+        table.inline = inline;
+        table.ran_out = false;
+    }
+
+    /// Whether checking the arguments of a call would have taken too long for a serving thread.
+    pub fn ran_out(&self) -> bool {
+        self.table().ran_out
     }
 
     /// Lets the rest of the run ask for nothing more.
@@ -219,18 +233,26 @@ impl Calls {
         waves
     }
 
-    fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments) -> Result<Bound, String> {
+    /// The arguments as the tool takes them, or why it cannot; nothing if telling takes too long for a serving thread.
+    fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments) -> Option<Result<Bound, String>> {
         let allowed = self.limits.allowed.as_ref();
         if allowed.is_some_and(|allowed| !allowed.iter().any(|id| id == tool.id.as_str())) {
-            return Err("the prompt's `limits.tools` does not allow this tool".to_owned());
+            return Some(Err("the prompt's `limits.tools` does not allow this tool".to_owned()));
         }
-        let bound = self.tools.bind(tool, &arguments.positional, &arguments.named);
-        bound.map_err(|error| error.to_string())
+        let inline = self.table().inline;
+        let effort = if inline { Effort::SERVING } else { Effort::SOON };
+        match self.tools.bind(tool, (&arguments.positional, &arguments.named), effort) {
+            Err(ToolError::Effort { .. }) if inline => None,
+            bound => Some(bound.map_err(|error| error.to_string())),
+        }
     }
 
     /// Asks for a call that was not asked for in these words.
     fn ask(&self, tool: &Arc<Tool>, arguments: Arguments, written: Identity) -> Called {
-        let bound = self.bind(tool, &arguments);
+        let Some(bound) = self.bind(tool, &arguments) else {
+            self.table().ran_out = true;
+            return Called::Refused("its arguments take too long to check".to_owned());
+        };
         let identity = match &bound {
             Ok(bound) => bound.identity,
             Err(reason) => Identity::of(&(tool.id.as_str(), reason)),

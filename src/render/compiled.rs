@@ -12,7 +12,7 @@ use super::cost::Cost;
 use super::error::RenderFailure;
 use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
 use crate::model::{Id, Prompt, Reason, TemplateText, with_defaults};
-use crate::schema::{Schema, in_words};
+use crate::schema::{Effort, Schema, in_words};
 use crate::template::{CompileError, Functions, Limits, Partials, Requires, Syntax, Template, detect};
 use crate::value::{Map, Value};
 
@@ -167,7 +167,7 @@ fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> Checke
 /// Whether defaults break the schema that they stand in: then nobody could render the prompt who relies on them.
 fn bad_defaults(document: &Json, schema: &Schema) -> Option<Reason> {
     let defaults = with_defaults(document, Value::from(Map::default())).to_json();
-    let mut violations = schema.violations(&defaults);
+    let mut violations = schema.violations(&defaults, Effort::SOON);
     violations.retain(|violation| violation.missing.is_none() && !violation.path.is_empty());
     let message = format!("defaults in `parameters` do not fit their own schema: {}", in_words(&violations));
     (!violations.is_empty()).then(|| Reason::new(message))

@@ -154,6 +154,18 @@ impl Renderer {
         self.pool.run(Lane::Short, started + self.options.timeout, work).await?
     }
 
+    /// Does work in the pool, within the time limit of a render.
+    ///
+    /// # Errors
+    /// When there is too much to do, or the time limit passes.
+    pub async fn aside<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, RenderFailure> {
+        Ok(self.pool.run(lane, Instant::now() + self.options.timeout, work).await?)
+    }
+
     /// A prompt that is not known may be in a store that could not be read yet.
     fn or_not_loaded(&self, failure: RenderFailure) -> RenderFailure {
         match failure {

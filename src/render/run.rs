@@ -138,14 +138,15 @@ impl Job {
             output_bytes: self.limits.output_bytes,
             deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(began + time)),
         };
-        let attempt = self.attempt(&run);
+        let attempt = self.attempt(&run, stage == Stage::Inline);
+        let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
         let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
         self.compiled.cost.note(stage, began.elapsed(), ran_out);
         attempt
     }
 
-    fn attempt(&self, run: &Run) -> Result<Vec<String>, RenderError> {
-        self.calls.open();
+    fn attempt(&self, run: &Run, inline: bool) -> Result<Vec<String>, RenderError> {
+        self.calls.open(inline);
         let functions: Arc<dyn Functions> = self.calls.clone();
         let mut texts = Vec::with_capacity(self.compiled.templates.len());
         let (mut missing, mut failure, mut pending) = (Vec::new(), None, None);

@@ -1,11 +1,14 @@
 //! One call of a tool outside of any prompt.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{RenderFailure, Renderer};
 use crate::error::{Kind, Kinded};
-use crate::model::Id;
-use crate::tools::{Answer, Call, ToolError};
+use crate::model::{Id, Tool};
+use crate::pool::Lane;
+use crate::schema::Effort;
+use crate::tools::{Answer, Bound, Call, ToolError};
 use crate::trace::Trace;
 use crate::value::Value;
 
@@ -30,6 +33,9 @@ pub enum TrialFailure {
     /// No catalog is loaded yet.
     #[error(transparent)]
     NotLoaded(RenderFailure),
+    /// Its arguments could not be checked in time.
+    #[error(transparent)]
+    NotChecked(RenderFailure),
     /// The tool's own failure.
     #[error(transparent)]
     Tool(#[from] ToolError),
@@ -39,7 +45,7 @@ impl Kinded for TrialFailure {
     fn kind(&self) -> Kind {
         match self {
             TrialFailure::NotFound { .. } => Kind::NotFound,
-            TrialFailure::NotLoaded(failure) => failure.kind(),
+            TrialFailure::NotLoaded(failure) | TrialFailure::NotChecked(failure) => failure.kind(),
             TrialFailure::Tool(error) => error.kind(),
         }
     }
@@ -68,10 +74,21 @@ impl Renderer {
                 return Err(ToolError::Arguments { message }.into());
             }
         };
-        let bound = self.tools.bind(tool, &[], &named)?;
+        let bound = self.bind(tool, named).await?;
         let began = Instant::now();
         let call = Call { tool, bound: &bound, module: snapshot.module_environ(&tool.module), trace };
         let answer = self.tools.call(call).await?;
         Ok(Tried { answer, duration: began.elapsed() })
+    }
+
+    /// The arguments as the tool takes them, checked in the pool if that takes long.
+    async fn bind(&self, tool: &Arc<Tool>, named: Vec<(String, Value)>) -> Result<Bound, TrialFailure> {
+        match self.tools.bind(tool, (&[], &named), Effort::SERVING) {
+            Err(ToolError::Effort { .. }) => {}
+            bound => return Ok(bound?),
+        }
+        let (tools, tool) = (self.tools.clone(), tool.clone());
+        let bound = self.aside(Lane::Short, move || tools.bind(&tool, (&[], &named), Effort::POOL));
+        Ok(bound.await.map_err(TrialFailure::NotChecked)??)
     }
 }

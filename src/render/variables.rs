@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value as Json;
-
 use super::compiled::Compiled;
 use super::error::RenderFailure;
 use crate::model::with_defaults;
 use crate::pool::{Lane, Pool};
-use crate::schema::{Schema, Violation};
+use crate::schema::{Effort, Violation};
 use crate::template::{Missing, RenderError};
 use crate::value::{Map, SmolStr, Step, Value};
 
@@ -28,7 +26,7 @@ pub struct Faults {
     violations: Vec<Violation>,
 }
 
-/// Variables with more values than this are checked in the pool: a schema may look at each of them many times.
+/// Variables with more values than this are checked in the pool, whatever the schema.
 const CHECKED_INLINE_MAX: usize = 2_000;
 
 /// Fills the prompt's defaults into the variables of a request, and checks them.
@@ -55,23 +53,26 @@ pub async fn check(
         return Ok(Checked { value, faults: Faults::default() });
     };
     if value.count_up_to(CHECKED_INLINE_MAX) < CHECKED_INLINE_MAX {
-        return Ok(against(document, schema, value));
+        let filled = with_defaults(document, value.clone());
+        if let Ok(violations) = schema.check(&filled.to_json(), Effort::SERVING) {
+            return Ok(checked(filled, violations));
+        }
     }
     let compiled = compiled.clone();
-    let checked = pool.run(Lane::Short, deadline, move || {
-        let nothing = || Checked { value: Value::Null, faults: Faults::default() };
-        compiled
-            .parameters
-            .as_ref()
-            .map_or_else(nothing, |(document, schema)| against(document, schema, value))
+    let checked = pool.run(Lane::Short, deadline, move || match &compiled.parameters {
+        None => checked(value, Vec::new()),
+        Some((document, schema)) => {
+            let filled = with_defaults(document, value);
+            let violations = schema.violations(&filled.to_json(), Effort::POOL);
+            checked(filled, violations)
+        }
     });
     Ok(checked.await?)
 }
 
-fn against(document: &Json, schema: &Schema, value: Value) -> Checked {
-    let value = with_defaults(document, value);
+fn checked(value: Value, violations: Vec<Violation>) -> Checked {
     let mut faults = Faults::default();
-    for violation in schema.violations(&value.to_json()) {
+    for violation in violations {
         match &violation.missing {
             Some(member) => faults.missing.push(missing(&violation.path, member, &value)),
             None => faults.violations.push(violation),

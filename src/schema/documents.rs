@@ -30,7 +30,7 @@ pub struct Document {
 pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     let read = |(name, text)| {
         let json: Json = serde_json::from_str(text).unwrap_or_default();
-        Document { name, text, schema: Schema::compile(&json).ok(), json }
+        Document { name, text, schema: Schema::own(&json).ok(), json }
     };
     TEXTS.into_iter().map(read).collect()
 });
@@ -53,6 +53,7 @@ pub fn document(name: &str) -> Option<&'static Document> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::Effort;
     use serde_json::json;
 
     #[test]
@@ -65,8 +66,10 @@ mod tests {
     #[test]
     fn all_violations_of_a_document_are_reported_at_once() {
         let schema = document("extension").and_then(|d| d.schema.as_ref()).unwrap();
-        let found =
-            schema.violations(&json!({"version": "one", "contributes": {"prompts": [{"name": "a"}]}}));
+        let found = schema.violations(
+            &json!({"version": "one", "contributes": {"prompts": [{"name": "a"}]}}),
+            Effort::SERVING,
+        );
         let paths: Vec<&str> = found.iter().map(|v| v.path.as_str()).collect();
         assert_eq!(paths, ["", "/contributes/prompts/0", "/version"], "{found:?}");
         assert_eq!(found[0].missing.as_deref(), Some("name"));
@@ -75,9 +78,9 @@ mod tests {
     #[test]
     fn a_prompt_has_exactly_one_body() {
         let schema = document("prompt").and_then(|d| d.schema.as_ref()).unwrap();
-        assert!(schema.violations(&json!({"prompt": "x"})).is_empty());
-        assert!(!schema.violations(&json!({"prompt": "x", "userPrompt": "y"})).is_empty());
-        let found = schema.violations(&json!({"name": "x"}));
+        assert!(schema.violations(&json!({"prompt": "x"}), Effort::SERVING).is_empty());
+        assert!(!schema.violations(&json!({"prompt": "x", "userPrompt": "y"}), Effort::SERVING).is_empty());
+        let found = schema.violations(&json!({"name": "x"}), Effort::SERVING);
         assert!(found[0].message.contains("exactly one of"), "{found:?}");
     }
 }

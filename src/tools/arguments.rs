@@ -1,10 +1,12 @@
 //! From the arguments that a template wrote to the object that a tool takes.
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 
 use super::error::ToolError;
 use crate::model::with_defaults;
-use crate::schema::{InvalidSchema, Schema, in_words};
+use crate::schema::{Effort, InvalidSchema, Schema, in_words};
 use crate::value::{Map, SmolStr, Value};
 
 /// What a tool's `parameters` say about its arguments.
@@ -30,43 +32,54 @@ impl Parameters {
     /// The arguments by name, with defaults, as the tool takes them; and the same as JSON.
     ///
     /// # Errors
-    /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema.
-    pub fn bind(&self, positional: &[Value], named: &[(String, Value)]) -> Result<(Value, Json), ToolError> {
-        let bound = match (positional, named) {
-            ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.checked(object.clone()),
-            ([object @ Value::Map(_)], []) => {
-                self.checked(object.clone()).or_else(|_| self.checked(self.object(positional, named)?))
-            }
-            _ => self.object(positional, named).and_then(|object| self.checked(object)),
-        };
-        bound.map_err(|message| ToolError::Arguments { message })
+    /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema;
+    /// [`ToolError::Effort`] if telling takes more than `effort`.
+    pub fn bind(
+        &self,
+        positional: &[Value],
+        named: &[(String, Value)],
+        effort: Effort,
+    ) -> Result<(Value, Json), ToolError> {
+        match (positional, named) {
+            ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.checked(object.clone(), effort),
+            ([object @ Value::Map(_)], []) => match self.checked(object.clone(), effort) {
+                Err(ToolError::Arguments { .. }) => self.checked(self.object(positional, named)?, effort),
+                done => done,
+            },
+            _ => self.object(positional, named).and_then(|object| self.checked(object, effort)),
+        }
     }
 
-    fn object(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, String> {
+    fn object(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, ToolError> {
         if positional.len() > self.names.len() {
             let (most, given) = (self.names.len(), positional.len());
-            return Err(format!("it takes at most {most} positional arguments, and got {given}"));
+            let message = format!("it takes at most {most} positional arguments, and got {given}");
+            return Err(ToolError::Arguments { message });
         }
         let mut members: Vec<(SmolStr, Value)> =
             self.names.iter().cloned().zip(positional.iter().cloned()).collect();
+        let mut given: HashSet<SmolStr> = members.iter().map(|(name, _)| name.clone()).collect();
         for (name, value) in named {
-            if members.iter().any(|(known, _)| known == name) {
-                return Err(format!("`{name}` is given twice"));
+            if !given.insert(SmolStr::new(name)) {
+                return Err(ToolError::Arguments { message: format!("`{name}` is given twice") });
             }
             members.push((SmolStr::new(name), value.clone()));
         }
         Ok(Value::from(Map::from_entries(members)))
     }
 
-    fn checked(&self, object: Value) -> Result<(Value, Json), String> {
+    fn checked(&self, object: Value, effort: Effort) -> Result<(Value, Json), ToolError> {
         let Some((document, schema)) = &self.schema else {
             let json = object.to_json();
             return Ok((object, json));
         };
         let object = with_defaults(document, object);
         let json = object.to_json();
-        let violations = schema.violations(&json);
-        if violations.is_empty() { Ok((object, json)) } else { Err(in_words(&violations)) }
+        match schema.check(&json, effort) {
+            Ok(none) if none.is_empty() => Ok((object, json)),
+            Ok(violations) => Err(ToolError::Arguments { message: in_words(&violations) }),
+            Err(too_long) => Err(ToolError::Effort { message: too_long.to_string() }),
+        }
     }
 }
 
@@ -85,7 +98,10 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.clone(), Value::from(value.clone())))
             .collect();
-        parameters.bind(&positional, &named).map(|(_, json)| json).map_err(|error| error.to_string())
+        parameters
+            .bind(&positional, &named, Effort::SERVING)
+            .map(|(_, json)| json)
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -12,6 +12,12 @@ pub enum ToolError {
         /// Everything that is wrong with them.
         message: String,
     },
+    /// Whether the arguments fit the tool's `parameters` takes too long to tell.
+    #[error("the arguments cannot be checked: {message}")]
+    Effort {
+        /// How long it may take, and what to do.
+        message: String,
+    },
     /// The tool's document or the settings for its module cannot be used.
     #[error("the tool cannot be called: {message}")]
     Unusable {
@@ -76,7 +82,7 @@ impl ToolError {
 impl Kinded for ToolError {
     fn kind(&self) -> Kind {
         match self {
-            ToolError::Arguments { .. } => Kind::InvalidInput,
+            ToolError::Arguments { .. } | ToolError::Effort { .. } => Kind::InvalidInput,
             ToolError::Timeout { .. } => Kind::Timeout,
             _ => Kind::Upstream,
         }

@@ -36,6 +36,7 @@ pub use modules::{InvalidModule, ModuleOptions};
 
 use crate::model::{Id, Tool};
 use crate::outbound::Secrets;
+use crate::schema::Effort;
 use crate::trace::Trace;
 use crate::value::Value;
 use grpc::{Grpc, UnaryCall};
@@ -159,15 +160,16 @@ impl Tools {
     /// The arguments as a tool takes them: by name, with defaults, checked.
     ///
     /// # Errors
-    /// [`ToolError::Arguments`], or [`ToolError::Unusable`] for a document that cannot be used.
+    /// [`ToolError::Arguments`]; [`ToolError::Effort`] if checking takes more than `effort`; [`ToolError::Unusable`] for a
+    /// document that cannot be used.
     pub fn bind(
         &self,
         tool: &Arc<Tool>,
-        positional: &[Value],
-        named: &[(String, Value)],
+        (positional, named): (&[Value], &[(String, Value)]),
+        effort: Effort,
     ) -> Result<Bound, ToolError> {
         let prepared = self.prepare(tool)?;
-        let (arguments, mut json) = prepared.parameters.bind(positional, named)?;
+        let (arguments, mut json) = prepared.parameters.bind(positional, named, effort)?;
         json.sort_all_objects();
         let identity = Identity::of(&(prepared.version, tool.id.as_str(), json));
         Ok(Bound { arguments, identity })

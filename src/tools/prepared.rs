@@ -13,7 +13,7 @@ use super::arguments::Parameters;
 use super::aside::{LARGE_BYTES, aside};
 use super::error::ToolError;
 use crate::model::Tool;
-use crate::schema::{Schema, in_words};
+use crate::schema::{Effort, Schema, Violation, in_words};
 use crate::value::Value;
 
 /// A tool that can be called.
@@ -97,15 +97,26 @@ impl Prepared {
     /// [`ToolError::Answer`] with everything that does not fit.
     pub async fn checked(&self, answer: Value) -> Result<Value, ToolError> {
         let Some(schema) = self.returns.clone() else { return Ok(answer) };
-        let is_large = answer.bytes_up_to(LARGE_BYTES) >= LARGE_BYTES;
-        let check = move || match schema.violations(&answer.to_json()) {
-            none if none.is_empty() => Ok(answer),
-            violations => {
-                let message = format!("it does not fit `returns`: {}", in_words(&violations));
-                Err(ToolError::Answer { message })
-            }
-        };
-        if is_large { aside(check).await } else { check() }
+        if answer.bytes_up_to(LARGE_BYTES) < LARGE_BYTES
+            && let Ok(violations) = schema.check(&answer.to_json(), Effort::SERVING)
+        {
+            return fitting(answer, &violations);
+        }
+        aside(move || {
+            let violations = schema.violations(&answer.to_json(), Effort::ASIDE);
+            fitting(answer, &violations)
+        })
+        .await
+    }
+}
+
+fn fitting(answer: Value, violations: &[Violation]) -> Result<Value, ToolError> {
+    match violations {
+        [] => Ok(answer),
+        violations => {
+            let message = format!("it does not fit `returns`: {}", in_words(violations));
+            Err(ToolError::Answer { message })
+        }
     }
 }
 

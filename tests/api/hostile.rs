@@ -1,5 +1,7 @@
 //! Hostile templates end with the right error, within their limits, and normal renders go on meanwhile.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value as Json, json};
 
 use crate::app::{Answer, TestApp};
@@ -67,6 +69,23 @@ fn all() -> Vec<Hostile> {
             "{% for a in range(10000) %}{% if variables.needle in variables.big %}{% endif %}{% endfor %}",
             LIMITS,
         ),
+        // One operation of the engine that would take seconds.
+        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b',a~'c']*10000)|sort|length }}", LIMITS),
+        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b',a~'c']*10000)|unique|list|length }}", LIMITS),
+        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b',a~'c']*10000)|max|length }}", LIMITS),
+        hostile(
+            "jinja",
+            "{% set a='a'*1000000 %}{{ ([{'k':a~'b'},{'k':a~'c'}]*10000)|groupby('k')|length }}",
+            LIMITS,
+        ),
+        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b']*10000) == ([a~'b']*10000) }}", LIMITS),
+        hostile("jinja", "{% set a='a'*1000000 %}{{ (a~'c') in ([a~'b']*10000) }}", LIMITS),
+        hostile(
+            "jinja",
+            "{% set a='a'*1000000 %}{{ ([[a~'b']]*10000)|select('eq', [a~'c'])|list|length }}",
+            LIMITS,
+        ),
+        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b']*10000).count(a~'c') }}", LIMITS),
         // A string doubled 34 times.
         hostile("go", doubled, LIMITS),
         hostile(
@@ -101,8 +120,10 @@ fn assert_ends_rightly(hostile: &Hostile, answer: &Answer) {
 async fn every_hostile_template_ends_with_the_right_error() {
     let app = TestApp::start().await;
     for hostile in all() {
+        let began = Instant::now();
         let answer = app.preview(hostile.syntax, &hostile.template, hostile.variables.clone()).await;
         assert_ends_rightly(&hostile, &answer);
+        assert!(began.elapsed() < Duration::from_secs(8), "{}", hostile.template);
     }
 }
 

@@ -23,6 +23,7 @@ mod floods;
 mod hostile;
 mod packages;
 mod render;
+mod schemas;
 mod stores;
 mod stores_moved;
 mod tools;

@@ -3,6 +3,7 @@
 use minijinja::value::{Kwargs, Rest, ValueKind, ValueOrKwargs, from_args};
 use minijinja::{Environment, Error, ErrorKind, State, Value as Engine, filters, tests};
 
+use super::heft;
 use super::missing::is_there;
 use super::operators::{contains, touch};
 use super::print::append;
@@ -90,6 +91,12 @@ fn guarded(env: &mut Environment<'_>, name: &'static str, inner: Engine, bound: 
             return Ok(stand_in);
         }
         bound(&args)?;
+        let ordered = matches!(name, "sort" | "unique" | "min" | "max" | "groupby" | "dictsort");
+        if ordered {
+            heft::order(name, &args)?
+        } else {
+            args.iter().try_for_each(heft::change)?
+        }
         let result = if by_attribute {
             let run = run::current();
             let lookup = if has_default(&args) { Lookup::Absent } else { Lookup::Record };
@@ -189,7 +196,7 @@ fn join(
 }
 
 /// The value at a dotted path below an item.
-fn member(item: Engine, path: Option<&Engine>) -> Result<Engine, Error> {
+pub(super) fn member(item: Engine, path: Option<&Engine>) -> Result<Engine, Error> {
     let Some(path) = path else { return Ok(item) };
     let Some(path) = path.as_str() else { return item.get_item(path) };
     path.split('.').try_fold(item, |value, part| match part.parse::<usize>() {
@@ -262,6 +269,7 @@ fn compared(env: &mut Environment<'_>, names: &[&'static str], test: fn(&Engine,
         env.add_test(*name, move |value: &Engine, other: &Engine| {
             touch(value)?;
             touch(other)?;
+            heft::comparison(value)?;
             Ok::<bool, Error>(test(value, other))
         });
     }

@@ -6,7 +6,7 @@ use minijinja_contrib::pycompat::unknown_method_callback;
 
 use super::operators::touch;
 use super::run::{self, STRING_LIMIT};
-use super::{bounds, data, filters};
+use super::{bounds, data, filters, heft};
 use crate::value::Map;
 
 /// Calls `value.method(args)`.
@@ -24,6 +24,13 @@ pub(super) fn call(
         && method == "get"
     {
         return get(&map, args);
+    }
+    args.iter().try_for_each(heft::change)?;
+    match (method, args) {
+        ("index" | "count" | "remove", [wanted]) if value.as_object().is_some() => {
+            heft::search(wanted, value)?
+        }
+        _ => heft::change(value)?,
     }
     if value.as_str().is_some() {
         bound(value, method, args)?;

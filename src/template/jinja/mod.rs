@@ -13,6 +13,7 @@ mod failure;
 mod filters;
 mod first_use;
 mod guard;
+mod heft;
 mod json;
 mod library;
 mod methods;

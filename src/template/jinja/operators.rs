@@ -8,6 +8,7 @@ use minijinja::machinery::{Span, ast};
 use minijinja::value::{ObjectRepr, Rest};
 use minijinja::{Environment, Error, ErrorKind, Value as Engine};
 
+use super::heft;
 use super::missing::{self, as_missing};
 use super::pending::{self, Pending};
 use super::print::{append, check, check_storable};
@@ -59,7 +60,7 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(MUL, mul);
     env.add_filter(IN, contains);
     env.add_filter(NOT_IN, |value: &Engine, container: &Engine| Ok::<_, Error>(!contains(value, container)?));
-    env.add_filter(USE, |value: &Engine| touch(value).map(|()| value.clone()));
+    env.add_filter(USE, compared);
     env.add_filter(NUMBER, number);
     env.add_filter(LOOK, |value: &Engine| spend(value).map(|()| value.clone()));
     env.add_filter(KEEP, |value: &Engine| check(value).and_then(|()| settled(value)));
@@ -72,6 +73,13 @@ pub(super) fn register(env: &mut Environment<'_>) {
     env.add_filter(INCLUDE, |name: &Engine| included(name).map(|()| name.clone()));
     env.add_function("range", range);
     env.remove_global("debug");
+}
+
+/// An operand of a comparison.
+fn compared(value: &Engine) -> Result<Engine, Error> {
+    touch(value)?;
+    heft::comparison(value)?;
+    Ok(value.clone())
 }
 
 /// Accounts for the use of a value: a missing one is recorded.
@@ -269,6 +277,7 @@ pub(super) fn contains(value: &Engine, container: &Engine) -> Result<bool, Error
 }
 
 fn sequence_contains(value: &Engine, container: &Engine) -> Result<bool, Error> {
+    heft::search(value, container)?;
     for item in container.try_iter()?.checked() {
         run::work(0)?;
         if item? == *value {
@@ -283,6 +292,7 @@ fn text_contains(value: &Engine, container: &Engine) -> Result<bool, Error> {
         let text = "cannot perform a containment check on this value";
         return Err(Error::new(ErrorKind::InvalidOperation, text));
     };
+    heft::change(container)?;
     match value.as_str() {
         Some(needle) => Ok(text.contains(needle)),
         None => {

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use minijinja::{Error, ErrorKind, Output, Value as Engine};
 
@@ -21,6 +21,11 @@ pub(super) const ITEMS_LIMIT: usize = 100_000;
 const BUILD_LIMIT: usize = 1 << 30;
 /// Missing values beyond this many are not told apart any more.
 const MISSES_KEPT: usize = 1_000;
+/// The longest that one operation may take that cannot be interrupted, in milliseconds.
+const OPERATION_MS: u64 = 200;
+/// An operation that takes less, in nanoseconds, is work like any other: so many bytes of it are touched in a nanosecond.
+const LIGHT_NANOSECONDS: u64 = 20_000;
+const BYTES_A_NANOSECOND: u64 = 4;
 /// How much work (see [`work`]) passes between two looks at the clock.
 const WORK_BETWEEN_LOOKS: usize = 256;
 
@@ -92,6 +97,16 @@ pub(super) fn work(bytes: usize) -> Result<(), Error> {
         }
         None => look_at_the_clock(),
     }
+}
+
+/// Accounts for an operation that cannot be interrupted and may take so long: if that is longer than the run has time, the
+/// run ends before it.
+#[inline]
+pub(super) fn heavy(nanoseconds: u64) -> Result<(), Error> {
+    if nanoseconds <= LIGHT_NANOSECONDS {
+        return work((nanoseconds * BYTES_A_NANOSECOND) as usize);
+    }
+    with(|run| run.has_time_for(nanoseconds)).unwrap_or(Ok(()))
 }
 
 #[cold]
@@ -252,6 +267,18 @@ impl RunState {
     /// Whether a call was made whose result is not known yet.
     pub fn is_pending(&self) -> bool {
         self.pending.get()
+    }
+
+    /// Whether the run may do something that takes so long.
+    fn has_time_for(&self, nanoseconds: u64) -> Result<(), Error> {
+        if nanoseconds > OPERATION_MS * 1_000_000 {
+            return Err(self.stop(RenderError::Limit { what: "operation (in ms)", limit: OPERATION_MS }));
+        }
+        self.goes_on()?;
+        if Instant::now() + Duration::from_nanos(nanoseconds) > self.limits.deadline {
+            return Err(self.stop(RenderError::Deadline));
+        }
+        Ok(())
     }
 
     /// Whether the run may go on.
