@@ -1,9 +1,10 @@
 //! Keeps the template check of every prompt, and the last version that passed it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::merge::{Candidate, Fault, Merged};
+use super::askers::Askers;
+use super::merge::{Candidate, Fault};
 use super::nearby::Asked;
 use super::snapshot::{Documents, PromptEntry};
 use crate::model::{DocumentKind, Id, Prompt, Reason};
@@ -36,7 +37,21 @@ struct Remembered {
 /// The checks of all prompts.
 #[derive(Default)]
 pub struct Checks {
+    candidates: BTreeMap<Id, Candidate>,
     of: HashMap<Id, Remembered>,
+    askers: Askers,
+    /// Those whose latest version is wrong.
+    failing: BTreeSet<Id>,
+    /// Prompts that gave way, or came back, after the last check.
+    unsettled: BTreeSet<Id>,
+}
+
+/// Which prompts are to be looked at.
+pub enum Changed {
+    /// All; these are all candidates.
+    All(BTreeMap<Id, Candidate>),
+    /// These, which are candidates now, or no longer.
+    Some(BTreeMap<Id, Option<Candidate>>),
 }
 
 impl Remembered {
@@ -53,64 +68,133 @@ impl Remembered {
 }
 
 impl Checks {
-    /// Checks what has changed, completes the documents with the prompts that serve, and adds what is wrong with them.
+    /// Checks what has changed, puts the prompts that serve into the documents, and gives what is wrong with them.
+    ///
+    /// With [`Changed::Some`] everything in `documents` but the prompts must be as it was. The result does not depend on
+    /// what the changes are called.
     ///
     /// A candidate that fails gives way to the last version of it that passed. What had asked for it may then pass or fail
-    /// in its turn, so that all are checked again among the prompts that serve, until nothing changes.
-    pub fn complete(&mut self, merged: Merged, check: &Check) -> (Documents, Vec<Fault>) {
-        let Merged { mut documents, candidates, mut faults } = merged;
-        documents.prompts =
-            candidates.iter().map(|(id, candidate)| (id.clone(), candidate.entry.clone())).collect();
-        self.of.retain(|id, _| candidates.contains_key(id));
+    /// in its turn, so that those are checked again among the prompts that serve, until nothing changes.
+    pub fn complete(
+        &mut self,
+        documents: Documents,
+        changed: Changed,
+        check: &Check,
+    ) -> (Documents, Vec<Fault>) {
         let mut view = Arc::new(documents);
-        let mut failed: Vec<&Id> = Vec::new();
+        let mut to_check = self.take(changed, Arc::make_mut(&mut view));
+        let mut checked = to_check.clone();
+        let mut before = BTreeSet::new();
         for _ in 0..ROUNDS_MAX {
-            for (id, candidate) in &candidates {
-                self.check(id, candidate, &view, check);
-            }
-            let before = std::mem::take(&mut failed);
-            failed = candidates.keys().filter(|id| self.failing(id).is_some()).collect();
-            if failed == before {
+            self.unsettled.clear();
+            to_check.iter().for_each(|id| self.check(id, &view, check));
+            if self.failing == before {
                 break;
             }
-            self.serve_last_good(before.iter().chain(&failed), &candidates, &mut view);
+            let moved: BTreeSet<Id> = before.union(&self.failing).cloned().collect();
+            before = self.failing.clone();
+            self.serve_last_good(&moved, Arc::make_mut(&mut view));
+            to_check = self.concerned(&moved);
+            self.unsettled = moved;
+            checked.extend(to_check.iter().cloned());
         }
-        self.of.values_mut().for_each(Remembered::settle);
-        faults.extend(candidates.iter().flat_map(|(id, candidate)| self.faults(id, candidate)));
+        for id in &checked {
+            if let Some(known) = self.of.get_mut(id) {
+                known.settle();
+            }
+        }
+        let failing = self.failing.iter().filter_map(|id| Some((id, self.candidates.get(id)?)));
+        let faults = failing.flat_map(|(id, candidate)| self.faults(id, candidate)).collect();
         (Arc::unwrap_or_clone(view), faults)
     }
 
+    /// Takes the new candidates, and gives those that have to be checked. All candidates are seen as they are at first, also
+    /// those that failed before.
+    fn take(&mut self, changed: Changed, documents: &mut Documents) -> BTreeSet<Id> {
+        match changed {
+            Changed::All(candidates) => {
+                let gone: Vec<Id> =
+                    self.of.keys().filter(|id| !candidates.contains_key(id)).cloned().collect();
+                gone.iter().for_each(|id| self.forget(id));
+                documents.prompts = candidates.values().map(|candidate| candidate.entry.clone()).collect();
+                self.candidates = candidates;
+                self.candidates.keys().cloned().collect()
+            }
+            Changed::Some(changed) => {
+                let mut moved: BTreeSet<Id> = self.failing.union(&self.unsettled).cloned().collect();
+                for id in &moved {
+                    if let Some(candidate) = self.candidates.get(id) {
+                        documents.prompts.insert(candidate.entry.clone());
+                    }
+                }
+                for (id, candidate) in changed {
+                    self.set(&id, candidate, documents);
+                    moved.insert(id);
+                }
+                self.concerned(&moved)
+            }
+        }
+    }
+
+    fn set(&mut self, id: &Id, candidate: Option<Candidate>, documents: &mut Documents) {
+        match candidate {
+            Some(candidate) => {
+                documents.prompts.insert(candidate.entry.clone());
+                self.candidates.insert(id.clone(), candidate);
+            }
+            None => {
+                documents.prompts.remove(id);
+                self.candidates.remove(id);
+                self.forget(id);
+            }
+        }
+    }
+
+    fn forget(&mut self, id: &Id) {
+        self.failing.remove(id);
+        if let Some(known) = self.of.remove(id) {
+            self.askers.remove(id, known.checked.asked.prompt_names());
+        }
+    }
+
+    /// Those who have to be checked when these prompts have changed: they, and who had asked for them.
+    fn concerned(&self, moved: &BTreeSet<Id>) -> BTreeSet<Id> {
+        moved.iter().flat_map(|id| self.askers.of(id)).chain(moved).cloned().collect()
+    }
+
     /// Checks a candidate, unless the result is known.
-    fn check(&mut self, id: &Id, candidate: &Candidate, view: &Arc<Documents>, check: &Check) {
-        let Some(prompt) = &candidate.entry.prompt else { return };
+    fn check(&mut self, id: &Id, view: &Arc<Documents>, check: &Check) {
+        let Some(prompt) = self.candidates.get(id).and_then(|candidate| candidate.entry.prompt.clone())
+        else {
+            return;
+        };
         let known = self.of.get(id);
-        if known.is_some_and(|known| known.still_holds(prompt, view)) {
+        if known.is_some_and(|known| known.still_holds(&prompt, view)) {
             return;
         }
-        let checked = check(prompt, view);
+        let checked = check(&prompt, view);
         let good = known.and_then(|known| known.good.clone());
-        self.of.insert(id.clone(), Remembered { prompt: prompt.clone(), checked, good });
+        self.forget(id);
+        self.askers.add(id, checked.asked.prompt_names());
+        if !checked.flaws.is_empty() {
+            self.failing.insert(id.clone());
+        }
+        self.of.insert(id.clone(), Remembered { prompt, checked, good });
     }
 
     fn failing(&self, id: &Id) -> Option<&Remembered> {
         self.of.get(id).filter(|known| !known.checked.flaws.is_empty())
     }
 
-    /// Puts the last good version (or, after all, the candidate) of each of these prompts into the view.
-    fn serve_last_good<'a>(
-        &self,
-        ids: impl Iterator<Item = &'a &'a Id>,
-        candidates: &BTreeMap<Id, Candidate>,
-        view: &mut Arc<Documents>,
-    ) {
-        let documents = Arc::make_mut(view);
-        for (id, candidate) in ids.filter_map(|id| Some((*id, candidates.get(*id)?))) {
+    /// Puts the last good version (or, after all, the candidate) of each of these prompts into the documents.
+    fn serve_last_good(&self, ids: &BTreeSet<Id>, documents: &mut Documents) {
+        for (id, candidate) in ids.iter().filter_map(|id| Some((id, self.candidates.get(id)?))) {
             let mut entry = PromptEntry::clone(&candidate.entry);
             if let Some(known) = self.failing(id) {
                 entry.problems.extend(known.checked.flaws.iter().cloned());
                 entry.prompt = known.good.clone().or(entry.prompt);
             }
-            documents.prompts.insert(id.clone(), Arc::new(entry));
+            documents.prompts.insert(Arc::new(entry));
         }
     }
 
@@ -139,7 +223,7 @@ mod tests {
         Arc::new(Prompt::from_document(Id::parse(id).unwrap(), Origin::Direct, json!({"userPrompt": text})))
     }
 
-    fn merged(prompts: &[&Arc<Prompt>]) -> Merged {
+    fn all(prompts: &[&Arc<Prompt>]) -> Changed {
         let candidate = |prompt: &Arc<Prompt>| Candidate {
             entry: Arc::new(PromptEntry {
                 id: prompt.id.clone(),
@@ -150,8 +234,7 @@ mod tests {
             }),
             key: prompt.id.to_string(),
         };
-        let candidates = prompts.iter().map(|prompt| (prompt.id.clone(), candidate(prompt))).collect();
-        Merged { candidates, ..Merged::default() }
+        Changed::All(prompts.iter().map(|prompt| (prompt.id.clone(), candidate(prompt))).collect())
     }
 
     #[test]
@@ -177,7 +260,7 @@ mod tests {
             &[&asks_b, &new_b, &asks_c, &c],
             &[&new_b, &c],
         ] {
-            let (_, faults) = checks.complete(merged(prompts), &check);
+            let (_, faults) = checks.complete(Documents::default(), all(prompts), &check);
             rounds.push((checked.lock().unwrap().split_off(0), faults.len()));
         }
         let round = |ids: &[&str], faults| (ids.iter().map(ToString::to_string).collect(), faults);

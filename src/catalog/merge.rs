@@ -33,22 +33,49 @@ pub struct Candidate {
 pub struct Merged {
     /// Extensions, tools, functions; no prompts yet.
     pub documents: Documents,
-    /// The prompts to be checked.
-    pub candidates: BTreeMap<Id, Candidate>,
-    /// What is wrong so far.
+    /// The prompts that extensions contribute.
+    pub contributed: BTreeMap<Id, Candidate>,
+    /// What is wrong with how documents fit together.
     pub faults: Vec<Fault>,
 }
 
-/// Merges the documents of all layers; `enforce` says whether an unmet dependence makes an extension unavailable.
-pub fn merge(slots: &Slots, root: &str, enforce: bool) -> Merged {
+/// Merges the extensions and tools of all layers; `enforce` says whether an unmet dependence makes an extension unavailable.
+pub fn merge(slots: &Slots, enforce: bool) -> Merged {
     let mut merged = Merged::default();
-    for kind in [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Tool] {
-        merged.faults.extend(bad_documents(slots, kind));
-    }
     merged.add_extensions(slots, enforce);
-    merged.add_direct_prompts(slots, root);
     merged.add_tools(slots);
     merged
+}
+
+/// The prompt that is to serve under the id of this key: the one stored there, else the contributed one.
+pub fn candidate(
+    slots: &Slots,
+    key: &str,
+    id: &Id,
+    contributed: &BTreeMap<Id, Candidate>,
+) -> Option<Candidate> {
+    let contributed = contributed.get(id);
+    let layers = slots.of(DocumentKind::Prompt).get(key);
+    let Some((layers, (_, slot))) =
+        layers.and_then(|layers| Some((layers, layers.strongest_first().next()?)))
+    else {
+        return contributed.cloned();
+    };
+    let good = match serving(layers) {
+        Some((_, _, Document::Prompt(prompt))) => Some(prompt.clone()),
+        _ => None,
+    };
+    if good.is_none() && contributed.is_some() {
+        return contributed.cloned();
+    }
+    let entry = PromptEntry {
+        id: id.clone(),
+        origin: Origin::Direct,
+        prompt: good,
+        extension: contributed.and_then(|candidate| candidate.entry.extension.clone()),
+        problems: slot.reason.iter().cloned().collect(),
+    };
+    Some(Candidate { entry: Arc::new(entry), key: place(key, slot) })
 }
 
 /// What is wrong with the documents of a kind, each by itself.
@@ -100,7 +127,7 @@ impl Merged {
         for (id, (_, place, extension)) in claimed {
             let entry = self.extension_entry(&place, &extension, unmet(&extension, &all), enforce);
             self.add_contributions(&place, &entry);
-            self.documents.extensions.insert(id, entry);
+            Arc::make_mut(&mut self.documents.extensions).insert(id, entry);
         }
     }
 
@@ -124,7 +151,7 @@ impl Merged {
 
     fn add_contributions(&mut self, place: &str, entry: &Arc<ExtensionEntry>) {
         for prompt in &entry.extension.prompts {
-            if self.candidates.contains_key(&prompt.id) {
+            if self.contributed.contains_key(&prompt.id) {
                 let message = format!("the prompt `{}` is defined more than once", prompt.id);
                 self.fault(DocumentKind::Prompt, place.to_owned(), Reason::new(message));
                 continue;
@@ -136,34 +163,8 @@ impl Merged {
                 extension: Some(entry.clone()),
                 problems: Vec::new(),
             };
-            self.add_candidate(entry, place.to_owned());
-        }
-    }
-
-    fn add_candidate(&mut self, entry: PromptEntry, key: String) {
-        self.candidates.insert(entry.id.clone(), Candidate { entry: Arc::new(entry), key });
-    }
-
-    fn add_direct_prompts(&mut self, slots: &Slots, root: &str) {
-        for (key, layers) in slots.sorted(DocumentKind::Prompt) {
-            let Ok(id) = Id::from_key(key, root, DocumentKind::Prompt) else { continue };
-            let Some((_, slot)) = layers.strongest_first().next() else { continue };
-            let good = match serving(layers) {
-                Some((_, _, Document::Prompt(prompt))) => Some(prompt.clone()),
-                _ => None,
-            };
-            let contributed = self.candidates.get(&id).map(|candidate| candidate.entry.clone());
-            if good.is_none() && contributed.is_some() {
-                continue;
-            }
-            let entry = PromptEntry {
-                id,
-                origin: Origin::Direct,
-                prompt: good,
-                extension: contributed.and_then(|entry| entry.extension.clone()),
-                problems: slot.reason.iter().cloned().collect(),
-            };
-            self.add_candidate(entry, place(key, slot));
+            let candidate = Candidate { entry: Arc::new(entry), key: place.to_owned() };
+            self.contributed.insert(prompt.id.clone(), candidate);
         }
     }
 
@@ -184,8 +185,8 @@ impl Merged {
                 continue;
             }
             claimed.insert(tool.function.clone(), (layer, place));
-            self.documents.functions.insert(tool.function.clone(), tool.clone());
-            self.documents.tools.insert(tool.id.clone(), tool);
+            Arc::make_mut(&mut self.documents.functions).insert(tool.function.clone(), tool.clone());
+            Arc::make_mut(&mut self.documents.tools).insert(tool.id.clone(), tool);
         }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! - [`Snapshot`]: what requests read
 //! - `packages`, `slots`: what the sources hold, and the last good version of it; `state`: all of it while it changes
-//! - `merge`, `dependences`, `environs`, `checks`, `nearby`: from there to a snapshot
+//! - `merge`, `dependences`, `environs`, `checks`, `askers`, `nearby`, `prompts`: from there to a snapshot
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: what is known of it; `write`: changes it
 
+mod askers;
 mod checks;
 mod dependences;
 mod environs;
@@ -12,6 +13,7 @@ mod health;
 mod merge;
 mod nearby;
 mod packages;
+mod prompts;
 mod scan;
 mod slots;
 mod snapshot;
@@ -31,6 +33,7 @@ pub use checks::{Check, Checked};
 pub use health::{Loss, Missing, StoreState};
 pub use nearby::{Asked, Nearby};
 pub use packages::test_files;
+pub use prompts::Prompts;
 pub use slots::violations;
 pub use snapshot::{Documents, ExtensionEntry, PromptEntry, Snapshot};
 pub use write::{WriteError, Written};

@@ -67,6 +67,11 @@ impl Nearby {
 }
 
 impl Asked {
+    /// The names by which prompts were asked for.
+    pub fn prompt_names(&self) -> impl Iterator<Item = &str> {
+        self.prompts.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Whether these documents give the same answers to the prompt `near`.
     pub fn holds_in(&self, documents: &Documents, near: &Id) -> bool {
         let same_prompt =

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::prompts::Prompts;
 use crate::model::{Extension, Id, Origin, Problem, Prompt, Reason, Tool};
 use crate::value::{Map, SmolStr, Value};
 
@@ -23,19 +24,19 @@ pub struct Snapshot {
     pub problems: Arc<Vec<Problem>>,
 }
 
-/// Extensions, prompts and tools, by id.
+/// Extensions, prompts and tools, by id. A copy shares what it does not change.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
     /// Counts the changes of this part: what was compiled against the same number is still right.
     pub revision: u64,
     /// The extensions.
-    pub extensions: BTreeMap<Id, Arc<ExtensionEntry>>,
+    pub extensions: Arc<BTreeMap<Id, Arc<ExtensionEntry>>>,
     /// The prompts, those of extensions included.
-    pub prompts: BTreeMap<Id, Arc<PromptEntry>>,
+    pub prompts: Prompts,
     /// The tools.
-    pub tools: BTreeMap<Id, Arc<Tool>>,
+    pub tools: Arc<BTreeMap<Id, Arc<Tool>>>,
     /// The tools by the name under which templates call them.
-    pub functions: HashMap<String, Arc<Tool>>,
+    pub functions: Arc<HashMap<String, Arc<Tool>>>,
 }
 
 /// An extension and its state.

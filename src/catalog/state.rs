@@ -1,12 +1,12 @@
 //! The catalog while it changes: takes what sources hold and makes the next snapshot.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::checks::{Check, Checks};
+use super::checks::{Changed, Check, Checks};
 use super::environs::EnvironTree;
-use super::merge::{Fault, bad_documents, merge};
+use super::merge::{Candidate, Fault, bad_documents, candidate, merge};
 use super::packages::PackageDocument;
 use super::slots::{Document, Layer, Layers, Raw, Slots};
 use super::snapshot::{Documents, Snapshot};
@@ -24,13 +24,19 @@ pub struct State {
     since: HashMap<Fault, u64>,
     current: Arc<Snapshot>,
     document_faults: Vec<Fault>,
+    /// The prompts that extensions contribute, and what is wrong with how extensions and tools fit together.
+    contributed: BTreeMap<Id, Candidate>,
+    merge_faults: Vec<Fault>,
     dirty: Dirty,
 }
 
 /// What has changed since the current snapshot.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default)]
 struct Dirty {
+    /// Extensions or tools: everything has to be merged again.
     documents: bool,
+    /// The keys of prompts.
+    prompts: BTreeSet<String>,
     environ_values: bool,
     environ_ids: bool,
 }
@@ -48,6 +54,8 @@ impl State {
             since: HashMap::new(),
             current: Arc::default(),
             document_faults: Vec::new(),
+            contributed: BTreeMap::new(),
+            merge_faults: Vec::new(),
             dirty: Dirty::default(),
         }
     }
@@ -142,9 +150,16 @@ impl State {
     }
 
     fn mark(&mut self, kind: DocumentKind, key: &str) {
-        if kind != DocumentKind::Environ {
-            self.dirty.documents = true;
-            return;
+        match kind {
+            DocumentKind::Environ => {}
+            DocumentKind::Prompt => {
+                self.dirty.prompts.insert(key.to_owned());
+                return;
+            }
+            DocumentKind::Extension | DocumentKind::Tool => {
+                self.dirty.documents = true;
+                return;
+            }
         }
         self.dirty.environ_values = true;
         let Ok(id) = Id::from_key(key, &self.root, kind) else { return };
@@ -164,7 +179,8 @@ impl State {
     /// The snapshot of what is known now; the same one as before when nothing has changed.
     pub fn snapshot(&mut self) -> Arc<Snapshot> {
         let dirty = std::mem::take(&mut self.dirty);
-        if !(dirty.documents || dirty.environ_values) {
+        let documents_changed = dirty.documents || !dirty.prompts.is_empty();
+        if !(documents_changed || dirty.environ_values) {
             return self.current.clone();
         }
         let mut next = Snapshot::clone(&self.current);
@@ -176,8 +192,8 @@ impl State {
         if dirty.environ_ids {
             next.environ_ids = Arc::new(self.environ_ids());
         }
-        if dirty.documents {
-            next.documents = Arc::new(self.documents(next.documents.revision + 1));
+        if documents_changed {
+            next.documents = Arc::new(self.documents(&next.documents, &dirty));
         }
         next.problems = Arc::new(self.problems());
         self.current = Arc::new(next);
@@ -193,16 +209,45 @@ impl State {
         ids
     }
 
-    fn documents(&mut self, revision: u64) -> Documents {
-        let merged = merge(&self.slots, &self.root, self.enforce_dependences);
-        let (mut documents, faults) = self.checks.complete(merged, &self.check);
+    /// The documents after these changes. What did not change is taken over from `before`.
+    fn documents(&mut self, before: &Documents, dirty: &Dirty) -> Documents {
+        let (documents, changed) = match dirty.documents {
+            true => self.merge_all(),
+            false => (before.clone(), Changed::Some(self.candidates(&dirty.prompts))),
+        };
+        let (mut documents, faults) = self.checks.complete(documents, changed, &self.check);
         self.document_faults = faults;
-        documents.revision = revision;
+        documents.revision = before.revision + 1;
         documents
+    }
+
+    fn merge_all(&mut self) -> (Documents, Changed) {
+        let merged = merge(&self.slots, self.enforce_dependences);
+        (self.contributed, self.merge_faults) = (merged.contributed, merged.faults);
+        let direct = self.candidates(self.slots.of(DocumentKind::Prompt).keys());
+        let mut all = self.contributed.clone();
+        all.extend(direct.into_iter().filter_map(|(id, candidate)| Some((id, candidate?))));
+        (merged.documents, Changed::All(all))
+    }
+
+    /// The prompts that are to serve under the ids of these keys now.
+    fn candidates<'k>(&self, keys: impl IntoIterator<Item = &'k String>) -> BTreeMap<Id, Option<Candidate>> {
+        let with_id =
+            |key: &'k String| Some((key, Id::from_key(key, &self.root, DocumentKind::Prompt).ok()?));
+        let keys = keys.into_iter().filter_map(with_id);
+        keys.map(|(key, id)| {
+            let candidate = candidate(&self.slots, key, &id, &self.contributed);
+            (id, candidate)
+        })
+        .collect()
     }
 
     fn problems(&mut self) -> Vec<Problem> {
         let mut faults = self.document_faults.clone();
+        faults.extend(self.merge_faults.iter().cloned());
+        for kind in [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Tool] {
+            faults.extend(bad_documents(&self.slots, kind));
+        }
         faults.extend(self.environ_faults());
         faults.sort();
         faults.dedup();
@@ -255,3 +300,6 @@ fn report(fault: &Fault) {
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
+
+#[cfg(test)]
+mod tests;

@@ -252,7 +252,7 @@ fn with_contributions(around: &Documents, extension: &Extension) -> Arc<Document
             extension: None,
             problems: Vec::new(),
         };
-        documents.prompts.insert(prompt.id.clone(), Arc::new(entry));
+        documents.prompts.insert(Arc::new(entry));
     }
     Arc::new(documents)
 }

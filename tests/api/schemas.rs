@@ -97,7 +97,8 @@ async fn a_chat_that_brings_such_a_schema_is_refused() {
     }
     let message =
         json!({"type": "input", "input": {"q": 1}, "schema": {"properties": {"q": {"type": "integer"}}}});
-    let answer = ask(&app, app.post("/api/chat/prompts/x.y", json!({"messages": [message]}))).await;
+    let answer =
+        ask(&app, app.post("/api/chat/prompts/x.y", json!({"model": "m", "messages": [message]}))).await;
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
