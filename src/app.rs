@@ -58,18 +58,29 @@ pub enum BuildError {
 }
 
 impl App {
-    /// Opens the store, loads the catalog once, and wires the services.
+    /// As [`App::open`], with all that the store holds.
     ///
     /// # Errors
     /// [`BuildError`]. A Redis that is away is none: the packages serve until it comes.
     pub async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
+        let app = App::open(settings).await?;
+        app.catalog.read_store().await;
+        Ok(app)
+    }
+
+    /// Opens the store, loads the packages, and wires the services. The store is read by [`App::follow`]: what is not known
+    /// before that is answered as not ready.
+    ///
+    /// # Errors
+    /// [`BuildError`].
+    pub async fn open(settings: &Settings) -> Result<Arc<App>, BuildError> {
         let limits = limits(&settings.render);
         let tools = Arc::new(Tools::new(tool_options(&settings.tools))?);
         let memory = Memory::new(settings.server.memory_bytes);
         let llm = Arc::new(Llm::new(llm_options(&settings.llm), memory.clone())?);
         let store = store::open(&settings.store.url).await?;
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
-        catalog.load().await;
+        catalog.load_packages().await;
         let options = render::Options {
             timeout: Duration::from_millis(settings.render.timeout_ms),
             templates_cached: settings.render.templates_cached,
@@ -147,6 +158,7 @@ fn llm_options(settings: &crate::settings::Llm) -> llm::Options {
         default_embedding_model: settings.default_embedding_model.clone(),
         timeout: Duration::from_millis(settings.timeout_ms),
         chunk_timeout: Duration::from_millis(settings.chunk_timeout_ms),
+        stream_timeout: Duration::from_millis(settings.stream_timeout_ms),
         keep_alive: Duration::from_millis(settings.keep_alive_ms),
         answer_bytes: settings.answer_bytes,
         parallel: settings.parallel,

@@ -57,6 +57,11 @@ impl StoreState {
         StoreState { loaded: false, error: None, loss: None, pushes: false, read_at: None, old_after }
     }
 
+    /// Whether the store is being read for the first time.
+    pub fn is_first_read(&self) -> bool {
+        !self.loaded && self.error.is_none()
+    }
+
     /// Why there was no complete scan yet.
     pub fn why_not_loaded(&self) -> &str {
         self.error.as_deref().unwrap_or("the store is still being read")
@@ -70,10 +75,11 @@ impl StoreState {
         }
     }
 
-    /// One word for it: `ok`, `unavailable`, `emptied` or `old`.
+    /// One word for it: `ok`, `loading`, `unavailable`, `emptied` or `old`.
     pub fn word(&self) -> &'static str {
         match self {
             StoreState { error: Some(_), .. } => "unavailable",
+            state if state.is_first_read() => "loading",
             StoreState { loss: Some(_), .. } => "emptied",
             state if state.is_old() => "old",
             _ => "ok",

@@ -73,7 +73,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// An empty catalog over a store; [`Catalog::load`] fills it.
+    /// An empty catalog over a store; [`Catalog::load_packages`] and [`Catalog::read_store`] fill it.
     pub fn new(options: Options, store: Arc<dyn Store>, check: Check) -> Catalog {
         let state = State::new(&options.root, options.enforce_dependences, check.clone());
         let store_state = RwLock::new(StoreState::new(options.scan_every));
@@ -110,10 +110,10 @@ impl Catalog {
         self.store_state.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether requests can be served: the store was read once, or there are packages to go on with.
+    /// Whether requests can be served: the store was read once, or it cannot be read and there are packages to go on with.
     pub fn ready(&self) -> bool {
-        let documents = &self.current.load().documents;
-        self.store_state().loaded || !documents.prompts.is_empty()
+        let (store, documents) = (self.store_state(), &self.current.load().documents);
+        store.loaded || store.error.is_some() && !documents.prompts.is_empty()
     }
 
     fn publish(&self, state: &mut State) {

@@ -27,22 +27,27 @@ const REST_AFTER_SCAN: u32 = 20;
 const REST_MAX: Duration = Duration::from_secs(10);
 
 impl Catalog {
-    /// Reads all sources once; a store that cannot be read is noted, and read later by [`Catalog::follow`].
-    pub async fn load(&self) {
+    /// Reads all packages once, which is quick.
+    pub async fn load_packages(&self) {
         if self.options.builtin {
             let documents = packages::builtin(&self.options.root);
             self.state.lock().await.replace_packages(Layer::Builtin, documents);
         }
-        self.load_packages().await;
+        self.load_folder().await;
+        self.publish(&mut *self.state.lock().await);
+    }
+
+    /// Reads the store once; one that cannot be read is noted, and read later by [`Catalog::follow`].
+    pub async fn read_store(&self) {
         self.scan_and_note().await;
     }
 
-    /// Keeps the catalog up to date until the task is dropped.
+    /// Keeps the catalog up to date until the task is dropped; reads the store at once if nobody has.
     pub async fn follow(self: Arc<Self>) {
         tokio::join!(self.follow_packages(), self.follow_store());
     }
 
-    async fn load_packages(&self) {
+    async fn load_folder(&self) {
         let (dir, root) = (self.options.packages.clone(), self.options.root.clone());
         let read = tokio::task::spawn_blocking(move || packages::folder(&dir, &root)).await;
         match read {
@@ -65,7 +70,7 @@ impl Catalog {
         loop {
             let watcher = watch(dir, changed.clone());
             // Whatever changed before the watch began is read now.
-            self.load_packages().await;
+            self.load_folder().await;
             let watched = identity(dir);
             if let Err(error) = &watcher {
                 if watched.is_some() && !std::mem::replace(&mut told, true) {
@@ -78,7 +83,7 @@ impl Catalog {
                 // The folder itself may be replaced by another one, which nobody tells.
                 if tokio::time::timeout(LOOK_AGAIN, changed.notified()).await.is_ok() {
                     tokio::time::sleep(SETTLE).await;
-                    self.load_packages().await;
+                    self.load_folder().await;
                 }
             }
         }
@@ -89,6 +94,9 @@ impl Catalog {
         let mut news = self.store.watch(prefixes);
         let mut pause = self.options.scan_every;
         self.note(|state| state.set_pushes(news.is_some()));
+        if self.store_state().is_first_read() {
+            self.scan_and_note().await;
+        }
         loop {
             let retry = tokio::time::sleep(pause);
             match news.as_mut() {

@@ -2,7 +2,7 @@
 
 use crate::app::BuildError;
 use crate::settings::SettingsError;
-use crate::telemetry::BadLevel;
+use crate::telemetry::BadLog;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum CliError {
     Settings(#[from] SettingsError),
     /// The log's settings are wrong.
     #[error(transparent)]
-    Log(#[from] BadLevel),
+    Log(#[from] BadLog),
     /// The services cannot be put together.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -57,9 +57,18 @@ pub enum CliError {
         /// The error's message and details.
         message: String,
     },
+    /// The system does not let it hear of signals.
+    #[error("signals cannot be listened for: {0}")]
+    Signals(std::io::Error),
     /// The command has already said what is wrong.
     #[error("")]
     Reported,
+    /// It was told by signals to end at once.
+    #[error("ended at once, with requests under way")]
+    Signal {
+        /// The number of the last signal.
+        number: u8,
+    },
 }
 
 impl CliError {
@@ -71,10 +80,11 @@ impl CliError {
         }
     }
 
-    /// 1: it failed; 2: wrong usage or settings.
+    /// 1: it failed; 2: wrong usage or settings; 128 and the number of the signal that ended it.
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Usage(_) | CliError::Settings(_) | CliError::Log(_) => 2,
+            CliError::Usage(_) | CliError::Settings(_) | CliError::Log(BadLog::Level { .. }) => 2,
+            CliError::Signal { number } => number.saturating_add(128),
             _ => 1,
         }
     }

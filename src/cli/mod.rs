@@ -13,6 +13,7 @@ mod output;
 mod package_tests;
 mod prompt;
 mod serve;
+mod signals;
 mod target;
 mod tool;
 mod transfer;
@@ -24,7 +25,9 @@ use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use error::CliError;
-use output::{say, warn};
+use output::{last_words, say, warn};
+
+use crate::telemetry;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -40,11 +43,12 @@ pub fn main() -> ExitCode {
     let result = runtime.block_on(run(cli));
     // Background reads of a store that hangs must not keep the process.
     runtime.shutdown_background();
+    telemetry::flush();
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if let Some(message) = error.message() {
-                warn(format_args!("error: {message}"));
+                last_words(format!("error: {message}"));
             }
             ExitCode::from(error.exit_code())
         }

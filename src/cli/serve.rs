@@ -1,16 +1,25 @@
 //! Runs the service until it is told to stop.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use super::args::Common;
 use super::error::CliError;
-use super::output::say;
+use super::output::announce;
+use super::signals::Signals;
 use super::target;
 use crate::app::App;
-use crate::http;
+use crate::http::{self, Bound};
 use crate::model::Id;
 use crate::telemetry;
 
 /// The prompt of the greeting, and variables that it renders with.
 const EXAMPLE: (&str, &str) = ("commit-writer.message", r#"{"diff":"+ retries on time-out"}"#);
+
+/// How long the greeting waits for the store to be read: then it can say what it holds.
+const READ_SOON: Duration = Duration::from_millis(500);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Runs the service.
 ///
@@ -22,37 +31,69 @@ pub async fn run(common: &Common) -> Result<(), CliError> {
     }
     let settings = target::settings(common)?;
     telemetry::init(&settings.log)?;
-    let app = App::build(&settings).await?;
-    let follow = app.follow();
+    let mut signals = Signals::listen().map_err(CliError::Signals)?;
+    let app = tokio::select! {
+        app = App::open(&settings) => app?,
+        signal = signals.next() => return Err(CliError::Signal { number: signal.number() }),
+    };
     let bound = http::bind(&app, &settings.server)
         .map_err(|source| CliError::Listen { address: settings.server.listen.to_string(), source })?;
-    greet(&app, &bound.address.to_string());
+    let follow = app.follow();
+    let greeting = tokio::spawn(greet(app.clone(), bound.address));
     if app.llm.is_offline() {
         tracing::info!(
             "no model is the default (llm.base_url, llm.default_model): the built-in one, `echo`, answers chats, offline"
         );
     }
-    let ended = bound.server.await;
+    let ended = until_told(bound, &mut signals).await;
+    greeting.abort();
     follow.abort();
-    ended.map_err(|source| CliError::Listen { address: bound.address.to_string(), source })
+    ended
 }
 
-fn greet(app: &App, address: &str) {
+/// Serves until a signal comes, and then leaves in order; a second one ends it at once.
+async fn until_told(bound: Bound, signals: &mut Signals) -> Result<(), CliError> {
+    let Bound { address, server, exit } = bound;
+    let failed = |source| CliError::Listen { address: address.to_string(), source };
+    let mut server = std::pin::pin!(server);
+    let first = tokio::select! {
+        ended = &mut server => return ended.map_err(failed),
+        signal = signals.next() => signal,
+    };
+    if first.is_at_once() {
+        return Err(CliError::Signal { number: first.number() });
+    }
+    tracing::info!("told to stop: finishing what is under way (a second signal ends it at once)");
+    let leave = async { tokio::join!(exit.leave(), async { drop(server.await) }) };
+    tokio::select! {
+        _ = leave => Ok(()),
+        signal = signals.next() => Err(CliError::Signal { number: signal.number() }),
+    }
+}
+
+/// Says where the service is, and what it holds, if the store is read soon.
+async fn greet(app: Arc<App>, address: SocketAddr) {
+    let since = Instant::now();
+    while app.catalog.store_state().is_first_read() && since.elapsed() < READ_SOON {
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    announce(greeting(&app, &address.to_string()));
+}
+
+fn greeting(app: &App, address: &str) -> String {
     let snapshot = app.catalog.snapshot();
     let (prompts, problems) = (snapshot.documents.prompts.len(), snapshot.problems.len());
     let store = app.catalog.store().describe();
-    say(format_args!(
-        "ai-prompt-shell listens on http://{address} ({prompts} prompts, {problems} problems, store {store})"
-    ));
+    let still = if app.catalog.store_state().is_first_read() { ", which is still being read" } else { "" };
     let (id, variables) = EXAMPLE;
     let known = Id::parse(id).is_ok_and(|id| snapshot.prompt(&id).is_some());
-    say(format_args!("Try:"));
-    match known {
-        true => ["render", "chat"].into_iter().for_each(|what| {
-            say(format_args!(
-                "  curl -s http://{address}/api/{what}/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'"
-            ));
-        }),
-        false => say(format_args!("  curl -s http://{address}/api/prompts")),
-    }
+    let render_and_chat = ["render", "chat"].map(|what| {
+        format!(
+            "  curl -s http://{address}/api/{what}/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'\n"
+        )
+    });
+    let attempts = if known { render_and_chat.concat() } else { format!("  curl -s http://{address}/api/prompts\n") };
+    format!(
+        "ai-prompt-shell listens on http://{address} ({prompts} prompts, {problems} problems, store {store}{still})\nTry:\n{attempts}"
+    )
 }

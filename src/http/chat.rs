@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::body::{JsonBody, Parsed, Variables};
 use super::error::ApiError;
 use super::events::EventBody;
+use super::leaving::Leaving;
 use super::unread::With;
 use crate::app::App;
 use crate::chat::{Answered, PromptBody, PromptRequest};
@@ -37,6 +38,7 @@ struct List {
 /// `POST /api/chat/prompts/{id}`, `POST /api/prompts/{id}/chat`
 pub async fn prompt(
     app: Data<App>,
+    leaving: Data<Leaving>,
     id: Path<String>,
     caller: Caller,
     body: JsonBody,
@@ -47,15 +49,20 @@ pub async fn prompt(
     let _variables = Variables::new(request.variables.clone(), large.then_some(&app.pool));
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.prompt(request, &caller).await }).await??;
-    Ok(reply(answered))
+    Ok(reply(answered, leaving.into_inner()))
 }
 
 /// `POST /v1/chat/completions`
-pub async fn completions(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
+pub async fn completions(
+    app: Data<App>,
+    leaving: Data<Leaving>,
+    caller: Caller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
     let Parsed { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.completion(request, &caller).await }).await??;
-    Ok(reply(answered))
+    Ok(reply(answered, leaving.into_inner()))
 }
 
 /// `POST /v1/embeddings`
@@ -68,6 +75,7 @@ pub async fn embeddings(app: Data<App>, caller: Caller, body: JsonBody) -> Resul
 
 /// `GET /v1/models`
 pub async fn models(app: Data<App>) -> Result<HttpResponse, ApiError> {
+    super::status::first_read(&app)?;
     let data = app.chat.models().await?;
     Ok(HttpResponse::Ok().json(List { object: "list", data }))
 }
@@ -88,7 +96,7 @@ async fn finished<T: 'static>(
     }
 }
 
-fn reply(answered: Answered) -> HttpResponse {
+fn reply(answered: Answered, leaving: Arc<Leaving>) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     let mut timing = String::new();
     if let Some((id, duration)) = &answered.rendered {
@@ -99,7 +107,7 @@ fn reply(answered: Answered) -> HttpResponse {
     response.insert_header((SERVER_TIMING, timing));
     match answered.answer {
         Answer::Whole(body) => response.content_type(ContentType::json()).body(whole(body)),
-        Answer::Stream(events) => stream(&mut response, EventBody::new(events)),
+        Answer::Stream(events) => stream(&mut response, EventBody::new(events, leaving)),
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::body::JsonBody;
 use super::error::ApiError;
+use super::status::first_read;
 use super::views;
 use crate::app::App;
 use crate::catalog::{PromptEntry, Snapshot};
@@ -33,6 +34,7 @@ pub async fn list(
     app: Data<App>,
     filter: Query<Filter>,
 ) -> Result<HttpResponse, ApiError> {
+    first_read(&app)?;
     if filter.stored {
         return Ok(HttpResponse::Ok().json(app.catalog.stored_ids(kind).await));
     }
@@ -163,6 +165,7 @@ pub async fn put(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
+    first_read(&app)?;
     let id = Id::parse(&id)?;
     let (expect, sent) = (expectation(&request)?, body.into_sent());
     let (catalog, stored_as) = (app.catalog.clone(), id.clone());
@@ -185,6 +188,7 @@ pub async fn delete(
     id: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
+    first_read(&app)?;
     let id = Id::parse(&id)?;
     let (expect, catalog) = (expectation(&request)?, app.catalog.clone());
     let delete = async move { catalog.delete(kind, &id, expect).await };

@@ -132,6 +132,12 @@ impl ApiError {
             .with_header(ALLOW, allowed)
     }
 
+    /// The service ends, and the request has not.
+    pub fn stopping() -> ApiError {
+        let message = "the service is stopping and has given this request up, which may have been carried out in part; send it to another one, or again later";
+        ApiError::new(Kind::Unavailable, "stopping", message).with_header(RETRY_AFTER, "1")
+    }
+
     /// The body is longer than the limit.
     pub fn body_too_large(limit: usize) -> ApiError {
         let message = format!("the request body is longer than {limit} bytes (server.body_limit_bytes)");

@@ -15,6 +15,7 @@ use actix_web::{Error, HttpMessage, ResponseError};
 use super::connections::{is_beyond, is_health};
 use super::departure::Departure;
 use super::error::ApiError;
+use super::leaving::Leaving;
 use super::trace::RequestId;
 use super::unread::Unread;
 use crate::settings;
@@ -30,11 +31,12 @@ pub struct Guard {
     origins: Vec<String>,
     started: u64,
     requests: AtomicU64,
+    leaving: Arc<Leaving>,
 }
 
 impl Guard {
     /// The guard of a server that listens on `address`.
-    pub fn new(address: SocketAddr, settings: &settings::Server) -> Guard {
+    pub fn new(address: SocketAddr, settings: &settings::Server, leaving: Arc<Leaving>) -> Guard {
         let mut names: Vec<String> = settings.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
         names.push(address.ip().to_string());
@@ -45,6 +47,7 @@ impl Guard {
             origins: settings.origins.clone(),
             started: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64),
             requests: AtomicU64::new(0),
+            leaving,
         }
     }
 
@@ -68,13 +71,22 @@ impl Guard {
         let departure = Departure::watch(id.clone());
         async move {
             let mut response = match answer {
-                Ok(answer) => answer.await?,
+                Ok(answer) => match self.leaving.unless_over(answer).await {
+                    Some(answer) => answer?,
+                    None => {
+                        departure.complete();
+                        return Err(ApiError::stopping().with_header(REQUEST_ID, text(&id)).into());
+                    }
+                },
                 Err(refusal) => refusal,
             };
             if beyond {
                 response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
             }
             response.headers_mut().insert(REQUEST_ID, id);
+            if self.leaving.has_begun() {
+                response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+            }
             Ok(response.map_body(|_, body| {
                 let body = departure.over(body);
                 match unread {
@@ -132,6 +144,10 @@ impl Guard {
             "web pages of `{origin}` may not call this service; add it to server.origins if they should"
         )))
     }
+}
+
+fn text(id: &HeaderValue) -> &str {
+    id.to_str().unwrap_or_default()
 }
 
 /// The name in a `Host` header, without port and brackets.

@@ -4,7 +4,7 @@
 //! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `chat`: prompts and chats
 //!   answered, `events`: in pieces; `tools`: calls of tools; `status`: the service itself
 //! - `connections`: how many there may be; `body`: request bodies, `unread`: those that nobody reads; `error`, `failures`: failures as answers; `guard`: what holds for every request;
-//!   `departure`: clients that leave; `trace`: for whom a request is handled
+//!   `departure`: clients that leave; `leaving`: the service that leaves; `trace`: for whom a request is handled
 
 mod body;
 mod chat;
@@ -15,6 +15,7 @@ mod error;
 mod events;
 mod failures;
 mod guard;
+mod leaving;
 mod render;
 mod routes;
 mod status;
@@ -37,6 +38,9 @@ use crate::app::App;
 use crate::settings;
 use connections::Connections;
 use guard::Guard;
+use leaving::Leaving;
+
+pub use leaving::Exit;
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,15 +48,14 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
 
-/// How long requests under way may take to end when the server is stopped, in seconds.
-const STOP_TIMEOUT_SECONDS: u64 = 30;
-
 /// A server that listens; it serves while `server` is polled.
 pub struct Bound {
     /// The address that it listens on.
     pub address: SocketAddr,
     /// The running server.
     pub server: Server,
+    /// The way out of it.
+    pub exit: Exit,
 }
 
 /// Binds the address of the settings and starts to serve.
@@ -65,14 +68,19 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
     rustix::net::listen(&listener, BACKLOG)?;
     connections::allow_open_files();
     let address = listener.local_addr()?;
-    let guard = Arc::new(Guard::new(address, settings));
+    let door = listener.try_clone()?;
+    let leaving = Leaving::new();
+    let guard = Arc::new(Guard::new(address, settings, leaving.clone()));
     let services = Data::from(app.clone());
     let bounds = Data::new(body::Bounds::new(settings, app.memory.clone(), app.pool.clone()));
+    let counted = leaving.clone();
+    let over = Data::from(leaving.clone());
     let server = HttpServer::new(move || {
         let guard = guard.clone();
         ActixApp::new()
             .app_data(services.clone())
             .app_data(bounds.clone())
+            .app_data(over.clone())
             .app_data(query())
             .configure(routes::configure)
             .wrap_fn(move |request, service| guard.clone().around(request, service))
@@ -80,6 +88,7 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
     let send_timeout_ms = settings.send_timeout_ms;
     let connections = Connections::new(settings.connections);
     let accepted = connections.accepted();
+    let grace = Duration::from_millis(settings.stop_timeout_ms);
     let workers = match settings.workers {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         workers => workers,
@@ -88,17 +97,21 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
         .workers(workers)
         .max_connections(accepted.div_ceil(workers))
         .client_request_timeout(HEAD_TIMEOUT)
-        .shutdown_timeout(STOP_TIMEOUT_SECONDS)
+        // Signals are the command line's, and so is the time to stop (`leaving`): this one is never reached.
+        .disable_signals()
+        .shutdown_timeout(grace.as_secs().saturating_add(60))
         // Pieces of a stream go out at once, and a client that leaves is noticed while its answer is still being made.
         .tcp_nodelay(true)
         .on_connect(move |connection, data| {
             limit_unread(connection, send_timeout_ms);
             data.insert(connections.open());
+            data.insert(counted.connected());
         })
         .h1_allow_half_closed(false)
         .listen(listener)?
         .run();
-    Ok(Bound { address, server })
+    let exit = Exit { leaving, listener: door, server: server.handle(), grace };
+    Ok(Bound { address, server, exit })
 }
 
 /// Has the system give up a connection whose client acknowledges or takes nothing for this long: otherwise, one that never

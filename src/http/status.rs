@@ -6,8 +6,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::error::ApiError;
 use crate::app::App;
-use crate::catalog::{Loss, Missing};
+use crate::catalog::{Loss, Missing, StoreState};
 use crate::schema;
+use crate::telemetry;
 
 /// `GET /healthz`
 pub async fn alive() -> HttpResponse {
@@ -20,10 +21,16 @@ pub async fn ready(app: Data<App>) -> Result<HttpResponse, ApiError> {
     if !app.catalog.ready() {
         return Err(ApiError::not_ready(store.why_not_loaded()));
     }
-    Ok(HttpResponse::Ok().json(match store.trouble() {
+    Ok(HttpResponse::Ok().json(match trouble(&app, &store) {
         None => json!({"status": "ready"}),
-        Some(why) => json!({"status": "degraded", "why": why}),
+        Some(why) => json!({"status": "degraded", "store": word(&app, &store), "why": why}),
     }))
+}
+
+/// Refuses what needs to know the store as long as it is read for the first time.
+pub fn first_read(app: &App) -> Result<(), ApiError> {
+    let store = app.catalog.store_state();
+    if store.is_first_read() { Err(ApiError::not_ready(store.why_not_loaded())) } else { Ok(()) }
 }
 
 /// `GET /api/status`
@@ -35,8 +42,8 @@ pub async fn status(app: Data<App>) -> HttpResponse {
         "ready": app.catalog.ready(),
         "store": {
             "url": app.catalog.store().describe(),
-            "state": store.word(),
-            "why": store.trouble(),
+            "state": word(&app, &store),
+            "why": trouble(&app, &store),
             "error": store.error,
             "age_seconds": store.age().map(|age| age.as_secs()),
             "missing": store.loss.as_ref().map(missing),
@@ -49,8 +56,22 @@ pub async fn status(app: Data<App>) -> HttpResponse {
             "environs": snapshot.environ_ids.len(),
             "tools": snapshot.documents.tools.len(),
         },
+        "log": {"dropped_lines": telemetry::dropped()},
         "problems": *snapshot.problems,
     }))
+}
+
+/// The state of the store in a word.
+fn word(app: &App, store: &StoreState) -> &'static str {
+    match app.catalog.store().read_only() {
+        Some(_) => "read_only",
+        None => store.word(),
+    }
+}
+
+/// What is not as it should be with the store, if anything.
+fn trouble(app: &App, store: &StoreState) -> Option<String> {
+    app.catalog.store().read_only().or_else(|| store.trouble())
 }
 
 /// What is gone from the store at once: how much of each kind, and how long it is kept.

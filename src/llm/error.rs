@@ -93,6 +93,12 @@ pub enum Cause {
         /// The time that it had.
         milliseconds: u128,
     },
+    /// It came to no end.
+    #[error("the stream did not end within {milliseconds} ms (llm.stream_timeout_ms)")]
+    Endless {
+        /// The time that it had.
+        milliseconds: u128,
+    },
     /// The upstream says that it failed.
     #[error("the upstream answered {status}{}{message}", if message.is_empty() { "" } else { ": " })]
     Status {
@@ -113,6 +119,11 @@ impl Cause {
     /// A timeout after this time.
     pub(super) fn timeout(limit: Duration) -> Cause {
         Cause::Timeout { milliseconds: limit.as_millis() }
+    }
+
+    /// A stream that did not end in this time.
+    pub(super) fn endless(limit: Duration) -> Cause {
+        Cause::Endless { milliseconds: limit.as_millis() }
     }
 
     /// An answer that is none.

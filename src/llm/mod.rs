@@ -65,6 +65,8 @@ pub struct Options {
     pub timeout: Duration,
     /// The longest silence inside a stream.
     pub chunk_timeout: Duration,
+    /// The time for a whole stream.
+    pub stream_timeout: Duration,
     /// How long a stream may be quiet until the client is sent a comment.
     pub keep_alive: Duration,
     /// The longest answer, and the longest event of a stream.
@@ -290,6 +292,7 @@ impl Llm {
         let silence = self.options.chunk_timeout;
         StreamLimits {
             silence: caller.timeout.map_or(silence, |own| own.min(silence)),
+            whole: self.options.stream_timeout,
             keep_alive: self.options.keep_alive,
             event_bytes: self.options.answer_bytes,
             drain: self.options.drain,

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep_until};
 
+use super::stream::StreamLimits;
+
 /// The times of a stream.
 pub struct Quiet {
     /// The longest silence between two pieces.
@@ -16,6 +18,8 @@ pub struct Quiet {
     /// When it has been silent for too long, and the time that it had.
     dead: (Instant, Duration),
     comment_at: Instant,
+    /// When the whole of it must have come, and the time that it had.
+    end: (Instant, Duration),
     alarm: Option<Pin<Box<Sleep>>>,
 }
 
@@ -25,14 +29,23 @@ pub enum Silence {
     Quiet,
     /// The upstream has been silent for this long, which is too long.
     Dead(Duration),
+    /// The stream has had this long, and has not ended.
+    Over(Duration),
 }
 
 impl Quiet {
     /// The times of a stream whose first piece comes until `first`.
-    pub fn new(first: Instant, silence: Duration, keep_alive: Duration) -> Quiet {
+    pub fn new(first: Instant, limits: &StreamLimits) -> Quiet {
         let now = Instant::now();
+        let &StreamLimits { silence, whole, keep_alive, .. } = limits;
         let dead = (first, first.saturating_duration_since(now));
-        Quiet { silence, keep_alive, dead, comment_at: now + keep_alive, alarm: None }
+        Quiet { silence, keep_alive, dead, comment_at: now + keep_alive, end: (now + whole, whole), alarm: None }
+    }
+
+    /// The time that the stream had, if that is over.
+    pub fn over(&self) -> Option<Duration> {
+        let (end, whole) = self.end;
+        (Instant::now() >= end).then_some(whole)
     }
 
     /// Something has come.
@@ -51,7 +64,7 @@ impl Quiet {
     }
 
     fn next(&self) -> Instant {
-        self.dead.0.min(self.comment_at)
+        self.dead.0.min(self.comment_at).min(self.end.0)
     }
 
     /// Waits until the quiet means something.
@@ -63,6 +76,9 @@ impl Quiet {
                 return Poll::Pending;
             }
             let (now, (dead_at, had)) = (Instant::now(), self.dead);
+            if let Some(whole) = self.over() {
+                return Poll::Ready(Silence::Over(whole));
+            }
             if now >= dead_at {
                 return Poll::Ready(Silence::Dead(had));
             }
@@ -70,8 +86,10 @@ impl Quiet {
             if is_quiet {
                 self.comment_at = now + self.keep_alive;
             }
-            let next = self.dead.0.min(self.comment_at);
-            alarm.as_mut().reset(next.into());
+            let next = self.next();
+            if let Some(alarm) = self.alarm.as_mut() {
+                alarm.as_mut().reset(next.into());
+            }
             if is_quiet {
                 return Poll::Ready(Silence::Quiet);
             }

@@ -33,6 +33,8 @@ const DRAIN_TIME: Duration = Duration::from_secs(600);
 pub struct StreamLimits {
     /// The longest silence between two pieces.
     pub silence: Duration,
+    /// The time for the whole of it.
+    pub whole: Duration,
     /// How long it may be quiet until the client gets a comment.
     pub keep_alive: Duration,
     /// The longest event.
@@ -97,7 +99,7 @@ impl AnswerStream {
     pub(super) fn upstream(begun: Begun) -> AnswerStream {
         let Begun { incoming, wire, limits, first, log, place, held } = begun;
         let collector = Collector::new(limits.event_bytes);
-        let quiet = Quiet::new(first, limits.silence, limits.keep_alive);
+        let quiet = Quiet::new(first, &limits);
         let live = Live { incoming, collector, wire, quiet, limits, log, _place: place, held };
         AnswerStream(Source::Upstream(Some(Box::new(live))))
     }
@@ -158,6 +160,9 @@ impl Live {
 
     fn poll_quietly(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
         loop {
+            if let Some(whole) = self.quiet.over() {
+                return Poll::Ready(Piece::Broken(Cause::endless(whole)));
+            }
             match self.incoming.poll_next_unpin(context) {
                 Poll::Ready(Some(Ok(bytes))) => match self.take(bytes) {
                     Piece::On(bytes) if bytes.is_empty() => {}
@@ -169,6 +174,7 @@ impl Live {
                     return self.quiet.poll(context).map(|silence| match silence {
                         Silence::Quiet => Piece::On(KEEP_ALIVE),
                         Silence::Dead(limit) => Piece::Broken(Cause::timeout(limit)),
+                        Silence::Over(whole) => Piece::Broken(Cause::endless(whole)),
                     });
                 }
             }

@@ -27,6 +27,9 @@ pub struct Llm {
     pub timeout_ms: u64,
     /// The longest silence inside a stream, in milliseconds.
     pub chunk_timeout_ms: u64,
+    /// The time for a whole stream, however much of it still comes, in milliseconds. The longest answers of today's models
+    /// (some 100,000 tokens) take less than half an hour.
+    pub stream_timeout_ms: u64,
     /// How long a stream may be quiet until the client is sent a comment, in milliseconds.
     pub keep_alive_ms: u64,
     /// The longest answer, and the longest event of a stream, in bytes.
@@ -55,6 +58,7 @@ impl Default for Llm {
             params: Map::new(),
             timeout_ms: 30_000,
             chunk_timeout_ms: 30_000,
+            stream_timeout_ms: 1_800_000,
             keep_alive_ms: 10_000,
             answer_bytes: 32 << 20,
             parallel: 2_048,

@@ -101,6 +101,7 @@ fn faults(settings: &Settings) -> Vec<String> {
     at_least_one("server.memory_bytes", settings.server.memory_bytes as u64);
     at_least_one("server.connections", settings.server.connections as u64);
     at_least_one("server.send_timeout_ms", settings.server.send_timeout_ms.into());
+    at_least_one("server.stop_timeout_ms", settings.server.stop_timeout_ms);
     at_least_one("store.scan_seconds", settings.store.scan_seconds);
     at_least_one("store.keep_missing_seconds", settings.store.keep_missing_seconds);
     at_least_one("render.timeout_ms", settings.render.timeout_ms);
@@ -116,6 +117,7 @@ fn faults(settings: &Settings) -> Vec<String> {
     at_least_one("tools.answer_bytes", settings.tools.answer_bytes as u64);
     at_least_one("llm.timeout_ms", settings.llm.timeout_ms);
     at_least_one("llm.chunk_timeout_ms", settings.llm.chunk_timeout_ms);
+    at_least_one("llm.stream_timeout_ms", settings.llm.stream_timeout_ms);
     at_least_one("llm.keep_alive_ms", settings.llm.keep_alive_ms);
     at_least_one("llm.answer_bytes", settings.llm.answer_bytes as u64);
     at_least_one("llm.parallel", settings.llm.parallel as u64);

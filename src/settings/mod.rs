@@ -64,6 +64,8 @@ pub struct Server {
     pub connections: usize,
     /// How long a client may leave what it is sent unread, in milliseconds.
     pub send_timeout_ms: u32,
+    /// How long requests under way may take to end when the service is told to stop, in milliseconds.
+    pub stop_timeout_ms: u64,
 }
 
 impl Default for Server {
@@ -79,6 +81,7 @@ impl Default for Server {
             workers: 0,
             connections: 10_000,
             send_timeout_ms: 60_000,
+            stop_timeout_ms: 30_000,
         }
     }
 }

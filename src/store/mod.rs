@@ -44,6 +44,12 @@ pub trait Store: Send + Sync {
     /// Where the data lies, without secrets: `redis://host:6379/0`, `embedded:data`.
     fn describe(&self) -> &str;
 
+    /// Why the store takes no writes just now, although it can be read, if it knows: a write has failed, as on a full disk, and
+    /// none has succeeded since.
+    fn read_only(&self) -> Option<String> {
+        None
+    }
+
     /// Succeeds if the store would serve a call now.
     async fn ping(&self) -> Result<(), StoreError>;
 

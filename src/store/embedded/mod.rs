@@ -1,5 +1,7 @@
 //! The embedded store: one redb file, used by one process.
 
+mod birth;
+mod failure;
 mod news;
 mod table;
 
@@ -26,7 +28,12 @@ pub(super) struct Embedded {
     news: News,
     /// Writers wait here, and not each on a thread of its own.
     writer: Arc<Mutex<()>>,
+    /// Tries to write after a failure, until that works.
+    recovery: Arc<Mutex<()>>,
 }
+
+/// How often it is tried whether something can be written again.
+const RECOVER_EVERY: Duration = Duration::from_secs(1);
 
 impl Embedded {
     /// Opens the store in a folder or file, and makes it if it is not there.
@@ -51,7 +58,8 @@ impl Embedded {
     }
 
     fn over(table: Table, description: String, path: PathBuf) -> Embedded {
-        Embedded { description, table: Arc::new(table), path, news: News::new(), writer: Arc::default() }
+        let (writer, recovery) = (Arc::default(), Arc::default());
+        Embedded { description, table: Arc::new(table), path, news: News::new(), writer, recovery }
     }
 
     async fn reading<T: Send + 'static>(
@@ -70,12 +78,39 @@ impl Embedded {
     ) -> Result<T, StoreError> {
         let turn = self.writer.clone().lock_owned().await;
         let (table, news) = (self.table.clone(), self.news.clone());
-        blocking(&self.path, move || {
+        let done = blocking(&self.path, move || {
             let done = work(&table, &news);
             drop(turn);
             done
         })
-        .await
+        .await;
+        if self.table.read_only().is_some() {
+            self.recover();
+        }
+        done
+    }
+
+    /// Tries every second whether something can be written again, until that works or the store is gone.
+    fn recover(&self) {
+        // One task is enough.
+        let Ok(only_one) = self.recovery.clone().try_lock_owned() else { return };
+        let (table, writer) = (Arc::downgrade(&self.table), self.writer.clone());
+        tokio::spawn(async move {
+            let _only_one = only_one;
+            loop {
+                tokio::time::sleep(RECOVER_EVERY).await;
+                let turn = writer.clone().lock_owned().await;
+                let Some(table) = table.upgrade().filter(|table| table.read_only().is_some()) else { return };
+                let path = table.path().to_owned();
+                let tried = blocking(&path, move || {
+                    let _turn = turn;
+                    table.try_to_write()
+                });
+                if let Err(error) = tried.await {
+                    tracing::debug!(%error, "the store still cannot be written");
+                }
+            }
+        });
     }
 }
 
@@ -83,6 +118,10 @@ impl Embedded {
 impl Store for Embedded {
     fn describe(&self) -> &str {
         &self.description
+    }
+
+    fn read_only(&self) -> Option<String> {
+        self.table.read_only()
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

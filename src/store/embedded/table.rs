@@ -2,16 +2,25 @@
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use redb::{
     Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
 };
 
+use super::birth;
+use super::failure::Failure;
 use crate::store::{Cursor, Etag, Expect, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Record, StoreError};
 
 /// Key to (end of life in milliseconds since 1970, or [`NEVER`]; bytes).
 const DOCUMENTS: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("documents");
+
+/// Holds a row for a moment, to see whether something can be written.
+const PROBE: TableDefinition<&str, &[u8]> = TableDefinition::new("probe");
+
+/// The size of that row.
+const PROBE_BYTES: usize = 64 * 1024;
 
 /// The expiry of a value that stays.
 const NEVER: u64 = u64::MAX;
@@ -26,42 +35,97 @@ type PageOfRows = (Page, Option<String>, Vec<String>);
 
 /// The open database.
 pub(super) struct Table {
-    db: Database,
+    /// `None` after a failure, until the file can be opened again.
+    db: RwLock<Option<Database>>,
     path: PathBuf,
+    failure: Failure,
 }
 
 impl Table {
     /// Opens or makes the database in this file.
     pub(super) fn open(path: PathBuf) -> Result<Table, StoreError> {
-        let made = Database::builder().set_cache_size(CACHE_BYTES).create(&path);
-        Table::of(made, path)
+        birth::make_if_absent(&path, make)?;
+        let opened = opened(&path)?;
+        Table::of(opened, path)
     }
 
     /// Makes an empty database in memory.
     pub(super) fn in_memory() -> Result<Table, StoreError> {
         let memory = redb::backends::InMemoryBackend::new();
-        let made = Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(memory);
-        Table::of(made, PathBuf::from(crate::store::MEMORY))
+        let path = PathBuf::from(crate::store::MEMORY);
+        let made = builder().create_with_backend(memory).map_err(|error| cannot_open(&path, error))?;
+        Table::of(made, path)
     }
 
-    fn of(made: Result<Database, DatabaseError>, path: PathBuf) -> Result<Table, StoreError> {
-        let db = made.map_err(|error| cannot_open(&path, error))?;
-        let table = Table { db, path };
+    fn of(db: Database, path: PathBuf) -> Result<Table, StoreError> {
+        let table = Table { db: RwLock::new(Some(db)), path, failure: Failure::default() };
         table
             .write(|transaction| transaction.open_table(DOCUMENTS).map(drop).map_err(|e| table.failed(e)))?;
         Ok(table)
     }
 
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Why nothing can be written just now: a write has failed, and none has succeeded since.
+    pub(super) fn read_only(&self) -> Option<String> {
+        self.failure.reason()
+    }
+
+    /// Tries whether something can be written (again): a row that takes more than what is left in the file, and goes at once.
+    pub(super) fn try_to_write(&self) -> Result<(), StoreError> {
+        let row = vec![0xff; PROBE_BYTES];
+        self.write(|transaction| {
+            let mut table = transaction.open_table(PROBE).map_err(|e| self.failed(e))?;
+            table.insert("", row.as_slice()).map(drop).map_err(|e| self.failed(e))
+        })?;
+        self.write(|transaction| transaction.delete_table(PROBE).map(drop).map_err(|e| self.failed(e)))
+    }
+
+    /// The database; after a failure it is opened again first, which redb needs for anything to work again.
+    fn with_database<T>(
+        &self,
+        work: impl FnOnce(&Database) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if self.failure.is_time_to_reopen()? {
+            self.reopen()?;
+        }
+        let db = self.db.read().unwrap_or_else(PoisonError::into_inner);
+        db.as_ref().map_or_else(|| Err(self.failure.error()), work)
+    }
+
+    /// Waits until nobody uses the database, lets go of the file (which redb locks), and opens it again: with everything that
+    /// was ever acknowledged, because that had reached the disk.
+    fn reopen(&self) -> Result<(), StoreError> {
+        let mut db = self.db.write().unwrap_or_else(PoisonError::into_inner);
+        drop(db.take());
+        match opened(&self.path) {
+            Ok(opened) => {
+                *db = Some(opened);
+                self.failure.reopened();
+                Ok(())
+            }
+            Err(error) => {
+                self.failure.note(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
     /// Succeeds if the database can be read.
     pub(super) fn ping(&self) -> Result<(), StoreError> {
-        self.db.begin_read().map(drop).map_err(|error| self.failed(error))
+        self.with_database(|db| db.begin_read().map(drop).map_err(|error| self.failed(error)))
     }
 
     /// What the key holds, unless its time is up.
     pub(super) fn get(&self, key: &str) -> Result<Option<Record>, StoreError> {
-        let transaction = self.db.begin_read().map_err(|e| self.failed(e))?;
-        let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
-        self.read(&table, key, |bytes| Record::new(bytes.to_vec()))
+        self.with_database(|db| {
+            let transaction = db.begin_read().map_err(|e| self.failed(e))?;
+            let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+            self.read(&table, key, |bytes| Record::new(bytes.to_vec()))
+        })
     }
 
     /// Writes a value, if the expectation holds.
@@ -108,7 +172,11 @@ impl Table {
 
     /// One page of the keys with this prefix, its last key if there may be more, and those keys it passed whose time is up.
     pub(super) fn page(&self, prefix: &str, after: Option<&str>) -> Result<PageOfRows, StoreError> {
-        let transaction = self.db.begin_read().map_err(|e| self.failed(e))?;
+        self.with_database(|db| self.page_of(db, prefix, after))
+    }
+
+    fn page_of(&self, db: &Database, prefix: &str, after: Option<&str>) -> Result<PageOfRows, StoreError> {
+        let transaction = db.begin_read().map_err(|e| self.failed(e))?;
         let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
         let start = after.map_or(Bound::Included(prefix), Bound::Excluded);
         let rows = table.range::<&str>((start, Bound::Unbounded)).map_err(|e| self.failed(e))?;
@@ -136,7 +204,11 @@ impl Table {
     /// Removes those of the keys whose time is (still) up, and returns them; does nothing while
     /// somebody else writes, because the next scan will find them again.
     pub(super) fn sweep(&self, keys: Vec<String>) -> Result<Vec<String>, StoreError> {
-        let Ok(transaction) = self.db.try_begin_write() else { return Ok(Vec::new()) };
+        self.with_database(|db| self.sweep_in(db, keys))
+    }
+
+    fn sweep_in(&self, db: &Database, keys: Vec<String>) -> Result<Vec<String>, StoreError> {
+        let Ok(transaction) = db.try_begin_write() else { return Ok(Vec::new()) };
         let mut swept = Vec::new();
         {
             let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
@@ -167,17 +239,43 @@ impl Table {
         &self,
         work: impl FnOnce(&WriteTransaction) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut transaction = self.db.begin_write().map_err(|e| self.failed(e))?;
-        // An acknowledged write has reached the disk: commit returns after fsync.
-        transaction.set_durability(Durability::Immediate).map_err(|e| self.failed(e))?;
-        let done = work(&transaction)?;
-        transaction.commit().map_err(|e| self.failed(e))?;
-        Ok(done)
+        self.with_database(|db| {
+            let mut transaction = db.begin_write().map_err(|e| self.failed(e))?;
+            // An acknowledged write has reached the disk: commit returns after fsync.
+            transaction.set_durability(Durability::Immediate).map_err(|e| self.failed(e))?;
+            let done = work(&transaction)?;
+            transaction.commit().map_err(|e| self.failed(e))?;
+            self.failure.over();
+            Ok(done)
+        })
     }
 
     fn failed(&self, error: impl Into<redb::Error>) -> StoreError {
-        failure(&self.path, error.into())
+        let error = error.into();
+        // After either, redb refuses everything until the file is opened again.
+        let is_lasting = matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo);
+        let error = failure(&self.path, error);
+        if is_lasting {
+            self.failure.note(error.to_string());
+        }
+        error
     }
+}
+
+fn builder() -> redb::Builder {
+    let mut builder = Database::builder();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
+
+fn opened(path: &Path) -> Result<Database, StoreError> {
+    builder().open(path).map_err(|error| cannot_open(path, error))
+}
+
+/// Makes a whole, empty database in a file, which has reached the disk then.
+fn make(path: &Path) -> Result<(), StoreError> {
+    let made = builder().create(path).map_err(|error| cannot_open(path, error))?;
+    made.close().map_err(|error| cannot_open(path, error))
 }
 
 fn cannot_open(path: &Path, error: DatabaseError) -> StoreError {

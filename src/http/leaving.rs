@@ -1,0 +1,134 @@
+//! Leaving: what was accepted is answered, every connection is closed in order, and all of it within a bounded time.
+
+use std::future::Future;
+use std::net::TcpListener;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix_web::dev::ServerHandle;
+use rustix::net::Shutdown;
+use tokio::sync::watch;
+
+/// How long a connection that was busy may take to send its next request, whose answer then says that it is the last one.
+/// After that, connections without a request are closed.
+const NEXT_REQUEST: Duration = Duration::from_secs(1);
+
+/// How long answers that had to be given up may take to reach their clients.
+const LAST_BYTES: Duration = Duration::from_secs(2);
+
+/// How long the thread that accepts connections takes to hear that it should not.
+const HEARD: Duration = Duration::from_millis(5);
+
+/// How far the service has gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Serving,
+    /// Every answer is the last one of its connection.
+    Leaving,
+    /// Nothing is waited for any more.
+    Over,
+}
+
+/// Whether the service is leaving, and which connections are still open.
+pub struct Leaving {
+    phase: watch::Sender<Phase>,
+    connections: watch::Sender<usize>,
+}
+
+/// An open connection; it is closed when this is dropped.
+pub struct Connection(Arc<Leaving>);
+
+impl Leaving {
+    /// A service that is not leaving.
+    pub fn new() -> Arc<Leaving> {
+        Arc::new(Leaving { phase: watch::Sender::new(Phase::Serving), connections: watch::Sender::new(0) })
+    }
+
+    /// Counts a connection.
+    pub fn connected(self: &Arc<Leaving>) -> Connection {
+        self.connections.send_modify(|open| *open += 1);
+        Connection(self.clone())
+    }
+
+    /// Whether an answer is to be the last one of its connection.
+    pub fn has_begun(&self) -> bool {
+        *self.phase.borrow() >= Phase::Leaving
+    }
+
+    /// Whether what has not ended yet is to end now.
+    pub fn is_over(&self) -> bool {
+        *self.phase.borrow() == Phase::Over
+    }
+
+    /// Waits until what has not ended yet is to end.
+    pub fn over(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut phase = self.phase.subscribe();
+        async move {
+            // With the sender, everything has ended.
+            let _gone = phase.wait_for(|phase| *phase == Phase::Over).await;
+        }
+    }
+
+    /// What `work` gives, unless it has to end before; what is done at once costs nothing here.
+    pub async fn unless_over<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = async { self.over().await } => None,
+        }
+    }
+
+    /// Waits until there is no connection, but not beyond `deadline`.
+    async fn empty(&self, deadline: Instant) {
+        let mut connections = self.connections.subscribe();
+        let _in_time = tokio::time::timeout_at(deadline.into(), connections.wait_for(|open| *open == 0)).await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.connections.send_modify(|open| *open = open.saturating_sub(1));
+    }
+}
+
+/// A future that waits until what has not ended yet is to end.
+pub type Over = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The way out of a server.
+pub struct Exit {
+    pub(super) leaving: Arc<Leaving>,
+    pub(super) listener: TcpListener,
+    pub(super) server: ServerHandle,
+    pub(super) grace: Duration,
+}
+
+impl Exit {
+    /// Leaves in order, while the server is polled elsewhere: no new connections; answers say `connection: close`; connections
+    /// without a request are closed; what takes longer than `server.stop_timeout_ms` is given up, which its client is told.
+    pub async fn leave(&self) {
+        let deadline = Instant::now() + self.grace;
+        self.close_the_door().await;
+        self.leaving.phase.send_replace(Phase::Leaving);
+        self.leaving.empty(Instant::now() + NEXT_REQUEST.min(self.grace / 2)).await;
+        // Closes the connections without a request; those with one go on.
+        drop(self.server.stop(true));
+        self.leaving.empty(deadline).await;
+        let left = *self.leaving.connections.borrow();
+        if left > 0 {
+            tracing::warn!(connections = left, "requests that take too long are given up (server.stop_timeout_ms)");
+        }
+        self.leaving.phase.send_replace(Phase::Over);
+        self.leaving.empty(Instant::now() + LAST_BYTES).await;
+    }
+
+    /// No new connections, which are refused from now on. This comes before answers close connections: clients that come back
+    /// at once would still be taken in by the system, and then be thrown out.
+    async fn close_the_door(&self) {
+        self.server.pause().await;
+        tokio::time::sleep(HEARD).await;
+        if let Err(error) = rustix::net::shutdown(&self.listener, Shutdown::Read) {
+            tracing::debug!(%error, "the port stays open until the end");
+        }
+    }
+}
