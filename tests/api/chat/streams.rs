@@ -237,3 +237,25 @@ async fn a_client_that_reads_nothing_is_given_up() {
     client.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
     upstream.abandoned(1).await;
 }
+
+#[actix_web::test]
+async fn a_stream_that_never_ends_is_ended_when_its_time_is_over() {
+    // One byte after the other, each in time; and events that come without any pause.
+    let byte_by_byte = |text: String| {
+        let bytes = text.into_bytes().into_iter();
+        bytes.flat_map(|byte| [Act::Send(chunk(&[byte])), Act::Wait(MOMENT / 2)]).collect::<Vec<Act>>()
+    };
+    let drip = [vec![Act::Send(stream_head())], byte_by_byte(delta(&"x".repeat(1_000)))].concat();
+    let flood = std::iter::repeat_n(Act::Send(chunk(delta("x").as_bytes())), 1_000_000);
+    let flood: Vec<Act> = std::iter::once(Act::Send(stream_head())).chain(flood).collect();
+    for (acts, is_flood) in [(drip, false), (flood, true)] {
+        let (app, upstream) =
+            start_with(move |_| acts.clone(), |llm| llm.stream_timeout_ms = 700).await;
+        let (stream, orderly) = read_stream(&app, DOOR, &ask_for_stream("q")).await;
+        assert!(orderly);
+        let came = stream.matches(&delta("x")).count();
+        assert_eq!(came > 0, is_flood, "{stream}");
+        assert_broken(&stream, &vec![delta("x"); came], "llm.stream_timeout_ms");
+        upstream.abandoned(1).await;
+    }
+}
