@@ -64,9 +64,14 @@ async fn until_told(bound: Bound, signals: &mut Signals) -> Result<(), CliError>
         return Err(CliError::Signal { number: first.number() });
     }
     tracing::info!("told to stop: finishing what is under way (a second signal ends it at once)");
-    let leave = async { tokio::join!(exit.leave(), async { drop(server.await) }) };
+    // The server goes on while it leaves; it may take longer than that to see that it is done.
+    let serve_on = async {
+        let _ended = server.await;
+        std::future::pending::<()>().await;
+    };
     tokio::select! {
-        _ = leave => Ok(()),
+        () = exit.leave() => Ok(()),
+        () = serve_on => Ok(()),
         signal = signals.next() => Err(CliError::Signal { number: signal.number() }),
     }
 }

@@ -12,7 +12,7 @@ use crate::process::Service;
 use crate::redis_server::RedisServer;
 
 /// How long every answer of the store takes.
-const LATE: Duration = Duration::from_millis(250);
+const LATE: Duration = Duration::from_millis(120);
 
 /// Listens in front of a server whose answers come late.
 async fn slow_door_to(port: u16) -> u16 {
@@ -60,6 +60,6 @@ async fn the_port_is_open_and_packages_serve_while_a_slow_store_is_still_read() 
     let built_in = app.render("commit-writer.message", json!({"diff": "+ a"})).await;
     assert_eq!(built_in.status, 200, "{built_in:?}");
     assert_eq!(app.get("/api/status").await.body["store"]["state"], "loading");
-    app.eventually("/readyz", |answer| answer.status == 200).await;
+    app.eventually("/readyz", |answer| answer.body["status"] == "ready").await;
     assert_eq!(app.render("x.y", json!({})).await.rendered(), "p");
 }

@@ -67,7 +67,9 @@ impl Embedded {
         work: impl FnOnce(&Table) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let table = self.table.clone();
-        blocking(&self.path, move || work(&table)).await
+        let done = blocking(&self.path, move || work(&table)).await;
+        self.recover();
+        done
     }
 
     /// Runs `work` when no other write runs. Work that has begun goes on even if the caller leaves, so the turn ends
@@ -84,14 +86,15 @@ impl Embedded {
             done
         })
         .await;
-        if self.table.read_only().is_some() {
-            self.recover();
-        }
+        self.recover();
         done
     }
 
-    /// Tries every second whether something can be written again, until that works or the store is gone.
+    /// After a failure: tries every second whether something can be written again, until that works or the store is gone.
     fn recover(&self) {
+        if self.table.read_only().is_none() {
+            return;
+        }
         // One task is enough.
         let Ok(only_one) = self.recovery.clone().try_lock_owned() else { return };
         let (table, writer) = (Arc::downgrade(&self.table), self.writer.clone());

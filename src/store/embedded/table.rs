@@ -274,7 +274,11 @@ fn opened(path: &Path) -> Result<Database, StoreError> {
 
 /// Makes a whole, empty database in a file, which has reached the disk then.
 fn make(path: &Path) -> Result<(), StoreError> {
+    let failed = |error: redb::Error| failure(path, error);
     let made = builder().create(path).map_err(|error| cannot_open(path, error))?;
+    let transaction = made.begin_write().map_err(|error| failed(error.into()))?;
+    transaction.open_table(DOCUMENTS).map(drop).map_err(|error| failed(error.into()))?;
+    transaction.commit().map_err(|error| failed(error.into()))?;
     made.close().map_err(|error| cannot_open(path, error))
 }
 
