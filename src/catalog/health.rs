@@ -215,6 +215,7 @@ mod tests {
         let less = missing([(0, 0), (1, 3), (0, 0), (0, 0)]);
         let minute = Duration::from_secs(60);
         let mut state = StoreState::new(minute);
+        state.was_read(Instant::now());
         assert!(state.believes(none.clone(), 1, minute));
         assert!(!state.believes(all.clone(), 2, minute));
         assert!(state.trouble().unwrap().contains("3 of 3 prompts"), "{:?}", state.trouble());

@@ -97,7 +97,8 @@ fn greeting(app: &App, address: &str) -> String {
             "  curl -s http://{address}/api/{what}/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'\n"
         )
     });
-    let attempts = if known { render_and_chat.concat() } else { format!("  curl -s http://{address}/api/prompts\n") };
+    let attempts =
+        if known { render_and_chat.concat() } else { format!("  curl -s http://{address}/api/prompts\n") };
     format!(
         "ai-prompt-shell listens on http://{address} ({prompts} prompts, {problems} problems, store {store}{still})\nTry:\n{attempts}"
     )

@@ -40,7 +40,9 @@ impl Stream for EventBody {
         let Some(events) = &mut self.events else { return Poll::Ready(None) };
         let event = match events.poll_next_unpin(context) {
             Poll::Ready(Some(event)) if !self.leaving.is_over() => {
-                return Poll::Ready(Some(Ok(event.unwrap_or_else(|failure| ApiError::from(failure).event()))));
+                return Poll::Ready(Some(
+                    Ok(event.unwrap_or_else(|failure| ApiError::from(failure).event())),
+                ));
             }
             Poll::Ready(Some(_)) => ApiError::stopping().event(),
             Poll::Ready(None) => return Poll::Ready(None),

@@ -82,7 +82,8 @@ impl Leaving {
     /// Waits until there is no connection, but not beyond `deadline`.
     async fn empty(&self, deadline: Instant) {
         let mut connections = self.connections.subscribe();
-        let _in_time = tokio::time::timeout_at(deadline.into(), connections.wait_for(|open| *open == 0)).await;
+        let _in_time =
+            tokio::time::timeout_at(deadline.into(), connections.wait_for(|open| *open == 0)).await;
     }
 }
 
@@ -116,7 +117,10 @@ impl Exit {
         self.leaving.empty(deadline).await;
         let left = *self.leaving.connections.borrow();
         if left > 0 {
-            tracing::warn!(connections = left, "requests that take too long are given up (server.stop_timeout_ms)");
+            tracing::warn!(
+                connections = left,
+                "requests that take too long are given up (server.stop_timeout_ms)"
+            );
         }
         self.leaving.phase.send_replace(Phase::Over);
         self.leaving.empty(Instant::now() + LAST_BYTES).await;

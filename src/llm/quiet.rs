@@ -39,7 +39,14 @@ impl Quiet {
         let now = Instant::now();
         let &StreamLimits { silence, whole, keep_alive, .. } = limits;
         let dead = (first, first.saturating_duration_since(now));
-        Quiet { silence, keep_alive, dead, comment_at: now + keep_alive, end: (now + whole, whole), alarm: None }
+        Quiet {
+            silence,
+            keep_alive,
+            dead,
+            comment_at: now + keep_alive,
+            end: (now + whole, whole),
+            alarm: None,
+        }
     }
 
     /// The time that the stream had, if that is over.

@@ -46,8 +46,10 @@ static QUEUE: OnceLock<Queue> = OnceLock::new();
 /// # Errors
 /// [`BadLog`] when `log.level` is not a level or a list of directives, or no thread can be had.
 pub fn init(log: &Log) -> Result<(), BadLog> {
-    let bad_level =
-        |error: tracing_subscriber::filter::ParseError| BadLog::Level { level: log.level.clone(), reason: error.to_string() };
+    let bad_level = |error: tracing_subscriber::filter::ParseError| BadLog::Level {
+        level: log.level.clone(),
+        reason: error.to_string(),
+    };
     let filter = EnvFilter::try_new(&log.level).map_err(bad_level)?;
     let queue = Queue::start(std::io::stderr())?;
     let writer = queue.clone();

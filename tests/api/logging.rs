@@ -26,7 +26,8 @@ async fn ask_often(service: &Service, requests: usize) {
 async fn a_log_that_nobody_reads_holds_nobody_up_and_says_later_how_much_was_dropped() {
     let mut service = Service::begin(TRACE, |command| {
         command.stderr(Stdio::piped());
-    }).await;
+    })
+    .await;
     let pipe = service.stderr();
     let dropped = async || {
         let status = service.client().get("/api/status").await;

@@ -53,8 +53,14 @@ impl KeptAlive {
 }
 
 /// Sends one request after the other until an answer says that it is the last one; counts them.
-async fn be_busy(mut connection: KeptAlive, path: &str, pause: u64, count: Arc<AtomicUsize>) -> Result<(), String> {
-    let body = json!({"template": "{% for i in range(300) %}{{ i }}{% endfor %}", "syntax": "jinja"}).to_string();
+async fn be_busy(
+    mut connection: KeptAlive,
+    path: &str,
+    pause: u64,
+    count: Arc<AtomicUsize>,
+) -> Result<(), String> {
+    let body =
+        json!({"template": "{% for i in range(300) %}{{ i }}{% endfor %}", "syntax": "jinja"}).to_string();
     loop {
         let (method, body) = if path == "/healthz" { ("GET", "") } else { ("POST", body.as_str()) };
         let (head, is_last) = connection.ask(method, path, body).await?;

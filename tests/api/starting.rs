@@ -45,8 +45,7 @@ async fn the_port_is_open_and_packages_serve_while_a_slow_store_is_still_read() 
     let server = RedisServer::start();
     let _: () = server.connection().set("shenma:templates:x:y", r#"{"prompt":"p"}"#).unwrap();
     let door = slow_door_to(server.port).await;
-    let service =
-        Service::begin(&format!("[store]\nurl = \"redis://127.0.0.1:{door}/0\"\n"), |_| {}).await;
+    let service = Service::begin(&format!("[store]\nurl = \"redis://127.0.0.1:{door}/0\"\n"), |_| {}).await;
     let app = service.client();
     app.get("/readyz").await.assert_error(503, "unavailable_error", "not_ready");
     assert_eq!(app.get("/healthz").await.status, 200);

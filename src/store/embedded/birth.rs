@@ -49,7 +49,9 @@ fn put_in_place(begun: &Path, path: &Path) -> std::io::Result<()> {
         Ok(()) => {}
     }
     // The name, too, has to reach the disk.
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> StoreError {

@@ -249,8 +249,7 @@ async fn a_stream_that_never_ends_is_ended_when_its_time_is_over() {
     let flood = std::iter::repeat_n(Act::Send(chunk(delta("x").as_bytes())), 1_000_000);
     let flood: Vec<Act> = std::iter::once(Act::Send(stream_head())).chain(flood).collect();
     for (acts, is_flood) in [(drip, false), (flood, true)] {
-        let (app, upstream) =
-            start_with(move |_| acts.clone(), |llm| llm.stream_timeout_ms = 700).await;
+        let (app, upstream) = start_with(move |_| acts.clone(), |llm| llm.stream_timeout_ms = 700).await;
         let (stream, orderly) = read_stream(&app, DOOR, &ask_for_stream("q")).await;
         assert!(orderly);
         let came = stream.matches(&delta("x")).count();
