@@ -128,9 +128,19 @@ impl Renderer {
         variables: Option<Value>,
         trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
+        let rendered = self.render_known(id, variables, trace).await;
+        rendered.map_err(|failure| self.or_not_loaded(failure))
+    }
+
+    async fn render_known(
+        &self,
+        id: &Id,
+        variables: Option<Value>,
+        trace: Trace,
+    ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let snapshot = self.catalog.snapshot();
-        let prompt = serving(&snapshot, id).map_err(|failure| self.or_not_loaded(failure))?;
+        let prompt = serving(&snapshot, id)?;
         let compiled = match self.cache.known(&prompt, &snapshot.documents) {
             Some(known) => (known, true),
             None => (self.compile(prompt, &snapshot, started).await?, false),
@@ -166,12 +176,19 @@ impl Renderer {
         Ok(self.pool.run(lane, Instant::now() + self.options.timeout, work).await?)
     }
 
-    /// A prompt that is not known may be in a store that could not be read yet.
+    /// A prompt that is not known may be in a store that could not be read yet, and so may be what a prompt of a package lacks
+    /// while the store is read for the first time.
     fn or_not_loaded(&self, failure: RenderFailure) -> RenderFailure {
-        match failure {
-            RenderFailure::NotFound { .. } => self.not_loaded().unwrap_or(failure),
-            failure => failure,
-        }
+        let may_be_there = match &failure {
+            RenderFailure::NotFound { .. } => true,
+            RenderFailure::InvalidTemplate { .. } => self.catalog.store_state().is_first_read(),
+            RenderFailure::Missing { missing, .. } => {
+                missing.iter().any(|missing| !missing.path.starts_with("variables."))
+                    && self.catalog.store_state().is_first_read()
+            }
+            _ => false,
+        };
+        if may_be_there { self.not_loaded().unwrap_or(failure) } else { failure }
     }
 
     /// Why there may be more than the catalog knows, if that is so.

@@ -44,8 +44,18 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, late: Duration) {
 async fn the_port_is_open_and_packages_serve_while_a_slow_store_is_still_read() {
     let server = RedisServer::start();
     let _: () = server.connection().set("shenma:templates:x:y", r#"{"prompt":"p"}"#).unwrap();
+    let _: () = server.connection().set("shenma:environs:team:tone", r#""kind""#).unwrap();
+    // So many that reading them takes a while.
+    let many: Vec<(String, &str)> = (0..10_000).map(|n| (format!("shenma:environs:n:n{n}"), "1")).collect();
+    let _: () = server.connection().mset(&many).unwrap();
+    let packages = tempfile::tempdir().unwrap();
+    let package = json!({"name": "p", "version": "1.0.0", "contributes": {"prompts": [
+        {"name": "a", "userPrompt": "{{ team.tone }}"}, {"name": "b", "userPrompt": "{{ variables.b }}"}]}});
+    crate::app::write(packages.path(), "p/package.json", package.to_string());
     let door = slow_door_to(server.port).await;
-    let service = Service::begin(&format!("[store]\nurl = \"redis://127.0.0.1:{door}/0\"\n"), |_| {}).await;
+    let settings =
+        format!("[store]\nurl = \"redis://127.0.0.1:{door}/0\"\n[packages]\ndir = {:?}\n", packages.path());
+    let service = Service::begin(&settings, |_| {}).await;
     let app = service.client();
     app.get("/readyz").await.assert_error(503, "unavailable_error", "not_ready");
     assert_eq!(app.get("/healthz").await.status, 200);
@@ -58,7 +68,11 @@ async fn the_port_is_open_and_packages_serve_while_a_slow_store_is_still_read() 
     );
     let built_in = app.render("commit-writer.message", json!({"diff": "+ a"})).await;
     assert_eq!(built_in.status, 200, "{built_in:?}");
+    // What is still to come is no fault of the request; what the request itself lacks is.
+    app.render("p.a", json!({})).await.assert_error(503, "unavailable_error", "not_ready");
+    app.render("p.b", json!({})).await.assert_error(400, "invalid_request_error", "missing_variables");
     assert_eq!(app.get("/api/status").await.body["store"]["state"], "loading");
     app.eventually("/readyz", |answer| answer.body["status"] == "ready").await;
     assert_eq!(app.render("x.y", json!({})).await.rendered(), "p");
+    assert_eq!(app.render("p.a", json!({})).await.rendered(), "kind");
 }
