@@ -46,7 +46,7 @@ async fn the_port_is_open_and_packages_serve_while_a_slow_store_is_still_read() 
     let _: () = server.connection().set("shenma:templates:x:y", r#"{"prompt":"p"}"#).unwrap();
     let _: () = server.connection().set("shenma:environs:team:tone", r#""kind""#).unwrap();
     // So many that reading them takes a while.
-    let many: Vec<(String, &str)> = (0..10_000).map(|n| (format!("shenma:environs:n:n{n}"), "1")).collect();
+    let many: Vec<(String, &str)> = (0..1_000).map(|n| (format!("shenma:environs:n:n{n}"), "1")).collect();
     let _: () = server.connection().mset(&many).unwrap();
     let packages = tempfile::tempdir().unwrap();
     let package = json!({"name": "p", "version": "1.0.0", "contributes": {"prompts": [
