@@ -40,7 +40,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("std::env::var", &["settings", "cli", "tools/mcp/child.rs"]),
     ("use std::env;", &[]),
     ("println!", &["cli"]),
-    ("tracing_subscriber", &["telemetry.rs"]),
+    ("tracing_subscriber", &["telemetry/mod.rs"]),
 ];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
