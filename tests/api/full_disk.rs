@@ -97,7 +97,12 @@ async fn after_a_full_disk_the_store_recovers_by_itself_and_has_lost_nothing() {
     assert_well_again(app, acknowledged).await;
     service.stop();
 
+    // A start on a full disk, as far as it gets: what is stored can be read.
+    let full = std::fs::write(&ballast, vec![1; 4 << 20]).unwrap_err();
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
     let service = Service::start(&store).await;
+    assert_eq!(service.client().render("x.y", json!({})).await.rendered(), "p");
+    std::fs::remove_file(&ballast).unwrap();
     assert_well_again(service.client(), acknowledged).await;
 }
 

@@ -6,7 +6,8 @@ use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use redb::{
-    Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
+    Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition, TableError,
+    WriteTransaction,
 };
 
 use super::birth;
@@ -59,9 +60,22 @@ impl Table {
 
     fn of(db: Database, path: PathBuf) -> Result<Table, StoreError> {
         let table = Table { db: RwLock::new(Some(db)), path, failure: Failure::default() };
-        table
-            .write(|transaction| transaction.open_table(DOCUMENTS).map(drop).map_err(|e| table.failed(e)))?;
+        // Nothing is written if nothing has to be: what is stored can be read on a full disk, too.
+        if !table.with_database(|db| table.has_documents(db))? {
+            table.write(|transaction| {
+                transaction.open_table(DOCUMENTS).map(drop).map_err(|e| table.failed(e))
+            })?;
+        }
         Ok(table)
+    }
+
+    fn has_documents(&self, db: &Database) -> Result<bool, StoreError> {
+        let transaction = db.begin_read().map_err(|e| self.failed(e))?;
+        match transaction.open_table(DOCUMENTS) {
+            Ok(_) => Ok(true),
+            Err(TableError::TableDoesNotExist(_)) => Ok(false),
+            Err(error) => Err(self.failed(error)),
+        }
     }
 
     /// The file.
