@@ -30,7 +30,7 @@ async fn fill(app: &TestApp) -> usize {
 async fn assert_read_only_while_it_serves(app: &TestApp, acknowledged: usize) {
     let status = app.get("/api/status").await;
     assert_eq!(status.body["store"]["state"], "read_only", "{status:?}");
-    assert!(status.body["store"]["error"].is_string(), "{status:?}");
+    assert!(status.body["store"]["why"].is_string(), "{status:?}");
     let ready = app.get("/readyz").await;
     assert_eq!((ready.status, &ready.body["status"]), (200, &json!("degraded")), "{ready:?}");
     assert_eq!(ready.body["store"], "read_only");
