@@ -462,7 +462,7 @@ mod tests {
     async fn a_crowded_lane_lets_less_wait_than_a_burst_finds() {
         let pool = pool();
         let _held = hold(&pool, Lane::Long, soon()).await;
-        let average = Duration::from_millis(10);
+        let average = Duration::from_millis(20);
         pool.queue.state().long.average = average;
         let mut waiting: Vec<_> = (0..4).map(|_| Box::pin(pool.run(Lane::Long, soon(), || ()))).collect();
         for work in &mut waiting {
