@@ -94,14 +94,20 @@ impl Drop for Held {
     }
 }
 
-/// The least room, in bytes, by which a buffer grows.
-const GROWTH_MIN: usize = 16 << 10;
+/// Chunks shorter than this, in bytes, are joined as they come; longer ones are kept as they are.
+const CHUNK_MIN: usize = 4 << 10;
 
-/// Bytes that come in chunks, all of them part of the budget. The first chunk is not copied: most bodies are only one.
+/// The room, in bytes, in which short chunks are joined.
+const JOINED: usize = 64 << 10;
+
+/// Bytes that come in chunks, all of them part of the budget. They are joined at the end, and not at all if they are one chunk,
+/// as most bodies are.
 #[derive(Debug)]
 pub struct Buffer {
-    first: Bytes,
-    all: BytesMut,
+    chunks: Vec<Bytes>,
+    /// Short chunks after those.
+    short: BytesMut,
+    length: usize,
     held: Held,
 }
 
@@ -117,17 +123,17 @@ pub struct Buffered {
 impl Buffer {
     /// An empty buffer.
     pub fn new(memory: &Arc<Memory>) -> Buffer {
-        Buffer { first: Bytes::new(), all: BytesMut::new(), held: memory.hold() }
+        Buffer { chunks: Vec::new(), short: BytesMut::new(), length: 0, held: memory.hold() }
     }
 
     /// How many bytes have come.
     pub fn len(&self) -> usize {
-        self.first.len() + self.all.len()
+        self.length
     }
 
     /// Whether nothing has come.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.length == 0
     }
 
     /// Adds a chunk.
@@ -135,28 +141,44 @@ impl Buffer {
     /// # Errors
     /// [`OutOfMemory`]; then it is as before.
     pub fn push(&mut self, chunk: Bytes) -> Result<(), OutOfMemory> {
-        let length = self.len() + chunk.len();
-        if self.is_empty() {
-            self.held.resize(length)?;
-            self.first = chunk;
+        if chunk.is_empty() {
             return Ok(());
         }
-        if length > self.all.capacity() {
-            // While it moves, it is there twice.
-            let capacity = length.max(self.all.capacity() / 2 * 3).max(GROWTH_MIN);
-            self.held.resize(capacity + self.all.len())?;
-            self.all.reserve(capacity - self.all.len());
-            self.held.resize(capacity)?;
+        self.held.resize(self.length + chunk.len())?;
+        self.length += chunk.len();
+        // The first chunk is usually the only one.
+        if self.length == chunk.len() || chunk.len() >= CHUNK_MIN {
+            self.keep_short();
+            self.chunks.push(chunk);
+            return Ok(());
         }
-        self.all.extend_from_slice(&std::mem::take(&mut self.first));
-        self.all.extend_from_slice(&chunk);
+        if self.short.len() + chunk.len() > JOINED {
+            self.keep_short();
+        }
+        self.short.extend_from_slice(&chunk);
         Ok(())
     }
 
-    /// Everything that has come.
-    pub fn finish(self) -> Buffered {
-        let Buffer { first, all, held } = self;
-        Buffered { bytes: if all.is_empty() { first } else { all.freeze() }, held }
+    fn keep_short(&mut self) {
+        if !self.short.is_empty() {
+            self.chunks.push(self.short.split().freeze());
+        }
+    }
+
+    /// Everything that has come, in one piece; of several chunks, there is for a moment a second copy.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn finish(mut self) -> Result<Buffered, OutOfMemory> {
+        self.keep_short();
+        let Buffer { mut chunks, length, mut held, .. } = self;
+        if chunks.len() <= 1 {
+            return Ok(Buffered { bytes: chunks.pop().unwrap_or_default(), held });
+        }
+        held.resize(2 * length)?;
+        let bytes = Bytes::from(chunks.concat());
+        held.resize(length)?;
+        Ok(Buffered { bytes, held })
     }
 }
 
@@ -183,13 +205,17 @@ mod tests {
     fn a_buffer_joins_its_chunks_and_stays_within_the_budget() {
         let memory = Memory::new(100_000);
         let mut buffer = Buffer::new(&memory);
+        let long = Bytes::from(vec![b'x'; CHUNK_MIN]);
         for chunk in ["ab", "", "cd", "e"] {
             buffer.push(Bytes::from_static(chunk.as_bytes())).unwrap();
         }
+        buffer.push(long.clone()).unwrap();
+        buffer.push(Bytes::from_static(b"f")).unwrap();
         assert!(buffer.push(Bytes::from(vec![0; 100_000])).is_err());
-        assert_eq!(buffer.len(), 5);
-        let Buffered { bytes, held } = buffer.finish();
-        assert_eq!((&bytes[..], held.bytes() >= 5), (&b"abcde"[..], true));
+        assert_eq!(buffer.len(), 6 + CHUNK_MIN);
+        let Buffered { bytes, held } = buffer.finish().unwrap();
+        assert_eq!(bytes, [&b"abcde"[..], &long[..], b"f"].concat());
+        assert_eq!(held.bytes(), bytes.len());
         drop(held);
         assert_eq!(memory.used(), 0);
     }

@@ -13,6 +13,7 @@ use crate::error::{Kind, Kinded};
 use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
 use crate::schema::{Violation, in_words};
 use crate::store::{Etag, Expect, StoreError};
+use crate::value::from_json;
 
 /// How long a write waits for those before it.
 const TURN_LIMIT: Duration = Duration::from_secs(5);
@@ -218,6 +219,10 @@ impl Catalog {
         bytes: &[u8],
         around: &Snapshot,
     ) -> Result<(), WriteError> {
+        if kind == DocumentKind::Environ {
+            let read = from_json(bytes).map(drop);
+            return read.map_err(|error| WriteError::NotJson(Reason::from_json_error(&error)));
+        }
         let mut json: Json =
             serde_json::from_slice(bytes).map_err(|e| WriteError::NotJson(Reason::from_json_error(&e)))?;
         let mut violations = violations(kind, &mut json);

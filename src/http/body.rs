@@ -65,14 +65,14 @@ impl Bounds {
         began + self.time.min(RATE_GRACE + at_rate)
     }
 
-    async fn read(&self, mut payload: Payload) -> Result<Buffered, ApiError> {
+    async fn read(&self, mut payload: Payload) -> Result<Buffer, ApiError> {
         let began = Instant::now();
         let mut body = Buffer::new(&self.memory);
         loop {
             let Ok(next) = timeout_at(self.deadline(began, body.len()), payload.next()).await else {
                 return Err(ApiError::body_too_slow());
             };
-            let Some(chunk) = next else { return Ok(body.finish()) };
+            let Some(chunk) = next else { return Ok(body) };
             let chunk = chunk.map_err(|error| self.unreadable(&error))?;
             if body.len() + chunk.len() > self.bytes {
                 return Err(ApiError::body_too_large(self.bytes));
@@ -91,7 +91,7 @@ impl Bounds {
 
 /// The bytes of a JSON body; an empty body stands for `{}`.
 pub struct JsonBody {
-    sent: Buffered,
+    sent: Buffer,
     bounds: Data<Bounds>,
 }
 
@@ -105,7 +105,7 @@ pub struct Parsed<T> {
 
 impl JsonBody {
     /// The bytes as they came, be they none.
-    pub fn into_sent(self) -> Buffered {
+    pub fn into_sent(self) -> Buffer {
         self.sent
     }
 
@@ -119,14 +119,16 @@ impl JsonBody {
         self,
         tree: Tree,
     ) -> Result<Parsed<T>, ApiError> {
-        let JsonBody { sent: Buffered { bytes, mut held }, bounds } = self;
-        let length = bytes.len();
+        let JsonBody { sent, bounds } = self;
+        let length = sent.len();
         if length <= INLINE_BYTES {
+            let Buffered { bytes, held } = sent.finish()?;
             return Ok(Parsed { value: object(&bytes)?, held });
         }
         let lane = if length <= SHORT_BYTES { Lane::Short } else { Lane::Long };
         let deadline = std::time::Instant::now() + PARSE_TIME;
         let parsed = bounds.pool.run(lane, deadline, move || {
+            let Buffered { bytes, mut held } = sent.finish()?;
             held.grow(admitted(&bytes, tree)?)?;
             let value = object(&bytes)?;
             Ok(Parsed { value, held })
@@ -146,12 +148,15 @@ impl JsonBody {
 
     /// Whether the body is so long that what is made of it is large.
     pub fn is_large(&self) -> bool {
-        self.sent.bytes.len() > INLINE_BYTES
+        self.sent.len() > INLINE_BYTES
     }
 }
 
-/// How much memory a long body takes when it is parsed, if that is not far too much for its length.
-fn admitted(bytes: &[u8], tree: Tree) -> Result<usize, ApiError> {
+/// How much memory a long body takes when it is parsed, in bytes.
+///
+/// # Errors
+/// `body_too_large` if that is far too much for its length.
+pub fn admitted(bytes: &[u8], tree: Tree) -> Result<usize, ApiError> {
     let weight = weight(bytes, tree);
     if bytes.len() > DENSE_FROM && weight / DENSITY_MAX > bytes.len() {
         return Err(ApiError::body_too_dense(weight, DENSITY_MAX));
@@ -184,7 +189,7 @@ impl FromRequest for JsonBody {
                 return Err(ApiError::body_too_large(bounds.bytes));
             }
             let sent = bounds.read(payload).await?;
-            if !is_json && !sent.bytes.is_empty() {
+            if !is_json && !sent.is_empty() {
                 return Err(ApiError::unsupported_media_type());
             }
             Ok(JsonBody { sent, bounds })

@@ -7,14 +7,16 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::body::JsonBody;
+use super::body::{JsonBody, admitted};
 use super::error::ApiError;
 use super::status::first_read;
 use super::views;
 use crate::app::App;
 use crate::catalog::{PromptEntry, Snapshot};
+use crate::memory::Buffered;
 use crate::model::{DocumentKind, Id};
 use crate::store::{Etag, Expect};
+use crate::value::Tree;
 
 /// What a list may be narrowed to.
 #[derive(Debug, Default, Deserialize)]
@@ -170,15 +172,20 @@ pub async fn put(
     let (expect, sent) = (expectation(&request)?, body.into_sent());
     let (catalog, stored_as) = (app.catalog.clone(), id.clone());
     let write = async move {
-        let written = catalog.put(kind, &stored_as, &sent.bytes, expect).await;
-        drop(sent);
-        written
+        let Buffered { bytes, mut held } = sent.finish()?;
+        held.grow(admitted(&bytes, tree_of(kind))?)?;
+        Ok::<_, ApiError>(catalog.put(kind, &stored_as, &bytes, expect).await?)
     };
     let written =
         app.runtime.spawn(write).await.map_err(|error| ApiError::broken_off(&error.to_string()))??;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
     let reply = json!({"id": id, "created": written.created});
     Ok(HttpResponse::build(status).insert_header((ETAG, format!("\"{}\"", written.etag))).json(reply))
+}
+
+/// What a document is read into: environs are plain values, all others have a schema.
+fn tree_of(kind: DocumentKind) -> Tree {
+    if kind == DocumentKind::Environ { Tree::Value } else { Tree::Json }
 }
 
 /// `DELETE /api/{kind}s/{id}`

@@ -145,7 +145,7 @@ impl Attempt<'_> {
             }
             body.push(chunk).map_err(Failed::out_of_memory)?;
         }
-        let Buffered { mut bytes, held } = body.finish();
+        let Buffered { mut bytes, held } = body.finish().map_err(Failed::out_of_memory)?;
         // RFC 8259, section 8.1: a byte order mark may be ignored.
         if bytes.starts_with(b"\xef\xbb\xbf") {
             bytes = bytes.slice(3..);

@@ -305,6 +305,6 @@ impl Llm {
         }
         let mut body = Buffer::new(&self.memory);
         body.push(echo.whole())?;
-        Ok(Answer::Whole(body.finish()))
+        Ok(Answer::Whole(body.finish()?))
     }
 }

@@ -5,25 +5,32 @@ use std::time::Duration;
 
 use crate::pool::Lane;
 
+/// A run that is expected to take longer than this, in microseconds, waits for its turn, so that light ones go first.
+const LIGHT_US: u64 = 250;
+
 /// A run that is expected to take longer than this, in microseconds, is made in the pool: no other request on the serving
-/// thread should have to wait for much more than its own time.
-const INLINE_EXPECTED_US: u64 = 250;
+/// thread should have to wait so long.
+const MIDDLING_US: u64 = 2_000;
 
 /// What a run on the serving thread gets: enough for nearly every prompt, too little to delay other requests much.
 const INLINE_STEPS: u64 = 50_000;
 const INLINE_TIME: Duration = Duration::from_millis(1);
+const TURN_TIME: Duration = Duration::from_millis(4);
 
 /// What a run in the short lane gets.
 const SHORT_TIME: Duration = Duration::from_millis(5);
 
-/// How much the latest run counts in the average: a quarter.
-const NEWEST_PART: u64 = 4;
+/// How much the latest run counts in the average: little if it was longer, as others may have kept the processor busy.
+const LONGER_PART: u64 = 16;
+const SHORTER_PART: u64 = 2;
 
 /// Where templates are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// On the caller's thread.
     Inline,
+    /// There, too, one after the other.
+    Turn,
     /// In the pool's lane for short work.
     Short,
     /// In the pool's lane for long work, with all of the time and steps.
@@ -34,7 +41,7 @@ impl Stage {
     /// The lane of the pool; none on the caller's thread.
     pub fn lane(self) -> Option<Lane> {
         match self {
-            Stage::Inline => None,
+            Stage::Inline | Stage::Turn => None,
             Stage::Short => Some(Lane::Short),
             Stage::Long => Some(Lane::Long),
         }
@@ -43,7 +50,7 @@ impl Stage {
     /// Where to go on when this stage was not enough.
     pub fn next(self) -> Option<Stage> {
         match self {
-            Stage::Inline => Some(Stage::Short),
+            Stage::Inline | Stage::Turn => Some(Stage::Short),
             Stage::Short => Some(Stage::Long),
             Stage::Long => None,
         }
@@ -53,7 +60,7 @@ impl Stage {
     pub fn steps(self) -> u64 {
         match self {
             Stage::Inline => INLINE_STEPS,
-            Stage::Short | Stage::Long => u64::MAX,
+            Stage::Turn | Stage::Short | Stage::Long => u64::MAX,
         }
     }
 
@@ -61,6 +68,7 @@ impl Stage {
     pub fn time(self) -> Option<Duration> {
         match self {
             Stage::Inline => Some(INLINE_TIME),
+            Stage::Turn => Some(TURN_TIME),
             Stage::Short => Some(SHORT_TIME),
             Stage::Long => None,
         }
@@ -74,14 +82,20 @@ pub struct Cost(AtomicU64);
 impl Cost {
     /// The cost of what will run only once: just too long for a serving thread.
     pub fn of_the_unknown() -> Cost {
-        Cost(AtomicU64::new(INLINE_EXPECTED_US + 1))
+        Cost(AtomicU64::new(MIDDLING_US + 1))
+    }
+
+    /// How long the next run is expected to take, in microseconds.
+    pub fn expected_us(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 
     /// Where the next run is expected to fit.
     pub fn stage(&self) -> Stage {
-        match u128::from(self.0.load(Ordering::Relaxed)) {
-            cost if cost <= u128::from(INLINE_EXPECTED_US) => Stage::Inline,
-            cost if cost <= SHORT_TIME.as_micros() => Stage::Short,
+        match self.expected_us() {
+            cost if cost <= LIGHT_US => Stage::Inline,
+            cost if cost <= MIDDLING_US => Stage::Turn,
+            cost if u128::from(cost) <= SHORT_TIME.as_micros() => Stage::Short,
             _ => Stage::Long,
         }
     }
@@ -95,7 +109,8 @@ impl Cost {
             // It would have taken longer than this; how much, the next stage tells.
             (true, Some(time)) => before.max(2 * u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
             _ if before == 0 => took,
-            _ => (before.saturating_mul(NEWEST_PART - 1).saturating_add(took)) / NEWEST_PART,
+            _ if took > before => before + (took - before).div_ceil(LONGER_PART),
+            _ => before - (before - took).div_ceil(SHORTER_PART),
         };
         self.0.store(after.max(1), Ordering::Relaxed);
     }
@@ -112,6 +127,10 @@ mod tests {
         cost.note(Stage::Inline, Duration::from_micros(40), false);
         assert_eq!(cost.stage(), Stage::Inline);
         cost.note(Stage::Inline, INLINE_TIME, true);
+        assert_eq!(cost.stage(), Stage::Turn);
+        cost.note(Stage::Turn, TURN_TIME, true);
+        assert_eq!(cost.stage(), Stage::Long);
+        cost.note(Stage::Long, Duration::from_millis(1), false);
         assert_eq!(cost.stage(), Stage::Short);
         cost.note(Stage::Short, SHORT_TIME, true);
         assert_eq!(cost.stage(), Stage::Long);

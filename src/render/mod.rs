@@ -3,7 +3,8 @@
 //! - [`Renderer`]: from a prompt's id and variables to finished text or messages
 //! - `compiled`: a prompt ready to run, and the cache of them; `surroundings`: what it sees of the catalog meanwhile
 //! - `variables`: defaults and schema check of what a request brings
-//! - `run`: one render in waves, on the caller's thread or in the pool; `cost`: where it is expected to fit
+//! - `run`: one render in waves, on the caller's thread or in the pool; `cost`: where it is expected to fit; `turns`: middling
+//!   ones on one thread
 //! - `calls`: the calls of tools in one render; `report`: how it went; `trial`: one call outside of any prompt
 
 mod calls;
@@ -14,6 +15,7 @@ mod report;
 mod run;
 mod surroundings;
 mod trial;
+mod turns;
 mod variables;
 
 use std::sync::Arc;
@@ -36,7 +38,8 @@ use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::value::Value;
 use compiled::{Cache, Compiled};
-use run::Job;
+use run::{Job, Place};
+use turns::Turns;
 
 /// How prompts are rendered.
 #[derive(Debug, Clone)]
@@ -65,6 +68,7 @@ pub struct Renderer {
     options: Options,
     cache: Arc<Cache>,
     pool: Arc<Pool>,
+    turns: Turns,
 }
 
 /// A finished prompt.
@@ -115,7 +119,7 @@ impl Renderer {
     /// A renderer over a catalog, whose templates call `tools`; what is too long for a serving thread runs in `pool`.
     pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, pool: Arc<Pool>, options: Options) -> Renderer {
         let cache = Arc::new(Cache::new(options.templates_cached));
-        Renderer { catalog, tools, options, cache, pool }
+        Renderer { catalog, tools, options, cache, pool, turns: Turns::default() }
     }
 
     /// Renders the prompt `id`; the variables must be an object, if there are any.
@@ -245,14 +249,15 @@ impl Renderer {
             None => self.options.timeout,
         };
         let deadline = started + timeout;
+        let place = Place { turns: &self.turns, pool: &self.pool };
         let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
         let revision = snapshot.revision;
         let around = (&self.tools, trace, &self.options);
         let job = Job::new(compiled.clone(), &snapshot, checked.value, around, deadline);
         if !checked.faults.is_empty() {
-            return Err(checked.faults.with_found(job.look(&self.pool).await));
+            return Err(checked.faults.with_found(job.look(place).await));
         }
-        let ran = job.run(&self.pool).await?;
+        let ran = job.run(place).await?;
         Ok(Rendered {
             prompt: compiled.prompt.clone(),
             content: content(&compiled.prompt, ran.texts),

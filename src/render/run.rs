@@ -14,6 +14,7 @@ use super::calls::{CallLimits, Calls};
 use super::compiled::Compiled;
 use super::cost::Stage;
 use super::error::RenderFailure;
+use super::turns::Turns;
 use super::variables::unique;
 use crate::catalog::Snapshot;
 use crate::pool::Pool;
@@ -29,6 +30,15 @@ pub struct Job {
     calls: Arc<Calls>,
     limits: Limits,
     deadline: Instant,
+}
+
+/// Where renders run.
+#[derive(Clone, Copy)]
+pub struct Place<'r> {
+    /// On the serving threads.
+    pub turns: &'r Turns,
+    /// Elsewhere.
+    pub pool: &'r Pool,
 }
 
 /// What a render gave.
@@ -74,14 +84,14 @@ impl Job {
     ///
     /// # Errors
     /// [`RenderFailure`]; all missing values of all texts are in one.
-    pub async fn run(self, pool: &Pool) -> Result<Ran, RenderFailure> {
+    pub async fn run(self, place: Place<'_>) -> Result<Ran, RenderFailure> {
         let job = Arc::new(self);
         let mut stage = job.compiled.cost.stage();
         loop {
-            match job.wave(pool, &mut stage).await? {
+            match job.wave(place, &mut stage).await? {
                 Wave::Done(texts) => {
                     job.calls.log_unmade();
-                    return Ok(Ran { texts, calls: job.calls.clone(), pooled: stage != Stage::Inline });
+                    return Ok(Ran { texts, calls: job.calls.clone(), pooled: stage.lane().is_some() });
                 }
                 // Boxed, so that a render without calls does not carry the room for them about.
                 Wave::Waiting { needed } => Box::pin(job.make_calls(needed)).await?,
@@ -93,9 +103,9 @@ impl Job {
     ///
     /// # Errors
     /// As [`Job::run`].
-    pub async fn look(self, pool: &Pool) -> Result<(), RenderFailure> {
+    pub async fn look(self, place: Place<'_>) -> Result<(), RenderFailure> {
         let mut stage = self.compiled.cost.stage();
-        Arc::new(self).wave(pool, &mut stage).await.map(drop)
+        Arc::new(self).wave(place, &mut stage).await.map(drop)
     }
 
     async fn make_calls(&self, needed: Option<usize>) -> Result<(), RenderFailure> {
@@ -112,13 +122,17 @@ impl Job {
 
     /// Runs the templates once, in this stage, or in the first later one that suffices: what was too long for a stage once is
     /// so in every wave.
-    async fn wave(self: &Arc<Self>, pool: &Pool, stage: &mut Stage) -> Result<Wave, RenderFailure> {
+    async fn wave(self: &Arc<Self>, place: Place<'_>, stage: &mut Stage) -> Result<Wave, RenderFailure> {
         loop {
             let attempt = match stage.lane() {
-                None => self.attempt_in(*stage),
+                None if *stage == Stage::Inline => self.attempt_in(*stage),
+                None => {
+                    let _turn = place.turns.take(self.compiled.cost.expected_us()).await?;
+                    self.attempt_in(*stage)
+                }
                 Some(lane) => {
                     let (job, stage) = (self.clone(), *stage);
-                    pool.run(lane, self.deadline, move || job.attempt_in(stage)).await?
+                    place.pool.run(lane, self.deadline, move || job.attempt_in(stage)).await?
                 }
             };
             match (attempt, stage.next()) {
@@ -138,7 +152,7 @@ impl Job {
             output_bytes: self.limits.output_bytes,
             deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(began + time)),
         };
-        let attempt = self.attempt(&run, stage == Stage::Inline);
+        let attempt = self.attempt(&run, stage.lane().is_none());
         let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
         let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
         self.compiled.cost.note(stage, began.elapsed(), ran_out);
