@@ -9,7 +9,7 @@ use actix_web::HttpMessage;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::error::PayloadError;
-use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use actix_web::http::header::TRANSFER_ENCODING;
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt};
 
@@ -18,11 +18,10 @@ use futures_util::{Stream, StreamExt};
 pub struct Unread(Rc<RefCell<Option<Payload>>>);
 
 impl Unread {
-    /// Keeps hold of the body of a request, if it has one. The HTTP server reads on, without a bound, where the reader of a
-    /// chunked body has gone; and it closes the connection, after a moment, where the reader is there and does not read.
+    /// Keeps hold of the body of a request, if it is chunked: the HTTP server reads on, without a bound, where the reader of such
+    /// a body has gone, and closes the connection, after a moment, where the reader is there and does not read.
     pub fn of(request: &mut ServiceRequest) -> Option<Unread> {
-        let headers = request.headers();
-        if !headers.contains_key(TRANSFER_ENCODING) && !headers.contains_key(CONTENT_LENGTH) {
+        if !request.headers().contains_key(TRANSFER_ENCODING) {
             return None;
         }
         let unread = Unread(Rc::new(RefCell::new(Some(request.take_payload()))));

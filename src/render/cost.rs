@@ -14,15 +14,16 @@ const MIDDLING_US: u64 = 2_000;
 
 /// What a run on the serving thread gets: enough for nearly every prompt, too little to delay other requests much.
 const INLINE_STEPS: u64 = 50_000;
-const INLINE_TIME: Duration = Duration::from_millis(1);
-const TURN_TIME: Duration = Duration::from_millis(4);
+const INLINE_TIME: Duration = Duration::from_millis(5);
 
 /// What a run in the short lane gets.
 const SHORT_TIME: Duration = Duration::from_millis(5);
 
-/// How much the latest run counts in the average: little if it was longer, as others may have kept the processor busy.
+/// How the average follows a run: little if it was longer, and not more than twice as long counts, since others may have kept
+/// the processor busy meanwhile; most of the way if it was shorter.
 const LONGER_PART: u64 = 16;
-const SHORTER_PART: u64 = 2;
+const LONGER_MAX: u64 = 2;
+const SHORTER_PART: u64 = 4;
 
 /// Where templates are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +68,7 @@ impl Stage {
     /// The time for a run; none where the render's deadline alone counts.
     pub fn time(self) -> Option<Duration> {
         match self {
-            Stage::Inline => Some(INLINE_TIME),
-            Stage::Turn => Some(TURN_TIME),
+            Stage::Inline | Stage::Turn => Some(INLINE_TIME),
             Stage::Short => Some(SHORT_TIME),
             Stage::Long => None,
         }
@@ -109,8 +109,11 @@ impl Cost {
             // It would have taken longer than this; how much, the next stage tells.
             (true, Some(time)) => before.max(2 * u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
             _ if before == 0 => took,
-            _ if took > before => before + (took - before).div_ceil(LONGER_PART),
-            _ => before - (before - took).div_ceil(SHORTER_PART),
+            _ if took > before => {
+                let counted = took.min(before.saturating_mul(LONGER_MAX));
+                before + (counted - before).div_ceil(LONGER_PART)
+            }
+            _ => took + (before - took) / SHORTER_PART,
         };
         self.0.store(after.max(1), Ordering::Relaxed);
     }
@@ -126,15 +129,19 @@ mod tests {
         assert_eq!(cost.stage(), Stage::Inline);
         cost.note(Stage::Inline, Duration::from_micros(40), false);
         assert_eq!(cost.stage(), Stage::Inline);
-        cost.note(Stage::Inline, INLINE_TIME, true);
+        cost.note(Stage::Inline, Duration::from_millis(4), false);
+        assert_eq!(cost.stage(), Stage::Inline, "a single long run may have been interrupted");
+        for _ in 0..100 {
+            cost.note(Stage::Inline, Duration::from_millis(1), false);
+        }
         assert_eq!(cost.stage(), Stage::Turn);
-        cost.note(Stage::Turn, TURN_TIME, true);
+        cost.note(Stage::Turn, INLINE_TIME, true);
         assert_eq!(cost.stage(), Stage::Long);
-        cost.note(Stage::Long, Duration::from_millis(1), false);
+        cost.note(Stage::Long, Duration::from_micros(1_500), false);
         assert_eq!(cost.stage(), Stage::Short);
         cost.note(Stage::Short, SHORT_TIME, true);
         assert_eq!(cost.stage(), Stage::Long);
-        for _ in 0..20 {
+        for _ in 0..10 {
             cost.note(Stage::Long, Duration::from_micros(100), false);
         }
         assert_eq!(cost.stage(), Stage::Inline);

@@ -28,6 +28,7 @@ pub use compiled::checker;
 pub use error::RenderFailure;
 pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
 pub use trial::{TrialFailure, Tried};
+pub use turns::Turn;
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use crate::memory::Memory;
@@ -38,6 +39,7 @@ use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::value::Value;
 use compiled::{Cache, Compiled};
+use cost::Stage;
 use run::{Job, Place};
 use turns::Turns;
 
@@ -132,12 +134,45 @@ impl Renderer {
         variables: Option<Value>,
         trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
-        let rendered = self.render_known(id, variables, trace).await;
+        self.render_in_turn(None, id, variables, trace).await
+    }
+
+    /// The turn of a render on this thread, if it is one of those that take turns. Who takes it before the variables are read
+    /// has nothing large lying about while it waits, and refuses what is too much at the least cost.
+    ///
+    /// # Errors
+    /// [`RenderFailure::Overloaded`].
+    pub async fn turn(&self, id: &Id) -> Result<Option<Turn>, RenderFailure> {
+        let expected = {
+            let snapshot = self.catalog.snapshot();
+            let prompt = snapshot.prompt(id).and_then(|entry| entry.prompt.as_ref());
+            let known = prompt.and_then(|prompt| self.cache.known(prompt, &snapshot.documents));
+            known.filter(|known| known.cost.stage() == Stage::Turn).map(|known| known.cost.expected_us())
+        };
+        match expected {
+            Some(expected_us) => Ok(Some(self.turns.take(expected_us).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`Renderer::render`], with the turn that was taken for it, if it was.
+    ///
+    /// # Errors
+    /// As [`Renderer::render`].
+    pub async fn render_in_turn(
+        &self,
+        turn: Option<Turn>,
+        id: &Id,
+        variables: Option<Value>,
+        trace: Trace,
+    ) -> Result<Rendered, RenderFailure> {
+        let rendered = self.render_known(turn, id, variables, trace).await;
         rendered.map_err(|failure| self.or_not_loaded(failure))
     }
 
     async fn render_known(
         &self,
+        turn: Option<Turn>,
         id: &Id,
         variables: Option<Value>,
         trace: Trace,
@@ -149,7 +184,7 @@ impl Renderer {
             Some(known) => (known, true),
             None => (self.compile(prompt, &snapshot, started).await?, false),
         };
-        self.run(compiled, snapshot, variables, trace, started).await
+        self.run(compiled, turn, snapshot, (variables, trace), started).await
     }
 
     /// Compiles a prompt and keeps it; a long one is compiled in the pool.
@@ -222,7 +257,7 @@ impl Renderer {
         // Of a text that is seen for the first time nothing is known, so that all of it runs in the pool.
         let work = move || Compiled::unknown(&prompt, &documents, &limits);
         let compiled = self.pool.run(Lane::Short, started + self.options.timeout, work).await??;
-        self.run((Arc::new(compiled), false), snapshot, variables, trace, started).await
+        self.run((Arc::new(compiled), false), None, snapshot, (variables, trace), started).await
     }
 
     /// What is known of a prompt of this catalog, without rendering it.
@@ -239,9 +274,9 @@ impl Renderer {
     async fn run(
         &self,
         (compiled, cached): (Arc<Compiled>, bool),
+        turn: Option<Turn>,
         snapshot: Arc<Snapshot>,
-        variables: Option<Value>,
-        trace: Trace,
+        (variables, trace): (Option<Value>, Trace),
         started: Instant,
     ) -> Result<Rendered, RenderFailure> {
         let timeout = match compiled.prompt.limits.timeout_ms {
@@ -253,7 +288,7 @@ impl Renderer {
         let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
         let revision = snapshot.revision;
         let around = (&self.tools, trace, &self.options);
-        let job = Job::new(compiled.clone(), &snapshot, checked.value, around, deadline);
+        let job = Job::new(compiled.clone(), &snapshot, checked.value, around, deadline).with(turn);
         if !checked.faults.is_empty() {
             return Err(checked.faults.with_found(job.look(place).await));
         }

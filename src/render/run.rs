@@ -6,7 +6,7 @@
 //! results. The wave that asks for nothing gives the text. So no thread waits for a tool, and nothing is called that a
 //! single run from left to right would not have called.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::Options;
@@ -14,7 +14,7 @@ use super::calls::{CallLimits, Calls};
 use super::compiled::Compiled;
 use super::cost::Stage;
 use super::error::RenderFailure;
-use super::turns::Turns;
+use super::turns::{Turn, Turns};
 use super::variables::unique;
 use crate::catalog::Snapshot;
 use crate::pool::Pool;
@@ -30,6 +30,8 @@ pub struct Job {
     calls: Arc<Calls>,
     limits: Limits,
     deadline: Instant,
+    /// A turn that was taken before, for the first wave.
+    turn: Mutex<Option<Turn>>,
 }
 
 /// Where renders run.
@@ -77,7 +79,13 @@ impl Job {
             memory: options.memory.clone(),
         };
         let calls = Calls::new(snapshot.clone(), tools.clone(), limits, trace);
-        Job { compiled, root: Arc::new(root), calls: Arc::new(calls), limits: options.limits, deadline }
+        let (root, calls, turn) = (Arc::new(root), Arc::new(calls), Mutex::default());
+        Job { compiled, root, calls, limits: options.limits, deadline, turn }
+    }
+
+    /// The same with a turn that was taken before.
+    pub fn with(self, turn: Option<Turn>) -> Job {
+        Job { turn: Mutex::new(turn), ..self }
     }
 
     /// Renders all texts.
@@ -124,8 +132,9 @@ impl Job {
     /// so in every wave.
     async fn wave(self: &Arc<Self>, place: Place<'_>, stage: &mut Stage) -> Result<Wave, RenderFailure> {
         loop {
+            let turn = self.turn.lock().ok().and_then(|mut turn| turn.take());
             let attempt = match stage.lane() {
-                None if *stage == Stage::Inline => self.attempt_in(*stage),
+                None if *stage == Stage::Inline || turn.is_some() => self.attempt_in(*stage),
                 None => {
                     let _turn = place.turns.take(self.compiled.cost.expected_us()).await?;
                     self.attempt_in(*stage)

@@ -11,7 +11,7 @@ use super::error::RenderFailure;
 use crate::outbound::PerRuntime;
 
 /// The most work, in microseconds, that may wait for its turn on one thread.
-const WAITING_US_MAX: u64 = 40_000;
+const WAITING_US_MAX: u64 = 60_000;
 
 /// The turns of all serving threads: each has a runtime of its own.
 #[derive(Default)]
