@@ -66,21 +66,24 @@ impl Drop for Waiting<'_> {
 mod tests {
     use super::*;
 
+    /// Two of these are more than may wait.
+    const HALF: u64 = WAITING_US_MAX / 2 + 1;
+
     #[tokio::test]
     async fn turns_come_in_order_and_what_would_wait_too_long_is_refused() {
         let turns = Turns::default();
-        let first = turns.take(30_000).await.unwrap();
-        let mut waiting: Vec<_> = (0..2).map(|_| Box::pin(turns.take(30_000))).collect();
+        let first = turns.take(HALF).await.unwrap();
+        let mut waiting: Vec<_> = (0..2).map(|_| Box::pin(turns.take(HALF))).collect();
         for turn in &mut waiting {
             assert!(futures_util::poll!(turn).is_pending());
         }
-        assert!(matches!(turns.take(30_000).await, Err(RenderFailure::Overloaded)));
+        assert!(matches!(turns.take(HALF).await, Err(RenderFailure::Overloaded)));
         drop(first);
         let second = waiting.remove(0).await.unwrap();
         assert!(futures_util::poll!(&mut waiting[0]).is_pending());
         drop(second);
         waiting.remove(0).await.unwrap();
-        turns.take(30_000).await.unwrap();
+        turns.take(HALF).await.unwrap();
     }
 
     #[tokio::test]
@@ -88,7 +91,7 @@ mod tests {
         let turns = Turns::default();
         let first = turns.take(1).await.unwrap();
         for _ in 0..5 {
-            let mut left = Box::pin(turns.take(30_000));
+            let mut left = Box::pin(turns.take(HALF));
             assert!(futures_util::poll!(&mut left).is_pending());
         }
         drop(first);
