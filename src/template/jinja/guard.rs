@@ -343,6 +343,10 @@ impl Guard<'_> {
         self.expr(operand)?;
         if is_used(operand) {
             self.wrap(operand, USE);
+        } else if matches!(operand, Expr::BinOp(op) if matches!(op.op, BinOpKind::Mul | BinOpKind::Add)) {
+            // A list that was made just now is there, but may be long to compare.
+            self.insert(start(self.text, operand), "((");
+            self.insert(end(operand), format!(")|{USE})"));
         }
         Ok(())
     }

@@ -94,6 +94,8 @@ async fn a_client_that_leaves_is_logged_as_such() {
     upstream.arrived(1).await;
     call.abort();
     upstream.abandoned(1).await;
+    // Lines are written by a thread of their own, which the end of the process does not wait for.
+    app.settled(async || service.log().contains("status=499")).await;
     let log = service.stop();
     assert!(log.contains("status=499"), "{log}");
     assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
