@@ -82,7 +82,7 @@ fn all() -> Vec<Hostile> {
         hostile("jinja", "{% set a='a'*1000000 %}{{ (a~'c') in ([a~'b']*10000) }}", LIMITS),
         hostile(
             "jinja",
-            "{% set a='a'*1000000 %}{{ ([[a~'b']]*10000)|select('eq', [a~'c'])|list|length }}",
+            "{% set a='a'*1000000 %}{{ ([[a~'b']]*100000)|select('eq', [a~'c'])|list|length }}",
             LIMITS,
         ),
         hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b']*10000).count(a~'c') }}", LIMITS),
