@@ -1,10 +1,11 @@
 //! How many connections there may be, and the few beyond that which still learn how the service is.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use actix_web::HttpRequest;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::sync::watch;
 
 /// Connections beyond the limit that are accepted: they are told how the service is, or that it is too busy, and closed.
 const SPARE: usize = 512;
@@ -12,23 +13,22 @@ const SPARE: usize = 512;
 /// Paths that are answered on connections beyond the limit, too.
 const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
 
-/// Counts the open connections.
-#[derive(Clone)]
+/// The open connections.
 pub struct Connections {
-    open: Arc<AtomicUsize>,
+    open: watch::Sender<usize>,
     limit: usize,
 }
 
-/// An open connection.
+/// An open connection, until it is dropped.
 pub struct Connection {
-    open: Arc<AtomicUsize>,
+    all: Arc<Connections>,
     beyond: bool,
 }
 
 impl Connections {
     /// At most `limit` of them, and a few beyond.
-    pub fn new(limit: usize) -> Connections {
-        Connections { open: Arc::default(), limit }
+    pub fn new(limit: usize) -> Arc<Connections> {
+        Arc::new(Connections { open: watch::Sender::new(0), limit })
     }
 
     /// How many are accepted.
@@ -36,16 +36,31 @@ impl Connections {
         self.limit.saturating_add(SPARE)
     }
 
-    /// One more is open, until it is dropped.
-    pub fn open(&self) -> Connection {
-        let before = self.open.fetch_add(1, Ordering::Relaxed);
-        Connection { open: self.open.clone(), beyond: before >= self.limit }
+    /// Counts one more.
+    pub fn open(self: &Arc<Connections>) -> Connection {
+        let mut beyond = false;
+        self.open.send_modify(|open| {
+            beyond = *open >= self.limit;
+            *open += 1;
+        });
+        Connection { all: self.clone(), beyond }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        *self.open.borrow()
+    }
+
+    /// Waits until there is none, but not beyond `deadline`.
+    pub async fn none(&self, deadline: Instant) {
+        let mut open = self.open.subscribe();
+        let _in_time = tokio::time::timeout_at(deadline.into(), open.wait_for(|open| *open == 0)).await;
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.all.open.send_modify(|open| *open = open.saturating_sub(1));
     }
 }
 

@@ -10,6 +10,8 @@ use actix_web::dev::ServerHandle;
 use rustix::net::Shutdown;
 use tokio::sync::watch;
 
+use super::connections::Connections;
+
 /// How long a connection that was busy may take to send its next request, whose answer then says that it is the last one.
 /// After that, connections without a request are closed.
 const NEXT_REQUEST: Duration = Duration::from_secs(1);
@@ -30,25 +32,15 @@ enum Phase {
     Over,
 }
 
-/// Whether the service is leaving, and which connections are still open.
+/// Whether the service is leaving.
 pub struct Leaving {
     phase: watch::Sender<Phase>,
-    connections: watch::Sender<usize>,
 }
-
-/// An open connection; it is closed when this is dropped.
-pub struct Connection(Arc<Leaving>);
 
 impl Leaving {
     /// A service that is not leaving.
     pub fn new() -> Arc<Leaving> {
-        Arc::new(Leaving { phase: watch::Sender::new(Phase::Serving), connections: watch::Sender::new(0) })
-    }
-
-    /// Counts a connection.
-    pub fn connected(self: &Arc<Leaving>) -> Connection {
-        self.connections.send_modify(|open| *open += 1);
-        Connection(self.clone())
+        Arc::new(Leaving { phase: watch::Sender::new(Phase::Serving) })
     }
 
     /// Whether an answer is to be the last one of its connection.
@@ -78,19 +70,6 @@ impl Leaving {
             () = async { self.over().await } => None,
         }
     }
-
-    /// Waits until there is no connection, but not beyond `deadline`.
-    async fn empty(&self, deadline: Instant) {
-        let mut connections = self.connections.subscribe();
-        let _in_time =
-            tokio::time::timeout_at(deadline.into(), connections.wait_for(|open| *open == 0)).await;
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.connections.send_modify(|open| *open = open.saturating_sub(1));
-    }
 }
 
 /// A future that waits until what has not ended yet is to end.
@@ -99,6 +78,7 @@ pub type Over = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The way out of a server.
 pub struct Exit {
     pub(super) leaving: Arc<Leaving>,
+    pub(super) connections: Arc<Connections>,
     pub(super) listener: TcpListener,
     pub(super) server: ServerHandle,
     pub(super) grace: Duration,
@@ -111,11 +91,11 @@ impl Exit {
         let deadline = Instant::now() + self.grace;
         self.close_the_door().await;
         self.leaving.phase.send_replace(Phase::Leaving);
-        self.leaving.empty(Instant::now() + NEXT_REQUEST.min(self.grace / 2)).await;
+        self.connections.none(Instant::now() + NEXT_REQUEST.min(self.grace / 2)).await;
         // Closes the connections without a request; those with one go on.
         drop(self.server.stop(true));
-        self.leaving.empty(deadline).await;
-        let left = *self.leaving.connections.borrow();
+        self.connections.none(deadline).await;
+        let left = self.connections.count();
         if left > 0 {
             tracing::warn!(
                 connections = left,
@@ -123,7 +103,7 @@ impl Exit {
             );
         }
         self.leaving.phase.send_replace(Phase::Over);
-        self.leaving.empty(Instant::now() + LAST_BYTES).await;
+        self.connections.none(Instant::now() + LAST_BYTES).await;
     }
 
     /// No new connections, which are refused from now on. This comes before answers close connections: clients that come back

@@ -73,7 +73,6 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
     let guard = Arc::new(Guard::new(address, settings, leaving.clone()));
     let services = Data::from(app.clone());
     let bounds = Data::new(body::Bounds::new(settings, app.memory.clone(), app.pool.clone()));
-    let counted = leaving.clone();
     let over = Data::from(leaving.clone());
     let server = HttpServer::new(move || {
         let guard = guard.clone();
@@ -87,7 +86,7 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
     });
     let send_timeout_ms = settings.send_timeout_ms;
     let connections = Connections::new(settings.connections);
-    let accepted = connections.accepted();
+    let (open, accepted) = (connections.clone(), connections.accepted());
     let grace = Duration::from_millis(settings.stop_timeout_ms);
     let workers = match settings.workers {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -104,13 +103,12 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
         .tcp_nodelay(true)
         .on_connect(move |connection, data| {
             limit_unread(connection, send_timeout_ms);
-            data.insert(connections.open());
-            data.insert(counted.connected());
+            data.insert(open.open());
         })
         .h1_allow_half_closed(false)
         .listen(listener)?
         .run();
-    let exit = Exit { leaving, listener: door, server: server.handle(), grace };
+    let exit = Exit { leaving, connections, listener: door, server: server.handle(), grace };
     Ok(Bound { address, server, exit })
 }
 

@@ -63,10 +63,9 @@ pub async fn rendered(
     trace: Trace,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
-    let id = Id::parse(&id)?;
-    let turn = app.renderer.turn(&id).await?;
+    let begun = app.renderer.begin(Id::parse(&id)?).await?;
     let Parsed { value: variables, held } = body.variables().await?;
-    let rendered = app.renderer.render_in_turn(turn, &id, variables.value.clone(), trace).await?;
+    let rendered = app.renderer.render_begun(begun, variables.value.clone(), trace).await?;
     reply(&app, rendered, options.explain, held).await
 }
 
@@ -77,10 +76,9 @@ pub async fn prototype(
     trace: Trace,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
-    let id = Id::parse(&id)?;
-    let turn = app.renderer.turn(&id).await?;
+    let begun = app.renderer.begin(Id::parse(&id)?).await?;
     let Parsed { value: variables, held } = body.variables().await?;
-    let rendered = app.renderer.render_in_turn(turn, &id, variables.value.clone(), trace).await?;
+    let rendered = app.renderer.render_begun(begun, variables.value.clone(), trace).await?;
     let bytes = rendered.content.text_bytes();
     let reply = match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },

@@ -28,7 +28,6 @@ pub use compiled::checker;
 pub use error::RenderFailure;
 pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
 pub use trial::{TrialFailure, Tried};
-pub use turns::Turn;
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use crate::memory::Memory;
@@ -41,7 +40,7 @@ use crate::value::Value;
 use compiled::{Cache, Compiled};
 use cost::Stage;
 use run::{Job, Place};
-use turns::Turns;
+use turns::{Turn, Turns};
 
 /// How prompts are rendered.
 #[derive(Debug, Clone)]
@@ -71,6 +70,15 @@ pub struct Renderer {
     cache: Arc<Cache>,
     pool: Arc<Pool>,
     turns: Turns,
+}
+
+/// A render that has begun: what the catalog held at that moment, and its turn, if it takes one.
+pub struct Begun {
+    id: Id,
+    snapshot: Arc<Snapshot>,
+    /// The prompt compiled, if it was at hand.
+    known: Option<Arc<Compiled>>,
+    turn: Option<Turn>,
 }
 
 /// A finished prompt.
@@ -134,53 +142,53 @@ impl Renderer {
         variables: Option<Value>,
         trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
-        self.render_in_turn(None, id, variables, trace).await
+        let begun = self.look_up(id.clone());
+        self.render_begun(begun, variables, trace).await
     }
 
-    /// The turn of a render on this thread, if it is one of those that take turns. Who takes it before the variables are read
-    /// has nothing large lying about while it waits, and refuses what is too much at the least cost.
+    /// Begins a render: waits for its turn on this thread, if it is one of those that take turns. Who does so before the
+    /// variables are parsed has nothing large lying about while it waits, and refuses what is too much at the least cost.
     ///
     /// # Errors
     /// [`RenderFailure::Overloaded`].
-    pub async fn turn(&self, id: &Id) -> Result<Option<Turn>, RenderFailure> {
-        let expected = {
-            let snapshot = self.catalog.snapshot();
-            let prompt = snapshot.prompt(id).and_then(|entry| entry.prompt.as_ref());
-            let known = prompt.and_then(|prompt| self.cache.known(prompt, &snapshot.documents));
-            known.filter(|known| known.cost.stage() == Stage::Turn).map(|known| known.cost.expected_us())
-        };
-        match expected {
-            Some(expected_us) => Ok(Some(self.turns.take(expected_us).await?)),
-            None => Ok(None),
+    pub async fn begin(&self, id: Id) -> Result<Begun, RenderFailure> {
+        let mut begun = self.look_up(id);
+        if let Some(known) = begun.known.as_ref().filter(|known| known.cost.stage() == Stage::Turn) {
+            begun.turn = Some(self.turns.take(known.cost.expected_us()).await?);
         }
+        Ok(begun)
     }
 
-    /// As [`Renderer::render`], with the turn that was taken for it, if it was.
+    fn look_up(&self, id: Id) -> Begun {
+        let snapshot = self.catalog.snapshot();
+        let prompt = snapshot.prompt(&id).and_then(|entry| entry.prompt.as_ref());
+        let known = prompt.and_then(|prompt| self.cache.known(prompt, &snapshot.documents));
+        Begun { id, snapshot, known, turn: None }
+    }
+
+    /// As [`Renderer::render`], for a render that was begun before.
     ///
     /// # Errors
     /// As [`Renderer::render`].
-    pub async fn render_in_turn(
+    pub async fn render_begun(
         &self,
-        turn: Option<Turn>,
-        id: &Id,
+        begun: Begun,
         variables: Option<Value>,
         trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
-        let rendered = self.render_known(turn, id, variables, trace).await;
+        let rendered = self.render_known(begun, variables, trace).await;
         rendered.map_err(|failure| self.or_not_loaded(failure))
     }
 
     async fn render_known(
         &self,
-        turn: Option<Turn>,
-        id: &Id,
+        Begun { id, snapshot, known, turn }: Begun,
         variables: Option<Value>,
         trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
-        let snapshot = self.catalog.snapshot();
-        let prompt = serving(&snapshot, id)?;
-        let compiled = match self.cache.known(&prompt, &snapshot.documents) {
+        let prompt = serving(&snapshot, &id)?;
+        let compiled = match known {
             Some(known) => (known, true),
             None => (self.compile(prompt, &snapshot, started).await?, false),
         };
