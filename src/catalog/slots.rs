@@ -272,7 +272,7 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<schema::Violation>
             }
         }
         DocumentKind::Tool => violations.extend(["parameters", "returns"].iter().filter_map(|member| {
-            let fault = schema::Schema::compile(json.get(member)?).err()?;
+            let fault = schema::Schema::<Json>::compile(json.get(member)?).err()?;
             Some(schema::Violation { path: format!("/{member}"), message: fault.to_string(), missing: None })
         })),
         DocumentKind::Environ => {}

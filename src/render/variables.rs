@@ -54,7 +54,7 @@ pub async fn check(
     };
     if value.count_up_to(CHECKED_INLINE_MAX) < CHECKED_INLINE_MAX {
         let filled = with_defaults(document, value.clone());
-        if let Ok(violations) = schema.check(&filled.to_json(), Effort::SERVING) {
+        if let Ok(violations) = schema.check(&filled, Effort::SERVING) {
             return Ok(checked(filled, violations));
         }
     }
@@ -63,7 +63,7 @@ pub async fn check(
         None => checked(value, Vec::new()),
         Some((document, schema)) => {
             let filled = with_defaults(document, value);
-            let violations = schema.violations(&filled.to_json(), Effort::POOL);
+            let violations = schema.violations(&filled, Effort::POOL);
             checked(filled, violations)
         }
     });

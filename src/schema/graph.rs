@@ -7,6 +7,7 @@ use referencing::{Registry, Resolver};
 use serde_json::{Map, Value as Json};
 
 use super::InvalidSchema;
+use super::instance::{Instance, Members, Parts};
 use super::pattern::{self, BACKTRACKS_MAX};
 
 /// The most parts that a schema may have, with those that it refers to.
@@ -418,19 +419,19 @@ fn unresolved(error: referencing::Error) -> InvalidSchema {
 }
 
 /// How much comparing with this value can cost, in steps.
-pub(super) fn size(json: &Json) -> u64 {
+pub(super) fn size(value: &impl Instance) -> u64 {
     let mut steps = 0;
-    let mut waiting = vec![json];
-    while let Some(json) = waiting.pop() {
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
         steps += 1;
-        match json {
-            Json::String(text) => steps += text.len() as u64 / BYTES_A_STEP,
-            Json::Array(items) => waiting.extend(items),
-            Json::Object(members) => {
-                steps += members.keys().map(|key| key.len() as u64 / BYTES_A_STEP).sum::<u64>();
-                waiting.extend(members.values());
-            }
-            _ => {}
+        match value.parts() {
+            Parts::None => {}
+            Parts::Text(text) => steps += text.len() as u64 / BYTES_A_STEP,
+            Parts::Items(items) => waiting.extend(items),
+            Parts::Members(members) => waiting.extend(members.all().map(|(name, member)| {
+                steps += name.len() as u64 / BYTES_A_STEP;
+                member
+            })),
         }
     }
     steps

@@ -1,17 +1,22 @@
 //! JSON Schema: the schemas of our own documents, and validation that reports every violation.
 //!
 //! - `documents`: our own schemas
+//! - `instance`: what a schema can check
 //! - `cost`: what a schema can cost, counted before it runs; `graph`: how its parts apply each other; `pattern`: what patterns cost
 
 mod cost;
 mod documents;
 mod graph;
+mod instance;
 mod pattern;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::json::Json as Form;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -19,6 +24,7 @@ use cost::Costs;
 pub use cost::Effort;
 pub use documents::{DOCUMENTS, Document, document};
 use graph::Graph;
+use instance::{Instance, Members, Parts};
 
 /// One way in which a value breaks its schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -32,8 +38,8 @@ pub struct Violation {
     pub missing: Option<String>,
 }
 
-impl std::fmt::Display for Violation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {
             "" => f.write_str(&self.message),
             path => write!(f, "{path}: {}", self.message),
@@ -106,20 +112,19 @@ static OWN_SCHEMAS: LazyLock<Option<jsonschema::Registry<'static>>> = LazyLock::
     jsonschema::Registry::new().extend(named).ok()?.prepare().ok()
 });
 
-/// A compiled JSON Schema. What it takes to check a value is counted before it is checked, and bounded.
-#[derive(Debug, Clone)]
-pub struct Schema {
-    validator: jsonschema::Validator,
+/// A compiled JSON Schema for values of one kind. What it takes to check a value is counted before it is checked, and bounded.
+pub struct Schema<I: Instance = Json> {
+    validator: jsonschema::Validator<I::Form>,
     /// What it can cost; `None` for our own schemas, which are known to be harmless.
     costs: Option<Arc<Costs>>,
 }
 
-impl Schema {
+impl<I: Instance> Schema<I> {
     /// Compiles a schema; it may refer to the schemas of our own documents, and to nothing outside.
     ///
     /// # Errors
     /// [`InvalidSchema`] for anything that is not a schema, refers to what is not here, or could take too long.
-    pub fn compile(schema: &Json) -> Result<Schema, InvalidSchema> {
+    pub fn compile(schema: &Json) -> Result<Schema<I>, InvalidSchema> {
         if graph::size(schema) > SIZE_MAX {
             return Err(InvalidSchema::new(format!(
                 "it has more than {SIZE_MAX} values, long texts counting as several; use a smaller schema"
@@ -134,7 +139,7 @@ impl Schema {
     }
 
     /// Compiles one of our own schemas, which need no bounds.
-    fn own(schema: &Json) -> Result<Schema, InvalidSchema> {
+    fn own(schema: &Json) -> Result<Schema<I>, InvalidSchema> {
         Ok(Schema { validator: build(schema)?, costs: None })
     }
 
@@ -143,12 +148,12 @@ impl Schema {
     ///
     /// # Errors
     /// [`TooLong`] when telling could take more than `effort`; then nothing was checked.
-    pub fn check(&self, value: &Json, effort: Effort) -> Result<Vec<Violation>, TooLong> {
+    pub fn check(&self, value: &I, effort: Effort) -> Result<Vec<Violation>, TooLong> {
         let lists = match &self.costs {
             None => 0,
             Some(costs) => costs.weigh(value, effort).ok_or(TooLong { steps: effort.steps })?.lists,
         };
-        if self.validator.is_valid(value) {
+        if self.validator.is_valid(value.node()) {
             return Ok(Vec::new());
         }
         if lists > LISTING_MAX || lists.saturating_mul(longest_path(value)) > PLACES_BYTES {
@@ -159,12 +164,12 @@ impl Schema {
     }
 
     /// As [`Schema::check`]; that it would take too long to tell is a violation like others.
-    pub fn violations(&self, value: &Json, effort: Effort) -> Vec<Violation> {
+    pub fn violations(&self, value: &I, effort: Effort) -> Vec<Violation> {
         self.check(value, effort).unwrap_or_else(|error| vec![Violation::whole(error.to_string())])
     }
 
-    fn listed(&self, value: &Json) -> Vec<Violation> {
-        let mut errors = self.validator.iter_errors(value);
+    fn listed(&self, value: &I) -> Vec<Violation> {
+        let mut errors = self.validator.iter_errors(value.node());
         let mut found: Vec<Violation> = errors.by_ref().take(VIOLATIONS_MAX).map(Violation::from).collect();
         found.sort();
         found.dedup();
@@ -176,18 +181,24 @@ impl Schema {
     }
 }
 
+impl<I: Instance> fmt::Debug for Schema<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema").field("validator", &self.validator).finish_non_exhaustive()
+    }
+}
+
 /// How many bytes the names on the way to a value inside of this one can have.
-fn longest_path(value: &Json) -> u64 {
+fn longest_path(value: &impl Instance) -> u64 {
     let mut longest = 0;
     let mut waiting = vec![(value, 0)];
-    while let Some((json, bytes)) = waiting.pop() {
+    while let Some((value, bytes)) = waiting.pop() {
         longest = longest.max(bytes);
-        match json {
-            Json::Array(items) => waiting.extend(items.iter().map(|item| (item, bytes + 8))),
-            Json::Object(members) => {
-                waiting.extend(members.iter().map(|(name, member)| (member, bytes + name.len() as u64 + 1)));
+        match value.parts() {
+            Parts::Items(items) => waiting.extend(items.iter().map(|item| (item, bytes + 8))),
+            Parts::Members(members) => {
+                waiting.extend(members.all().map(|(name, member)| (member, bytes + name.len() as u64 + 1)));
             }
-            _ => {}
+            Parts::None | Parts::Text(_) => {}
         }
     }
     longest
@@ -204,12 +215,12 @@ fn costs(schema: &Json) -> Result<Costs, InvalidSchema> {
     Costs::of(Graph::of(schema, draft, registry.resolver(base))?)
 }
 
-fn build(schema: &Json) -> Result<jsonschema::Validator, InvalidSchema> {
+fn build<F: Form>(schema: &Json) -> Result<jsonschema::Validator<F>, InvalidSchema> {
     let patterns = jsonschema::PatternOptions::fancy_regex()
         .backtrack_limit(pattern::BACKTRACKS_MAX)
         .size_limit(pattern::COMPILED_BYTES)
         .dfa_size_limit(pattern::COMPILED_BYTES);
-    let mut options = jsonschema::options().with_pattern_options(patterns);
+    let mut options = jsonschema::options_for::<F>().with_pattern_options(patterns);
     if let Some(registry) = OWN_SCHEMAS.as_ref() {
         options = options.with_registry(registry);
     }
@@ -217,7 +228,7 @@ fn build(schema: &Json) -> Result<jsonschema::Validator, InvalidSchema> {
 }
 
 /// As [`build`], on a deep stack.
-fn build_aside(schema: &Json) -> Result<jsonschema::Validator, InvalidSchema> {
+fn build_aside<F: Form>(schema: &Json) -> Result<jsonschema::Validator<F>, InvalidSchema> {
     let failed = || InvalidSchema::new("it is too deep to be compiled now");
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("schema".to_owned()).stack_size(STACK_BYTES);
@@ -235,13 +246,16 @@ impl Violation {
 
 impl From<jsonschema::ValidationError<'_>> for Violation {
     fn from(error: jsonschema::ValidationError<'_>) -> Violation {
-        let missing = match error.kind() {
-            jsonschema::error::ValidationErrorKind::Required { property } => {
-                property.as_str().map(str::to_owned)
+        let mut own = error.absolute_keyword_location().and_then(|uri| documents::message(uri.as_str()));
+        let mut missing = None;
+        match error.kind() {
+            ValidationErrorKind::Required { property } => missing = property.as_str().map(str::to_owned),
+            // The validator would count them, and it does not get to see lists (`instance`).
+            ValidationErrorKind::AdditionalItems { limit } => {
+                own = own.or_else(|| Some(format!("more than {limit} items are not allowed")));
             }
-            _ => None,
-        };
-        let own = error.absolute_keyword_location().and_then(|uri| documents::message(uri.as_str()));
+            _ => {}
+        }
         Violation {
             path: error.instance_path().to_string(),
             message: own.unwrap_or_else(|| error.masked_with("the value").to_string()),

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
 use super::*;
+use crate::value::Value;
 
 /// What a check of 10 ms may take on a busy machine, without optimisation.
 const SOON: Duration = Duration::from_secs(20);
@@ -25,12 +27,19 @@ fn nested(depth: usize, member: &str) -> Json {
     (0..depth).fold(json!({}), |inner, _| json!({member: inner}))
 }
 
-/// What becomes of a schema and a value, in a stack and a time like those of the pool.
+/// What becomes of a schema and a value, in whichever form it is checked.
 fn outcome(schema: &Json, value: &Json) -> String {
-    let (schema, value) = (schema.clone(), value.clone());
+    let outcome = outcome_for(schema, value.clone());
+    assert_eq!(outcome, outcome_for(schema, Value::from(value.clone())));
+    outcome
+}
+
+/// What becomes of a schema and a value, in a stack and a time like those of the pool.
+fn outcome_for<I: Instance + Send>(schema: &Json, value: I) -> String {
+    let schema = schema.clone();
     let work = move || {
         let began = Instant::now();
-        let schema = Schema::compile(&schema);
+        let schema = Schema::<I>::compile(&schema);
         let compiled = began.elapsed();
         let outcome = match schema {
             Err(error) => error.to_string(),
@@ -321,4 +330,88 @@ fn what_would_fill_the_memory_with_places_is_told_in_one_sentence() {
     value["n".repeat(1_000_000)] = json!((0..20_000).collect::<Vec<_>>());
     let found = outcome(&schema, &value);
     assert!(found.starts_with("does not fit its schema; listing"), "{found}");
+}
+
+/// Small values of all kinds, which often are what the schemas below ask for.
+fn any_value() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Json::from),
+        (-3..3_i64).prop_map(Json::from),
+        Just(json!(u64::MAX)),
+        prop::sample::select(vec![0.0, -0.0, 1.0, 1.5, 1e19, 1e300]).prop_map(Json::from),
+        prop::sample::select(vec!["", "a", "abc", "1", "\u{e9}\u{1f600}", "2020-01-01"]).prop_map(Json::from),
+    ];
+    leaf.prop_recursive(3, 40, 6, |inner| {
+        let name = prop::sample::select(vec!["a", "b", "c", "\u{e9}"]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
+            prop::collection::vec((name, inner), 0..5).prop_map(|members| members
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect()),
+        ]
+    })
+}
+
+/// Schemas that between them use every keyword.
+fn of_every_keyword() -> Vec<Json> {
+    let draft_4 = "http://json-schema.org/draft-04/schema#";
+    vec![
+        json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}}}),
+        json!({"additionalProperties": false, "patternProperties": {"^[ab]$": {"minimum": 0}}, "properties": {"c": {}}}),
+        json!({"propertyNames": {"maxLength": 1, "pattern": "^[a-c]"}, "minProperties": 1, "maxProperties": 2}),
+        json!({"items": {"exclusiveMinimum": -2, "maximum": 1.5}, "minItems": 1, "maxItems": 3, "uniqueItems": true}),
+        json!({"prefixItems": [{"type": "number"}, {"type": "boolean"}], "items": false}),
+        json!({"contains": {"const": 1}, "minContains": 1, "maxContains": 2}),
+        json!({"enum": [1, "abc", [], {}, [1.0, {"a": 0}], null, 1e300]}),
+        json!({"const": {"a": 1, "b": [true]}}),
+        json!({"minLength": 1, "maxLength": 2, "pattern": "a|1|\u{e9}", "multipleOf": 0.5}),
+        json!({"anyOf": [{"type": "string"}, {"items": {"$ref": "#"}, "type": "array"}], "not": {"const": "a"}}),
+        json!({"oneOf": [{"type": "number"}, {"type": "integer"}, {"type": "array"}]}),
+        json!({"allOf": [{"properties": {"a": true}}], "unevaluatedProperties": false, "unevaluatedItems": false}),
+        json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"type": "array"}}),
+        json!({"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"b": {"maxProperties": 2}}}),
+        json!({"additionalProperties": {"$ref": "#"}, "items": {"$ref": "#"}, "type": ["object", "array", "integer"]}),
+        json!({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}, "format": "date", "type": ["array", "string"]}),
+        json!({"$schema": draft_4, "type": ["integer", "object"], "additionalProperties": {"type": "integer"}}),
+        json!({"$schema": draft_4, "items": [{"type": "string"}], "additionalItems": false, "dependencies": {"a": ["c"]}}),
+    ]
+}
+
+/// A schema, compiled for both forms of values.
+static COMPILED: LazyLock<Vec<(Json, Schema<Json>, Schema<Value>)>> = LazyLock::new(|| {
+    let compiled = |schema: Json| {
+        let (of_documents, of_requests) =
+            (Schema::compile(&schema).unwrap(), Schema::compile(&schema).unwrap());
+        (schema, of_documents, of_requests)
+    };
+    of_every_keyword().into_iter().map(compiled).collect()
+});
+
+proptest! {
+    #[test]
+    fn values_of_requests_and_of_documents_are_judged_alike(value in any_value()) {
+        let of_request = Value::from(value.clone());
+        for (schema, of_documents, of_requests) in COMPILED.iter() {
+            let expected = of_documents.check(&value, Effort::POOL);
+            prop_assert_eq!(of_requests.check(&of_request, Effort::POOL), expected, "{}", schema);
+        }
+    }
+}
+
+#[test]
+fn every_schema_is_broken_by_something() {
+    let values = [
+        json!({}),
+        json!(0.25),
+        json!("zz"),
+        json!([true, true, 1, 1, 1]),
+        json!({"a": "x", "zz": [0.25], "b": 1}),
+    ];
+    for (schema, _, compiled) in COMPILED.iter() {
+        let broken =
+            |value: &Json| !compiled.violations(&Value::from(value.clone()), Effort::POOL).is_empty();
+        assert!(values.iter().any(broken), "{schema}");
+    }
 }

@@ -33,7 +33,7 @@ pub(super) struct Prepared {
     pub cache: Option<Duration>,
     /// The calls that may run at once.
     pub permits: Semaphore,
-    returns: Option<Arc<Schema>>,
+    returns: Option<Arc<Schema<Value>>>,
 }
 
 /// How a tool is reached.
@@ -98,12 +98,12 @@ impl Prepared {
     pub async fn checked(&self, answer: Value) -> Result<Value, ToolError> {
         let Some(schema) = self.returns.clone() else { return Ok(answer) };
         if answer.bytes_up_to(LARGE_BYTES) < LARGE_BYTES
-            && let Ok(violations) = schema.check(&answer.to_json(), Effort::SERVING)
+            && let Ok(violations) = schema.check(&answer, Effort::SERVING)
         {
             return fitting(answer, &violations);
         }
         aside(move || {
-            let violations = schema.violations(&answer.to_json(), Effort::ASIDE);
+            let violations = schema.violations(&answer, Effort::ASIDE);
             fitting(answer, &violations)
         })
         .await
