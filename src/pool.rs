@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
+
 use crate::error::{Kind, Kinded};
 
 /// The stack of a pool thread: room for the deepest recursion that the limits allow. Only what is touched takes memory.
@@ -160,7 +162,17 @@ impl Pool {
     ///
     /// # Errors
     /// [`PoolError`]; `Overloaded` at once.
-    pub async fn run<T: Send + 'static>(
+    pub fn run<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        deadline: Instant,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, PoolError>> {
+        // Boxed, so that requests that do without the pool do not carry the room for it about.
+        Box::pin(self.wait(lane, deadline, work))
+    }
+
+    async fn wait<T: Send + 'static>(
         &self,
         lane: Lane,
         deadline: Instant,

@@ -9,7 +9,11 @@ pub const DONE: &str = "data: [DONE]\n\n";
 
 /// A `chat.completion` of about 600 bytes.
 pub fn whole() -> String {
-    let content = "Restart the router once more after the update [doc-1001]. ".repeat(5);
+    of(&"Restart the router once more after the update [doc-1001]. ".repeat(5))
+}
+
+/// A `chat.completion` with this content, which has nothing to escape.
+pub fn of(content: &str) -> String {
     format!(
         concat!(
             r#"{{"id":"chatcmpl-bench","object":"chat.completion","created":1735689600,"model":"bench","#,

@@ -21,6 +21,7 @@ mod hostile;
 mod hostile_templates;
 mod http;
 mod live;
+mod memory;
 mod model_server;
 mod options;
 mod overload;

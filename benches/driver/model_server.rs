@@ -1,7 +1,8 @@
 //! An upstream that takes as little processor time as possible: fixed answers, on a thread of its own.
 //!
 //! It speaks as much HTTP/1.1 as clients of chat completions need: persistent connections, and request bodies with a
-//! length or in chunks. The model `slow-N` streams one chunk each second for N seconds; all others answer at once.
+//! length or in chunks. The model `slow-N` streams one chunk each second for N seconds, and `large-N` gives an answer of N MB; all
+//! others answer at once.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::Outcome;
-use crate::completions::{CHUNKS, DONE, chunk, whole};
+use crate::completions::{self, CHUNKS, DONE, chunk, whole};
 
 /// How long a request's head and its body may be.
 const LIMIT: usize = 16 << 20;
@@ -119,11 +120,17 @@ impl Connection {
 
     async fn complete(&mut self, body: &[u8], served: &Served) -> Result<()> {
         body.clone_into(&mut served.last_body.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(megabytes) = numbered(body, "large") {
+            return self
+                .stream
+                .write_all(json(&completions::of(&"x".repeat(megabytes * 1_000_000))).as_bytes())
+                .await;
+        }
         if memmem::find(body, br#""stream":true"#).is_none() {
             return self.stream.write_all(served.completion.as_bytes()).await;
         }
         self.stream.write_all(STREAM_HEAD.as_bytes()).await?;
-        if let Some(seconds) = slow(body) {
+        if let Some(seconds) = numbered(body, "slow") {
             return self.stream_slowly(seconds).await;
         }
         for part in &served.stream {
@@ -204,10 +211,10 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
-/// How many seconds the model `slow-N` takes.
-fn slow(body: &[u8]) -> Option<usize> {
-    let mark = br#""model":"slow-"#;
-    let number = &body[memmem::find(body, mark)? + mark.len()..];
+/// The number N of a model `KIND-N`.
+fn numbered(body: &[u8], kind: &str) -> Option<usize> {
+    let mark = format!(r#""model":"{kind}-"#);
+    let number = &body[memmem::find(body, mark.as_bytes())? + mark.len()..];
     let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(&number[..digits]).ok()?.parse().ok()
 }

@@ -1,5 +1,5 @@
-//! What overload does: heavy renders at 0.8 of the capacity and at twice of it, and light requests beside heavy renders, beside
-//! large bodies, and alone.
+//! What overload does: heavy and middling renders at 0.8 of the capacity and at twice of it, and light requests beside each of
+//! them, beside large bodies, and alone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::figures::{latencies, mib};
 use crate::options::Options;
 use crate::process::Server;
 use crate::statistics::percentile;
-use crate::{Outcome, client};
+use crate::{Outcome, client, memory};
 
 /// Clients that ask without a pause when the capacity is measured.
 const CLIENTS: usize = 4;
@@ -19,9 +19,11 @@ const CLIENTS: usize = 4;
 /// Light requests, per second.
 const LIGHT_RATE: f64 = 200.0;
 
-/// The prompts: rounds of a loop, so many that a render takes some milliseconds, and a text with one variable.
-const HEAVY: &str = "{% for a in range(variables.n) %}{{ a }},{% endfor %}";
+/// The prompts: rounds of a loop, and a text with one variable. The service runs heavy renders, which take some milliseconds, in
+/// its pool, and middling ones, which take about one, on its serving threads.
+const ROUNDS: &str = "{% for a in range(variables.n) %}{{ a }},{% endfor %}";
 const HEAVY_ROUNDS: usize = 30_000;
+const MIDDLING_ROUNDS: usize = 5_000;
 const LIGHT: &str = "hello {{ variables.name }}";
 
 /// Answers that came, by what they were.
@@ -43,32 +45,36 @@ struct Request {
 /// Measures and prints.
 pub async fn run(options: &Options) -> Outcome {
     let server = Server::service(None, None, &[]).await?;
-    let [heavy, light] = prompts(&server).await?;
+    let [heavy, middling, light] = prompts(&server).await?;
     let duration = options.duration(10);
-    let capacity = capacity(&heavy, duration).await?;
-    println!("heavy renders, closed loop of {CLIENTS}: {capacity:.0} per second");
-    let calm = at_rate(&heavy, capacity * 0.8, duration).await?;
-    println!("at 0.8 of that: {}", calm.described());
     let alone = at_rate(&light, LIGHT_RATE, duration).await?;
     println!("light requests alone: {}", alone.described());
-    let (crowded, beside) =
-        tokio::try_join!(at_rate(&heavy, capacity * 2.0, duration), at_rate(&light, LIGHT_RATE, duration))?;
-    println!("heavy at twice the capacity: {}", crowded.described());
-    println!("light requests beside that: {}", beside.described());
-    let (large, memory) = large_bodies(&server, &light, duration).await?;
+    for (kind, request) in [("heavy", heavy), ("middling", middling)] {
+        let capacity = capacity(&request, duration).await?;
+        println!("{kind} renders, closed loop of {CLIENTS}: {capacity:.0} per second");
+        let calm = at_rate(&request, capacity * 0.8, duration).await?;
+        println!("at 0.8 of that: {}", calm.described());
+        let (crowded, beside) = tokio::try_join!(
+            at_rate(&request, capacity * 2.0, duration),
+            at_rate(&light, LIGHT_RATE, duration)
+        )?;
+        println!("at twice of that: {}", crowded.described());
+        println!("light requests beside that: {}", beside.described());
+        println!(
+            "ratios of p99: accepted at 2.0 to 0.8: {:.2}; light beside {kind} ones to alone: {:.2}",
+            crowded.p99() / calm.p99(),
+            beside.p99() / alone.p99()
+        );
+    }
+    let (large, peak) = large_bodies(&server, &light, duration).await?;
     println!("light requests beside two clients with bodies of 16 MB: {}", large.described());
-    println!("peak memory then: {memory}");
-    println!(
-        "ratios of p99: accepted at 2.0 to 0.8: {:.2}; light beside heavy to alone: {:.2}; light beside large bodies to alone: {:.2}",
-        crowded.p99() / calm.p99(),
-        beside.p99() / alone.p99(),
-        large.p99() / alone.p99()
-    );
-    Ok(())
+    println!("peak memory then: {peak}");
+    println!("ratio of p99: light beside large bodies to alone: {:.2}", large.p99() / alone.p99());
+    memory::run().await
 }
 
-async fn prompts(server: &Server) -> Outcome<[Request; 2]> {
-    for (name, text) in [("heavy", HEAVY), ("light", LIGHT)] {
+async fn prompts(server: &Server) -> Outcome<[Request; 3]> {
+    for (name, text) in [("heavy", ROUNDS), ("middling", ROUNDS), ("light", LIGHT)] {
         let document = json!({"userPrompt": text, "syntax": "jinja"}).to_string();
         client::put(&server.url(&format!("/api/prompts/load.{name}")), document).await?;
     }
@@ -76,7 +82,11 @@ async fn prompts(server: &Server) -> Outcome<[Request; 2]> {
         url: server.url(&format!("/api/render/prompts/load.{name}")).into(),
         body: json!({"variables": variables}).to_string().into(),
     };
-    Ok([request("heavy", json!({"n": HEAVY_ROUNDS})), request("light", json!({"name": "Ada"}))])
+    Ok([
+        request("heavy", json!({"n": HEAVY_ROUNDS})),
+        request("middling", json!({"n": MIDDLING_ROUNDS})),
+        request("light", json!({"name": "Ada"})),
+    ])
 }
 
 /// How many are answered per second when a few clients ask without a pause.

@@ -129,7 +129,12 @@ fn as_sent(failure: RenderFailure) -> RenderFailure {
     RenderFailure::InvalidDocument { violations }
 }
 
-async fn reply(app: &App, rendered: Rendered, explain: bool, held: Held) -> Result<HttpResponse, ApiError> {
+fn reply(
+    app: &App,
+    rendered: Rendered,
+    explain: bool,
+    held: Held,
+) -> impl Future<Output = Result<HttpResponse, ApiError>> + '_ {
     let bytes = rendered.content.text_bytes();
     let reply = RenderedReply {
         rendered_prompt: rendered.content,
@@ -137,7 +142,7 @@ async fn reply(app: &App, rendered: Rendered, explain: bool, held: Held) -> Resu
         warnings: rendered.warnings,
         report: explain.then_some(rendered.report),
     };
-    reply_with(app, (bytes, held), reply).await
+    reply_with(app, (bytes, held), reply)
 }
 
 /// The answer with about so many bytes of text. A long one is written in the pool, and is part of the budget of memory until it

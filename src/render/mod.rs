@@ -21,6 +21,7 @@ mod variables;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::TryFutureExt;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -136,14 +137,13 @@ impl Renderer {
     ///
     /// # Errors
     /// [`RenderFailure`], with everything that is missing or wrong at once.
-    pub async fn render(
+    pub fn render(
         &self,
         id: &Id,
         variables: Option<Value>,
         trace: Trace,
-    ) -> Result<Rendered, RenderFailure> {
-        let begun = self.look_up(id.clone());
-        self.render_begun(begun, variables, trace).await
+    ) -> impl Future<Output = Result<Rendered, RenderFailure>> + '_ {
+        self.render_begun(self.look_up(id.clone()), variables, trace)
     }
 
     /// Begins a render: waits for its turn on this thread, if it is one of those that take turns. Who does so before the
@@ -170,14 +170,13 @@ impl Renderer {
     ///
     /// # Errors
     /// As [`Renderer::render`].
-    pub async fn render_begun(
+    pub fn render_begun(
         &self,
         begun: Begun,
         variables: Option<Value>,
         trace: Trace,
-    ) -> Result<Rendered, RenderFailure> {
-        let rendered = self.render_known(begun, variables, trace).await;
-        rendered.map_err(|failure| self.or_not_loaded(failure))
+    ) -> impl Future<Output = Result<Rendered, RenderFailure>> + '_ {
+        self.render_known(begun, variables, trace).map_err(|failure| self.or_not_loaded(failure))
     }
 
     async fn render_known(

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::error::RenderFailure;
@@ -40,7 +41,12 @@ impl Turns {
     ///
     /// # Errors
     /// [`RenderFailure::Overloaded`] at once when too much waits already.
-    pub async fn take(&self, expected_us: u64) -> Result<Turn, RenderFailure> {
+    pub fn take(&self, expected_us: u64) -> BoxFuture<'_, Result<Turn, RenderFailure>> {
+        // Boxed, so that light renders do not carry the room for it about.
+        Box::pin(self.wait(expected_us))
+    }
+
+    async fn wait(&self, expected_us: u64) -> Result<Turn, RenderFailure> {
         let new = || Queue { turn: Arc::new(Semaphore::new(1)), waiting_us: AtomicU64::new(0) };
         let Ok(queue) = self.0.get_or_make(|| Ok::<_, Infallible>(Arc::new(new())));
         let before = queue.waiting_us.fetch_add(expected_us, Ordering::Relaxed);

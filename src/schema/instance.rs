@@ -39,7 +39,7 @@ pub trait Members<I: 'static> {
     /// The one of this name.
     fn named<'i>(&'i self, name: &str) -> Option<&'i I>;
     /// All of them.
-    fn all<'i>(&'i self) -> impl Iterator<Item = (&'i str, &'i I)>;
+    fn all(&self) -> impl Iterator<Item = (&str, &I)>;
 }
 
 impl Instance for Json {
@@ -69,7 +69,7 @@ impl Members<Json> for JsonMap<String, Json> {
         self.get(name)
     }
 
-    fn all<'i>(&'i self) -> impl Iterator<Item = (&'i str, &'i Json)> {
+    fn all(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.iter().map(|(name, member)| (name.as_str(), member))
     }
 }
@@ -101,7 +101,7 @@ impl Members<Value> for Map {
         self.get(name)
     }
 
-    fn all<'i>(&'i self) -> impl Iterator<Item = (&'i str, &'i Value)> {
+    fn all(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.iter().map(|(name, member)| (name.as_str(), member))
     }
 }

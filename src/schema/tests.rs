@@ -380,7 +380,9 @@ fn of_every_keyword() -> Vec<Json> {
 }
 
 /// A schema, compiled for both forms of values.
-static COMPILED: LazyLock<Vec<(Json, Schema<Json>, Schema<Value>)>> = LazyLock::new(|| {
+type Compiled = (Json, Schema<Json>, Schema<Value>);
+
+static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
     let compiled = |schema: Json| {
         let (of_documents, of_requests) =
             (Schema::compile(&schema).unwrap(), Schema::compile(&schema).unwrap());

@@ -47,9 +47,11 @@ impl Map {
 
     /// Gives `member` a second name that look-ups find and enumeration does not show.
     pub fn with_alias(mut self, alias: &str, member: &str) -> Map {
-        let mut rare = self.rare.take().unwrap_or_default();
-        rare.alias = Some((SmolStr::new(alias), SmolStr::new(member)));
-        self.rare = rare.into();
+        let alias = Some((SmolStr::new(alias), SmolStr::new(member)));
+        match self.rare.get_mut() {
+            Some(rare) => rare.alias = alias,
+            None => self.rare = Box::new(Rare { alias, ..Rare::default() }).into(),
+        }
         self
     }
 
