@@ -100,13 +100,18 @@ const CHUNK_MIN: usize = 4 << 10;
 /// The room, in bytes, in which short chunks are joined.
 const JOINED: usize = 64 << 10;
 
-/// Bytes that come in chunks, all of them part of the budget. They are joined at the end, and not at all if they are one chunk,
-/// as most bodies are.
+/// How many times as much room as is needed now is made for what is still to come.
+const ROOM: usize = 4;
+
+/// Bytes that come in chunks, all of them part of the budget. Where it is known how many will come, they are put together as they
+/// come, else at the end, and not at all if they are one chunk, as most bodies are.
 #[derive(Debug)]
 pub struct Buffer {
     chunks: Vec<Bytes>,
-    /// Short chunks after those.
-    short: BytesMut,
+    /// What has been put together of the chunks after those.
+    joined: BytesMut,
+    /// How many bytes are said to come.
+    expected: usize,
     length: usize,
     held: Held,
 }
@@ -121,9 +126,10 @@ pub struct Buffered {
 }
 
 impl Buffer {
-    /// An empty buffer.
-    pub fn new(memory: &Arc<Memory>) -> Buffer {
-        Buffer { chunks: Vec::new(), short: BytesMut::new(), length: 0, held: memory.hold() }
+    /// An empty buffer for so many bytes, as far as is known.
+    pub fn new(memory: &Arc<Memory>, expected: Option<usize>) -> Buffer {
+        let (chunks, joined, expected) = (Vec::new(), BytesMut::new(), expected.unwrap_or(0));
+        Buffer { chunks, joined, expected, length: 0, held: memory.hold() }
     }
 
     /// How many bytes have come.
@@ -145,23 +151,40 @@ impl Buffer {
             return Ok(());
         }
         self.held.resize(self.length + chunk.len())?;
+        self.make_room(chunk.len());
         self.length += chunk.len();
+        if chunk.len() <= self.joined.capacity() - self.joined.len() {
+            self.joined.extend_from_slice(&chunk);
+            return Ok(());
+        }
         // The first chunk is usually the only one.
         if self.length == chunk.len() || chunk.len() >= CHUNK_MIN {
-            self.keep_short();
+            self.keep_joined();
             self.chunks.push(chunk);
             return Ok(());
         }
-        if self.short.len() + chunk.len() > JOINED {
-            self.keep_short();
+        if self.joined.len() + chunk.len() > JOINED {
+            self.keep_joined();
         }
-        self.short.extend_from_slice(&chunk);
+        self.joined.extend_from_slice(&chunk);
         Ok(())
     }
 
-    fn keep_short(&mut self) {
-        if !self.short.is_empty() {
-            self.chunks.push(self.short.split().freeze());
+    /// Makes room for one chunk of several, where it is known how many bytes will come: for all of them, but not for many times
+    /// what has come, as somebody may promise much and send little.
+    fn make_room(&mut self, chunk: usize) {
+        let length = self.length + chunk;
+        let is_one_of_several = chunk < self.expected && self.chunks.is_empty();
+        let is_as_expected = self.expected > JOINED && length <= self.expected;
+        if is_one_of_several && is_as_expected && length > self.joined.capacity() {
+            let room = (length * ROOM).clamp(JOINED, self.expected);
+            self.joined.reserve(room - self.joined.len());
+        }
+    }
+
+    fn keep_joined(&mut self) {
+        if !self.joined.is_empty() {
+            self.chunks.push(self.joined.split().freeze());
         }
     }
 
@@ -170,7 +193,7 @@ impl Buffer {
     /// # Errors
     /// [`OutOfMemory`].
     pub fn finish(mut self) -> Result<Buffered, OutOfMemory> {
-        self.keep_short();
+        self.keep_joined();
         let Buffer { mut chunks, length, mut held, .. } = self;
         if chunks.len() <= 1 {
             return Ok(Buffered { bytes: chunks.pop().unwrap_or_default(), held });
@@ -204,7 +227,7 @@ mod tests {
     #[test]
     fn a_buffer_joins_its_chunks_and_stays_within_the_budget() {
         let memory = Memory::new(100_000);
-        let mut buffer = Buffer::new(&memory);
+        let mut buffer = Buffer::new(&memory, None);
         let long = Bytes::from(vec![b'x'; CHUNK_MIN]);
         for chunk in ["ab", "", "cd", "e"] {
             buffer.push(Bytes::from_static(chunk.as_bytes())).unwrap();
@@ -218,5 +241,33 @@ mod tests {
         assert_eq!(held.bytes(), bytes.len());
         drop(held);
         assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn a_buffer_that_knows_its_length_takes_no_more_than_that() {
+        const LENGTH: usize = 1_000_000;
+        let memory = Memory::new(LENGTH + LENGTH / 2);
+        let mut buffer = Buffer::new(&memory, Some(LENGTH));
+        for at in 0..LENGTH / 1_000 {
+            buffer.push(Bytes::from(vec![at as u8; 1_000])).unwrap();
+            assert!(
+                buffer.joined.capacity() <= buffer.len() * 2 * ROOM || buffer.joined.capacity() <= 2 * JOINED
+            );
+        }
+        let Buffered { bytes, held } = buffer.finish().unwrap();
+        assert_eq!((bytes.len(), held.bytes()), (LENGTH, LENGTH));
+        assert!(bytes.chunks(1_000).enumerate().all(|(at, chunk)| chunk == [at as u8; 1_000]));
+    }
+
+    #[test]
+    fn a_buffer_takes_what_is_more_than_was_promised() {
+        let memory = Memory::new(1_000_000);
+        for promised in [0, 1, 10_000, 70_000, 100_000] {
+            let mut buffer = Buffer::new(&memory, Some(promised));
+            (0..90).for_each(|at| buffer.push(Bytes::from(vec![at; 1_000])).unwrap());
+            let bytes = buffer.finish().unwrap().bytes;
+            assert_eq!(bytes.len(), 90_000);
+            assert!(bytes.chunks(1_000).zip(0..).all(|(chunk, at)| chunk == [at; 1_000]));
+        }
     }
 }

@@ -65,9 +65,9 @@ impl Bounds {
         began + self.time.min(RATE_GRACE + at_rate)
     }
 
-    async fn read(&self, mut payload: Payload) -> Result<Buffer, ApiError> {
+    async fn read(&self, mut payload: Payload, declared: Option<usize>) -> Result<Buffer, ApiError> {
         let began = Instant::now();
-        let mut body = Buffer::new(&self.memory);
+        let mut body = Buffer::new(&self.memory, declared);
         loop {
             let Ok(next) = timeout_at(self.deadline(began, body.len()), payload.next()).await else {
                 return Err(ApiError::body_too_slow());
@@ -182,13 +182,13 @@ impl FromRequest for JsonBody {
             return Box::pin(async { Err(ApiError::broken_off("request bodies are not set up")) });
         };
         let is_json = declares_json(request);
-        let too_long = declared_length(request).is_some_and(|length| length > bounds.bytes);
+        let declared = declared_length(request);
         let payload = payload.take();
         Box::pin(async move {
-            if too_long {
+            if declared.is_some_and(|length| length > bounds.bytes) {
                 return Err(ApiError::body_too_large(bounds.bytes));
             }
-            let sent = bounds.read(payload).await?;
+            let sent = bounds.read(payload, declared).await?;
             if !is_json && !sent.is_empty() {
                 return Err(ApiError::unsupported_media_type());
             }

@@ -303,7 +303,7 @@ impl Llm {
         if asked.stream {
             return Ok(Answer::Stream(AnswerStream::ready(echo.events(asked.usage))));
         }
-        let mut body = Buffer::new(&self.memory);
+        let mut body = Buffer::new(&self.memory, None);
         body.push(echo.whole())?;
         Ok(Answer::Whole(body.finish()?))
     }

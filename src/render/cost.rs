@@ -1,7 +1,9 @@
 //! How long a prompt's templates take to run, and so where they are run: on the serving thread, or in which lane of the pool.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::pool::Lane;
 
@@ -65,6 +67,12 @@ impl Stage {
         }
     }
 
+    /// Whether a run in this stage that was out of time had little of the processor: others had it meanwhile, and where the run
+    /// belongs is not known from that.
+    pub fn was_interrupted(self, took: Duration) -> bool {
+        self == Stage::Turn && took < INLINE_TIME / 2
+    }
+
     /// The time for a run; none where the render's deadline alone counts.
     pub fn time(self) -> Option<Duration> {
         match self {
@@ -73,6 +81,36 @@ impl Stage {
             Stage::Long => None,
         }
     }
+}
+
+/// How long a run takes. Reading the processor's time takes longer than many a light run, and so those are measured by the clock
+/// on the wall.
+pub enum Clock {
+    Wall(Instant),
+    Processor(Duration),
+}
+
+impl Clock {
+    /// Begins to measure a run in a stage.
+    pub fn start(stage: Stage) -> Clock {
+        match stage {
+            Stage::Inline => Clock::Wall(Instant::now()),
+            Stage::Turn | Stage::Short | Stage::Long => Clock::Processor(processor_time()),
+        }
+    }
+
+    /// How long it has taken on this thread.
+    pub fn elapsed(&self) -> Duration {
+        match self {
+            Clock::Wall(began) => began.elapsed(),
+            Clock::Processor(began) => processor_time().saturating_sub(*began),
+        }
+    }
+}
+
+/// The processor's time that this thread has had.
+fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 /// How long a prompt's templates took to run lately, in microseconds; 0 before the first run.

@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::Options;
 use super::calls::{CallLimits, Calls};
 use super::compiled::Compiled;
-use super::cost::Stage;
+use super::cost::{Clock, Stage};
 use super::error::RenderFailure;
 use super::turns::{Turn, Turns};
 use super::variables::unique;
@@ -22,6 +22,9 @@ use crate::template::{Functions, Limits, RenderError, Run};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::value::{Map, Value};
+
+/// How often a run is begun again in the same stage because others had the processor.
+const INTERRUPTED_MAX: usize = 3;
 
 /// Everything that a render needs, owned, so that it can move to another thread.
 pub struct Job {
@@ -155,17 +158,28 @@ impl Job {
 
     /// Runs the templates with what a stage gives them, and takes note of how long that took.
     fn attempt_in(&self, stage: Stage) -> Result<Vec<String>, RenderError> {
-        let began = Instant::now();
-        let run = Run {
+        for _ in 0..INTERRUPTED_MAX {
+            let clock = Clock::start(stage);
+            let attempt = self.attempt(&self.given(stage), stage.lane().is_none());
+            let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
+            let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
+            let took = clock.elapsed();
+            if ran_out && stage.was_interrupted(took) && Instant::now() < self.deadline {
+                continue;
+            }
+            self.compiled.cost.note(stage, took, ran_out);
+            return attempt;
+        }
+        Err(RenderError::Deadline)
+    }
+
+    /// What a run gets in a stage that begins now.
+    fn given(&self, stage: Stage) -> Run {
+        Run {
             steps: stage.steps().min(self.limits.steps),
             output_bytes: self.limits.output_bytes,
-            deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(began + time)),
-        };
-        let attempt = self.attempt(&run, stage.lane().is_none());
-        let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
-        let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
-        self.compiled.cost.note(stage, began.elapsed(), ran_out);
-        attempt
+            deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(Instant::now() + time)),
+        }
     }
 
     fn attempt(&self, run: &Run, inline: bool) -> Result<Vec<String>, RenderError> {

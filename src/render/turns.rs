@@ -2,8 +2,8 @@
 //! more of them waiting than can be answered soon.
 
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -11,8 +11,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::error::RenderFailure;
 use crate::outbound::PerRuntime;
 
-/// The most work, in microseconds, that may wait for its turn on one thread.
-const WAITING_US_MAX: u64 = 60_000;
+/// The most work, in microseconds, that may wait for its turn on one thread when much comes at once.
+const BURST_US: u64 = 60_000;
+
+/// When somebody has been waiting for so long without a break, more comes than can be done.
+const CROWDED_AFTER: Duration = Duration::from_millis(100);
+
+/// Then so much work may wait, in microseconds, or so many times what the next one takes.
+const CROWDED_US: u64 = 16_000;
+const CROWDED_RUNS: u64 = 10;
 
 /// The turns of all serving threads: each has a runtime of its own.
 #[derive(Default)]
@@ -21,8 +28,15 @@ pub struct Turns(PerRuntime<Arc<Queue>>);
 /// The turns on one thread.
 struct Queue {
     turn: Arc<Semaphore>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
     /// The time that those who wait are expected to take, in microseconds.
-    waiting_us: AtomicU64,
+    waiting_us: u64,
+    /// Since when somebody has been waiting without a break.
+    since: Option<Instant>,
 }
 
 /// A turn, until it is dropped.
@@ -47,13 +61,9 @@ impl Turns {
     }
 
     async fn wait(&self, expected_us: u64) -> Result<Turn, RenderFailure> {
-        let new = || Queue { turn: Arc::new(Semaphore::new(1)), waiting_us: AtomicU64::new(0) };
+        let new = || Queue { turn: Arc::new(Semaphore::new(1)), state: Mutex::default() };
         let Ok(queue) = self.0.get_or_make(|| Ok::<_, Infallible>(Arc::new(new())));
-        let before = queue.waiting_us.fetch_add(expected_us, Ordering::Relaxed);
-        let waiting = Waiting { queue: &queue, expected_us };
-        if before > WAITING_US_MAX {
-            return Err(RenderFailure::Overloaded);
-        }
+        let waiting = queue.enter(expected_us)?;
         let permit = queue.turn.clone().acquire_owned().await.ok();
         // Whatever else is ready on this thread goes first: light requests, and others who then wait for a turn.
         tokio::task::yield_now().await;
@@ -62,9 +72,40 @@ impl Turns {
     }
 }
 
+impl Queue {
+    /// Lets one more wait, if what waits already can be done soon.
+    fn enter(&self, expected_us: u64) -> Result<Waiting<'_>, RenderFailure> {
+        let mut state = self.state();
+        if state.waiting_us > state.most(expected_us) {
+            return Err(RenderFailure::Overloaded);
+        }
+        state.waiting_us += expected_us;
+        state.since.get_or_insert_with(Instant::now);
+        Ok(Waiting { queue: self, expected_us })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// How much work may wait before one that is expected to take so long.
+    fn most(&self, expected_us: u64) -> u64 {
+        match self.since {
+            Some(since) if since.elapsed() > CROWDED_AFTER => CROWDED_US.max(expected_us * CROWDED_RUNS),
+            _ => BURST_US,
+        }
+    }
+}
+
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.queue.waiting_us.fetch_sub(self.expected_us, Ordering::Relaxed);
+        let mut state = self.queue.state();
+        state.waiting_us -= self.expected_us;
+        if state.waiting_us == 0 {
+            state.since = None;
+        }
     }
 }
 
@@ -73,7 +114,7 @@ mod tests {
     use super::*;
 
     /// Two of these are more than may wait.
-    const HALF: u64 = WAITING_US_MAX / 2 + 1;
+    const HALF: u64 = BURST_US / 2 + 1;
 
     #[tokio::test]
     async fn turns_come_in_order_and_what_would_wait_too_long_is_refused() {
@@ -102,5 +143,20 @@ mod tests {
         }
         drop(first);
         turns.take(1).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn when_somebody_always_waits_less_may_wait() {
+        let turns = Turns::default();
+        let first = turns.take(1).await.unwrap();
+        let mut one = Box::pin(turns.take(CROWDED_US + 1));
+        assert!(futures_util::poll!(&mut one).is_pending());
+        let mut other = Box::pin(turns.take(1));
+        assert!(futures_util::poll!(&mut other).is_pending(), "a burst may wait");
+        tokio::time::sleep(CROWDED_AFTER * 2).await;
+        assert!(matches!(turns.take(1).await, Err(RenderFailure::Overloaded)));
+        drop((first, one, other));
+        let _first = turns.take(1).await.unwrap();
+        assert!(futures_util::poll!(&mut Box::pin(turns.take(BURST_US))).is_pending(), "it is a new burst");
     }
 }
