@@ -112,6 +112,8 @@ pub struct Buffer {
     joined: BytesMut,
     /// How many bytes are said to come.
     expected: usize,
+    /// How many of them are part of the budget before they come.
+    reserved: usize,
     length: usize,
     held: Held,
 }
@@ -126,10 +128,21 @@ pub struct Buffered {
 }
 
 impl Buffer {
-    /// An empty buffer for so many bytes, as far as is known.
+    /// An empty buffer for so many bytes, as somebody says who need not be right.
     pub fn new(memory: &Arc<Memory>, expected: Option<usize>) -> Buffer {
         let (chunks, joined, expected) = (Vec::new(), BytesMut::new(), expected.unwrap_or(0));
-        Buffer { chunks, joined, expected, length: 0, held: memory.hold() }
+        Buffer { chunks, joined, expected, reserved: 0, length: 0, held: memory.hold() }
+    }
+
+    /// An empty buffer for so many bytes that will come. They are part of the budget at once: of many that come at the same
+    /// time, some then fit, where otherwise each would take a part and none might.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn reserved(memory: &Arc<Memory>, bytes: usize) -> Result<Buffer, OutOfMemory> {
+        let mut buffer = Buffer { reserved: bytes, ..Buffer::new(memory, Some(bytes)) };
+        buffer.held.resize(bytes)?;
+        Ok(buffer)
     }
 
     /// How many bytes have come.
@@ -150,7 +163,7 @@ impl Buffer {
         if chunk.is_empty() {
             return Ok(());
         }
-        self.held.resize(self.length + chunk.len())?;
+        self.held.resize(self.reserved.max(self.length + chunk.len()))?;
         self.make_room(chunk.len());
         self.length += chunk.len();
         if chunk.len() <= self.joined.capacity() - self.joined.len() {
@@ -177,7 +190,7 @@ impl Buffer {
         let is_one_of_several = chunk < self.expected && self.chunks.is_empty();
         let is_as_expected = self.expected > JOINED && length <= self.expected;
         if is_one_of_several && is_as_expected && length > self.joined.capacity() {
-            let room = (length * ROOM).clamp(JOINED, self.expected);
+            let room = (length * ROOM).max(self.reserved).clamp(JOINED, self.expected);
             self.joined.reserve(room - self.joined.len());
         }
     }
@@ -196,6 +209,7 @@ impl Buffer {
         self.keep_joined();
         let Buffer { mut chunks, length, mut held, .. } = self;
         if chunks.len() <= 1 {
+            held.resize(length)?;
             return Ok(Buffered { bytes: chunks.pop().unwrap_or_default(), held });
         }
         held.resize(2 * length)?;
@@ -257,6 +271,20 @@ mod tests {
         let Buffered { bytes, held } = buffer.finish().unwrap();
         assert_eq!((bytes.len(), held.bytes()), (LENGTH, LENGTH));
         assert!(bytes.chunks(1_000).enumerate().all(|(at, chunk)| chunk == [at as u8; 1_000]));
+    }
+
+    #[test]
+    fn what_is_reserved_is_held_before_it_comes() {
+        let memory = Memory::new(250_000);
+        let mut buffers: Vec<Buffer> = (0..2).map(|_| Buffer::reserved(&memory, 100_000).unwrap()).collect();
+        assert!(Buffer::reserved(&memory, 100_000).is_err());
+        for at in 0..99 {
+            buffers.iter_mut().for_each(|buffer| buffer.push(Bytes::from(vec![at; 1_000])).unwrap());
+        }
+        assert_eq!(memory.used(), 200_000);
+        let whole: Vec<Buffered> = buffers.into_iter().map(|buffer| buffer.finish().unwrap()).collect();
+        assert!(whole.iter().all(|whole| whole.bytes.len() == 99_000));
+        assert_eq!(memory.used(), 198_000, "less came than was said");
     }
 
     #[test]

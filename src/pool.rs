@@ -34,7 +34,7 @@ const BURST_WAIT: Duration = Duration::from_millis(100);
 
 /// In a crowded lane, work may have to wait for this many times as long as work takes there, but at least for so long.
 const CROWDED_WAIT: u32 = 3;
-const CROWDED_WAIT_MIN: Duration = Duration::from_millis(50);
+const CROWDED_WAIT_MIN: Duration = Duration::from_millis(40);
 
 /// How long freeing memory may take.
 const FREE_TIME: Duration = Duration::from_secs(10);

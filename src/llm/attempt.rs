@@ -138,7 +138,8 @@ impl Attempt<'_> {
     async fn whole(&self, mut response: Response) -> Result<Buffered, Failed> {
         let declared = content_type(response.headers());
         let expected = response.content_length().and_then(|length| usize::try_from(length).ok());
-        let mut body = Buffer::new(self.memory, expected.map(|length| length.min(self.answer_bytes)));
+        let expected = expected.unwrap_or(0).min(self.answer_bytes);
+        let mut body = Buffer::reserved(self.memory, expected).map_err(Failed::out_of_memory)?;
         while let Some(chunk) = response.chunk().await.map_err(|error| Failed::again(broken(&error)))? {
             if body.len() + chunk.len() > self.answer_bytes {
                 let limit = self.answer_bytes;

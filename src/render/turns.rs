@@ -18,8 +18,8 @@ const BURST_US: u64 = 60_000;
 const CROWDED_AFTER: Duration = Duration::from_millis(100);
 
 /// Then so much work may wait, in microseconds, or so many times what the next one takes.
-const CROWDED_US: u64 = 16_000;
-const CROWDED_RUNS: u64 = 10;
+const CROWDED_US: u64 = 10_000;
+const CROWDED_RUNS: u64 = 8;
 
 /// The turns of all serving threads: each has a runtime of its own.
 #[derive(Default)]
