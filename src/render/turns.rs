@@ -17,9 +17,8 @@ const BURST_US: u64 = 60_000;
 /// When somebody has been waiting for so long without a break, more comes than can be done.
 const CROWDED_AFTER: Duration = Duration::from_millis(100);
 
-/// Then so much work may wait, in microseconds, or so many times what the next one takes.
-const CROWDED_US: u64 = 10_000;
-const CROWDED_RUNS: u64 = 8;
+/// Then so much work may wait, in microseconds: half of the requests of a client that keeps 64 connections busy.
+const CROWDED_US: u64 = 30_000;
 
 /// The turns of all serving threads: each has a runtime of its own.
 #[derive(Default)]
@@ -76,7 +75,7 @@ impl Queue {
     /// Lets one more wait, if what waits already can be done soon.
     fn enter(&self, expected_us: u64) -> Result<Waiting<'_>, RenderFailure> {
         let mut state = self.state();
-        if state.waiting_us > state.most(expected_us) {
+        if state.waiting_us > state.most() {
             return Err(RenderFailure::Overloaded);
         }
         state.waiting_us += expected_us;
@@ -90,10 +89,10 @@ impl Queue {
 }
 
 impl State {
-    /// How much work may wait before one that is expected to take so long.
-    fn most(&self, expected_us: u64) -> u64 {
+    /// How much work may wait before one more.
+    fn most(&self) -> u64 {
         match self.since {
-            Some(since) if since.elapsed() > CROWDED_AFTER => CROWDED_US.max(expected_us * CROWDED_RUNS),
+            Some(since) if since.elapsed() > CROWDED_AFTER => CROWDED_US,
             _ => BURST_US,
         }
     }
