@@ -184,4 +184,13 @@ mod tests {
         }
         assert_eq!(cost.stage(), Stage::Inline);
     }
+
+    #[test]
+    fn a_run_that_others_interrupt_does_not_look_long() {
+        let (wall, processor) = (Clock::start(Stage::Inline), Clock::start(Stage::Turn));
+        std::thread::sleep(INLINE_TIME * 4);
+        assert!(wall.elapsed() >= INLINE_TIME * 4);
+        assert!(Stage::Turn.was_interrupted(processor.elapsed()));
+        assert!(!Stage::Turn.was_interrupted(INLINE_TIME), "it had its time");
+    }
 }

@@ -161,12 +161,13 @@ impl Job {
         for _ in 0..INTERRUPTED_MAX {
             let clock = Clock::start(stage);
             let attempt = self.attempt(&self.given(stage), stage.lane().is_none());
-            let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
-            let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
             let took = clock.elapsed();
-            if ran_out && stage.was_interrupted(took) && Instant::now() < self.deadline {
+            let cut_off = matches!(attempt, Err(RenderError::Deadline)) && Instant::now() < self.deadline;
+            if cut_off && stage.was_interrupted(took) {
                 continue;
             }
+            let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
+            let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
             self.compiled.cost.note(stage, took, ran_out);
             return attempt;
         }
