@@ -30,7 +30,7 @@ bench-live: bench-programs ## renders under load while documents change (a minut
 bench-hostile: bench-programs ## a normal render while hostile templates run (less than a minute)
 	$(BENCH_DRIVER) hostile $(BENCH)
 
-bench-overload: bench-programs ## heavy renders at twice the capacity, light requests beside them and beside large bodies (a minute)
+bench-overload: bench-programs ## heavy and middling renders at twice the capacity, light requests beside them, memory (two minutes)
 	$(BENCH_DRIVER) overload $(BENCH)
 
 bench-tools: bench-programs ## calls of tools beside bare requests (two minutes; needs wrk)
