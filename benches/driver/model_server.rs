@@ -121,10 +121,8 @@ impl Connection {
     async fn complete(&mut self, body: &[u8], served: &Served) -> Result<()> {
         body.clone_into(&mut served.last_body.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(megabytes) = numbered(body, "large") {
-            return self
-                .stream
-                .write_all(json(&completions::of(&"x".repeat(megabytes * 1_000_000))).as_bytes())
-                .await;
+            let answer = json(&completions::of(&"x".repeat(megabytes * 1_000_000)));
+            return self.stream.write_all(answer.as_bytes()).await;
         }
         if memmem::find(body, br#""stream":true"#).is_none() {
             return self.stream.write_all(served.completion.as_bytes()).await;

@@ -17,7 +17,8 @@ const BURST_US: u64 = 60_000;
 /// When somebody has been waiting for so long without a break, more comes than can be done.
 const CROWDED_AFTER: Duration = Duration::from_millis(100);
 
-/// Then so much work may wait, in microseconds: half of the requests of a client that keeps 64 connections busy.
+/// Then so much work may wait, in microseconds: about what one of two threads gets from a client that keeps 64 connections busy
+/// with renders of 1 ms, so that it is not refused.
 const CROWDED_US: u64 = 30_000;
 
 /// The turns of all serving threads: each has a runtime of its own.
