@@ -118,8 +118,11 @@ fn assert_ends_rightly(hostile: &Hostile, answer: &Answer) {
 
 #[actix_web::test]
 async fn every_hostile_template_ends_with_the_right_error() {
-    let app = TestApp::start().await;
+    let strict = TestApp::start().await;
+    // What is refused before it runs must not be taken for what runs too long, on a busy machine.
+    let patient = TestApp::start_with(|settings| settings.render.timeout_ms = 20_000).await;
     for hostile in all() {
+        let app = if hostile.codes == INVALID { &patient } else { &strict };
         let began = Instant::now();
         let answer = app.preview(hostile.syntax, &hostile.template, hostile.variables.clone()).await;
         assert_ends_rightly(&hostile, &answer);

@@ -285,7 +285,7 @@ async fn a_failed_tool_call_is_a_gap_and_a_warning() {
 
 #[actix_web::test]
 async fn what_is_missing_after_long_work_is_named_too() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_with(|settings| settings.render.timeout_ms = 20_000).await;
     let long = "{% for i in range(60000) %}{% if i %}{% endif %}{% endfor %}";
     let answer = app.preview("jinja", &format!("{{{{ first }}}}{long}{{{{ second }}}}"), json!({})).await;
     assert_eq!(answer.body["error"]["details"]["missing"], json!(["first", "second"]), "{answer:?}");

@@ -148,7 +148,7 @@ async fn streams_go_on_for_the_time_of_grace_and_then_end_with_an_error() {
         _ => drip(None),
     })
     .await;
-    let settings = format!("[server]\nstop_timeout_ms = 2000\n[llm]\nbase_url = {:?}\n", upstream.base);
+    let settings = format!("[server]\nstop_timeout_ms = 4000\n[llm]\nbase_url = {:?}\n", upstream.base);
     let mut service = Service::start(&settings).await;
     let stream = |model: &str| {
         let mut body = ask_for_stream("q");
@@ -216,7 +216,7 @@ async fn sigint_ends_as_sigterm_does_and_a_second_one_at_once() {
     let hanging = tokio::spawn(async move { hanging.ask("POST", DOOR, &ask("q").to_string()).await });
     upstream.arrived(2).await;
     service.signal(Signal::INT);
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    service.until_logged("told to stop").await;
     let second = Instant::now();
     service.signal(Signal::INT);
     assert_eq!(service.ended().await.code(), Some(130));
@@ -228,13 +228,7 @@ async fn sigint_ends_as_sigterm_does_and_a_second_one_at_once() {
 async fn sighup_is_logged_and_the_service_goes_on() {
     let mut service = Service::start("").await;
     service.signal(Signal::HUP);
-    for _ in 0..500 {
-        if service.log().contains("SIGHUP") {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    assert!(service.log().contains("SIGHUP"), "{}", service.log());
+    service.until_logged("SIGHUP").await;
     assert_eq!(service.client().get("/healthz").await.status, 200);
     service.signal(Signal::TERM);
     assert_eq!(service.ended().await.code(), Some(0));

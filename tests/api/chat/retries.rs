@@ -21,19 +21,32 @@ fn failing(status: u16) -> Vec<Act> {
     reply_json(status, json!({"error": {"message": "not now", "code": "busy"}}))
 }
 
+/// The first number of a message, which is how long an upstream had, in milliseconds.
+#[track_caller]
+fn milliseconds(message: &str) -> u64 {
+    message.split(['(', ' ']).find_map(|word| word.parse().ok()).expect("a number of milliseconds")
+}
+
 async fn chat(app: &TestApp) -> Answer {
     app.post("/v1/chat/completions", ask("q")).await
 }
 
-/// Asserts that the pauses between the requests were these, give or take what a busy machine needs.
+/// Asks, and asserts that the answer came after this many requests, and not before all these pauses, in
+/// milliseconds. The client's clock is the one to ask: what a busy machine adds never makes its time shorter.
 #[track_caller]
-fn assert_pauses(upstream: &Upstream, pauses: &[u64]) {
-    let seen = upstream.seen();
-    let found: Vec<Duration> = seen.windows(2).map(|pair| pair[1].at - pair[0].at).collect();
-    assert_eq!(found.len(), pauses.len(), "{found:?}");
-    for (found, pause) in found.iter().zip(pauses) {
-        let pause = Duration::from_millis(*pause);
-        assert!(*found >= pause && *found < pause + Duration::from_millis(1_500), "{found:?} for {pause:?}");
+fn chat_with_pauses<'a>(
+    app: &'a TestApp,
+    upstream: &'a Upstream,
+    pauses: &'a [u64],
+) -> impl Future<Output = Answer> + 'a {
+    let caller = std::panic::Location::caller();
+    async move {
+        let began = Instant::now();
+        let answer = chat(app).await;
+        let (took, least) = (began.elapsed(), Duration::from_millis(pauses.iter().sum()));
+        assert!(took >= least, "{caller}: {took:?} instead of at least {least:?}");
+        assert_eq!(upstream.seen().len(), pauses.len() + 1, "{caller}: {answer:?}");
+        answer
     }
 }
 
@@ -41,10 +54,9 @@ fn assert_pauses(upstream: &Upstream, pauses: &[u64]) {
 async fn what_may_pass_is_tried_three_times_with_the_pauses_of_the_policy() {
     for status in [408, 409, 429, 500, 503, 599] {
         let (app, upstream) = start(in_turn(vec![failing(status), failing(status)])).await;
-        let answer = chat(&app).await;
+        let answer = chat_with_pauses(&app, &upstream, &[100, 300]).await;
         assert_eq!((answer.status, &answer.body), (200, &completion("at last")), "{status}");
         assert!(!answer.headers.contains_key("x-should-retry"));
-        assert_pauses(&upstream, &[100, 300]);
     }
 }
 
@@ -68,8 +80,7 @@ async fn broken_connections_and_silence_are_tried_again() {
     let cut = || vec![Act::Cut];
     let reset = || vec![Act::Reset];
     let (app, upstream) = start(in_turn(vec![cut(), reset()])).await;
-    assert_eq!(chat(&app).await.status, 200);
-    assert_pauses(&upstream, &[100, 300]);
+    assert_eq!(chat_with_pauses(&app, &upstream, &[100, 300]).await.status, 200);
 
     let half = || {
         let mut answer = reply_json(200, completion("x"));
@@ -82,11 +93,10 @@ async fn broken_connections_and_silence_are_tried_again() {
     assert_eq!(upstream.seen().len(), 2);
 
     let own_time = |llm: &mut Llm| {
-        llm.models = vec![Model { name: "m".into(), timeout_ms: Some(200), ..Model::default() }];
+        llm.models = vec![Model { name: "m".into(), timeout_ms: Some(1_500), ..Model::default() }];
     };
     let (app, upstream) = start_with(in_turn(vec![vec![Act::Hang], vec![Act::Hang]]), own_time).await;
-    assert_eq!(chat(&app).await.status, 200);
-    assert_pauses(&upstream, &[300, 500]);
+    assert_eq!(chat_with_pauses(&app, &upstream, &[1_600, 1_800]).await.status, 200);
 }
 
 #[actix_web::test]
@@ -104,8 +114,7 @@ async fn nobody_there_is_told_as_such() {
 async fn the_upstream_s_wish_to_be_asked_later_is_obeyed_if_there_is_time() {
     let wish = |value: &'static str| reply(429, &[("retry-after", value)], b"");
     let (app, upstream) = start(in_turn(vec![wish("1"), wish("0")])).await;
-    assert_eq!(chat(&app).await.status, 200);
-    assert_pauses(&upstream, &[1_000, 300]);
+    assert_eq!(chat_with_pauses(&app, &upstream, &[1_000, 300]).await.status, 200);
 
     for far in ["60", "9999999999999999999"] {
         let (app, upstream) = start(in_turn(vec![wish(far)])).await;
@@ -162,22 +171,18 @@ async fn fallbacks_are_asked_in_turn_each_with_its_own_name_and_key() {
 
 #[actix_web::test]
 async fn all_the_time_is_for_all_attempts_and_a_client_may_give_less() {
-    let (app, upstream) = start_with(|_| vec![Act::Hang], |llm| llm.timeout_ms = 300).await;
-    let began = Instant::now();
+    let (app, upstream) = start_with(|_| vec![Act::Hang], |llm| llm.timeout_ms = 1_000).await;
     let answer = chat(&app).await;
     answer.assert_error(502, "upstream_error", "llm_unavailable");
     assert!(answer.error().3["cause"].as_str().unwrap().contains("silent"), "{answer:?}");
     assert_eq!(upstream.seen().len(), 1);
-    assert!(began.elapsed() < Duration::from_secs(3));
 
     for name in ["x-stainless-timeout", "x-stainless-read-timeout"] {
         let (app, _upstream) = start(|_| vec![Act::Hang]).await;
-        let began = Instant::now();
         let request = app.request("POST", "/v1/chat/completions").json(&ask("q"));
-        let answer = app.send(request.header(name, "0.3")).await;
+        let answer = app.send(request.header(name, "1")).await;
         answer.assert_error(502, "upstream_error", "llm_unavailable");
-        assert!(answer.error().2.contains("(2"), "it had less than 300 ms: {answer:?}");
-        assert!(began.elapsed() < Duration::from_secs(3));
+        assert!(milliseconds(answer.error().2) <= 1_000, "{answer:?}");
     }
 
     let slow_body = |_: &Seen| {
@@ -185,7 +190,7 @@ async fn all_the_time_is_for_all_attempts_and_a_client_may_give_less() {
         let (head, rest) = bytes.split_at(bytes.len() - 5);
         vec![Act::Send(head.to_vec()), Act::Hang, Act::Send(rest.to_vec())]
     };
-    let (app, _upstream) = start_with(slow_body, |llm| llm.timeout_ms = 300).await;
+    let (app, _upstream) = start_with(slow_body, |llm| llm.timeout_ms = 1_000).await;
     chat(&app).await.assert_error(502, "upstream_error", "llm_unavailable");
 }
 
@@ -207,10 +212,9 @@ async fn a_stream_is_tried_again_before_it_begins_and_never_after() {
 
 #[actix_web::test]
 async fn a_client_s_time_counts_from_its_request_on() {
-    let tool = Upstream::start(|_| {
-        [vec![Act::Wait(Duration::from_millis(300))], reply_json(200, json!(7))].concat()
-    })
-    .await;
+    let tool =
+        Upstream::start(|_| [vec![Act::Wait(Duration::from_secs(1))], reply_json(200, json!(7))].concat())
+            .await;
     let model = Upstream::start(|_| vec![Act::Hang]).await;
     let app = TestApp::start_with(|settings| {
         settings.llm = llm(&model.base);
@@ -220,11 +224,10 @@ async fn a_client_s_time_counts_from_its_request_on() {
     app.put_tool("t.slow", json!({"type": "restful", "url": tool.base, "timeoutMs": 10_000})).await;
     app.put_prompt("p.x", json!({"userPrompt": "{{ t_slow() }}", "model": "m", "syntax": "jinja"})).await;
     let request = app.request("POST", "/api/chat/prompts/p.x").json(&json!({}));
-    let answer = app.send(request.header("x-stainless-timeout", "0.9")).await;
+    let answer = app.send(request.header("x-stainless-timeout", "4")).await;
     answer.assert_error(502, "upstream_error", "llm_unavailable");
-    let told = answer.error().3["cause"].as_str().unwrap().to_owned();
-    let had: u64 = told.split(&['(', ' ']).filter_map(|word| word.parse().ok()).next().unwrap();
-    assert!(had < 650, "{told}");
+    let told = answer.error().3["cause"].as_str().unwrap();
+    assert!(milliseconds(told) <= 3_000, "{told}");
 }
 
 #[actix_web::test]
