@@ -11,15 +11,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::error::RenderFailure;
 use crate::outbound::PerRuntime;
 
-/// The most work, in microseconds, that may wait for its turn on one thread when much comes at once.
-const BURST_US: u64 = 60_000;
+/// The most work, in microseconds, that may wait for its turn on one thread: a little more than one of two threads gets from a
+/// client that keeps 64 connections busy with renders of 1 ms, so that it is not refused.
+const MOST_US: u64 = 40_000;
 
-/// When somebody has been waiting for so long without a break, more comes than can be done.
-const CROWDED_AFTER: Duration = Duration::from_millis(100);
-
-/// Then so much work may wait, in microseconds: about what one of two threads gets from a client that keeps 64 connections busy
-/// with renders of 1 ms, so that it is not refused.
-const CROWDED_US: u64 = 30_000;
+/// The most after that was reached, and how long so little may wait then: more comes than can be done, and a longer queue would
+/// only delay what is accepted.
+const MOST_AFTER_FULL_US: u64 = 8_000;
+const AFTER_FULL: Duration = Duration::from_secs(10);
 
 /// The turns of all serving threads: each has a runtime of its own.
 #[derive(Default)]
@@ -35,8 +34,8 @@ struct Queue {
 struct State {
     /// The time that those who wait are expected to take, in microseconds.
     waiting_us: u64,
-    /// Since when somebody has been waiting without a break.
-    since: Option<Instant>,
+    /// When the queue was full last.
+    full: Option<Instant>,
 }
 
 /// A turn, until it is dropped.
@@ -76,11 +75,10 @@ impl Queue {
     /// Lets one more wait, if what waits already can be done soon.
     fn enter(&self, expected_us: u64) -> Result<Waiting<'_>, RenderFailure> {
         let mut state = self.state();
-        if state.waiting_us > state.most() {
+        if !state.has_room(Instant::now()) {
             return Err(RenderFailure::Overloaded);
         }
         state.waiting_us += expected_us;
-        state.since.get_or_insert_with(Instant::now);
         Ok(Waiting { queue: self, expected_us })
     }
 
@@ -90,22 +88,19 @@ impl Queue {
 }
 
 impl State {
-    /// How much work may wait before one more.
-    fn most(&self) -> u64 {
-        match self.since {
-            Some(since) if since.elapsed() > CROWDED_AFTER => CROWDED_US,
-            _ => BURST_US,
+    /// Whether one more may wait.
+    fn has_room(&mut self, now: Instant) -> bool {
+        if self.waiting_us > MOST_US {
+            self.full = Some(now);
         }
+        let was_full = self.full.is_some_and(|full| now.duration_since(full) < AFTER_FULL);
+        self.waiting_us <= if was_full { MOST_AFTER_FULL_US } else { MOST_US }
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut state = self.queue.state();
-        state.waiting_us -= self.expected_us;
-        if state.waiting_us == 0 {
-            state.since = None;
-        }
+        self.queue.state().waiting_us -= self.expected_us;
     }
 }
 
@@ -114,7 +109,7 @@ mod tests {
     use super::*;
 
     /// Two of these are more than may wait.
-    const HALF: u64 = BURST_US / 2 + 1;
+    const HALF: u64 = MOST_US / 2 + 1;
 
     #[tokio::test]
     async fn turns_come_in_order_and_what_would_wait_too_long_is_refused() {
@@ -145,18 +140,19 @@ mod tests {
         turns.take(1).await.unwrap();
     }
 
-    #[tokio::test]
-    async fn when_somebody_always_waits_less_may_wait() {
-        let turns = Turns::default();
-        let first = turns.take(1).await.unwrap();
-        let mut one = Box::pin(turns.take(CROWDED_US + 1));
-        assert!(futures_util::poll!(&mut one).is_pending());
-        let mut other = Box::pin(turns.take(1));
-        assert!(futures_util::poll!(&mut other).is_pending(), "a burst may wait");
-        tokio::time::sleep(CROWDED_AFTER * 2).await;
-        assert!(matches!(turns.take(1).await, Err(RenderFailure::Overloaded)));
-        drop((first, one, other));
-        let _first = turns.take(1).await.unwrap();
-        assert!(futures_util::poll!(&mut Box::pin(turns.take(BURST_US))).is_pending(), "it is a new burst");
+    #[test]
+    fn after_the_queue_was_full_less_may_wait_for_a_while() {
+        let (mut state, now) = (State::default(), Instant::now());
+        let mut has_room = |waiting_us, later| {
+            state.waiting_us = waiting_us;
+            state.has_room(now + later)
+        };
+        let moment = Duration::from_millis(1);
+        assert!(has_room(MOST_US, moment));
+        assert!(!has_room(MOST_US + 1, moment * 2), "it is full");
+        assert!(!has_room(MOST_AFTER_FULL_US + 1, moment * 3), "less may wait now");
+        assert!(has_room(MOST_AFTER_FULL_US, moment * 4));
+        assert!(!has_room(MOST_US, AFTER_FULL));
+        assert!(has_room(MOST_US, moment * 2 + AFTER_FULL), "the while is over");
     }
 }
