@@ -96,6 +96,7 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
         .workers(workers)
         .max_connections(accepted.div_ceil(workers))
         .client_request_timeout(HEAD_TIMEOUT)
+        .keep_alive(Duration::from_millis(settings.idle_timeout_ms))
         // Signals are the command line's, and so is the time to stop (`leaving`): this one is never reached.
         .disable_signals()
         .shutdown_timeout(grace.as_secs().saturating_add(60))

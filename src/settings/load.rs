@@ -100,6 +100,7 @@ fn faults(settings: &Settings) -> Vec<String> {
     at_least_one("server.body_bytes_per_second", settings.server.body_bytes_per_second as u64);
     at_least_one("server.memory_bytes", settings.server.memory_bytes as u64);
     at_least_one("server.connections", settings.server.connections as u64);
+    at_least_one("server.idle_timeout_ms", settings.server.idle_timeout_ms);
     at_least_one("server.send_timeout_ms", settings.server.send_timeout_ms.into());
     at_least_one("server.stop_timeout_ms", settings.server.stop_timeout_ms);
     at_least_one("store.scan_seconds", settings.store.scan_seconds);

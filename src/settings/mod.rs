@@ -62,6 +62,8 @@ pub struct Server {
     pub workers: usize,
     /// The most connections at once.
     pub connections: usize,
+    /// How long a connection may stay open between two requests, in milliseconds.
+    pub idle_timeout_ms: u64,
     /// How long a client may leave what it is sent unread, in milliseconds.
     pub send_timeout_ms: u32,
     /// How long requests under way may take to end when the service is told to stop, in milliseconds.
@@ -80,6 +82,9 @@ impl Default for Server {
             memory_bytes: 1 << 30,
             workers: 0,
             connections: 10_000,
+            // Longer than clients keep idle connections (90 s in Go and in reqwest). Were it shorter, a request could be on its
+            // way to a connection that is being closed, and fail.
+            idle_timeout_ms: 100_000,
             send_timeout_ms: 60_000,
             stop_timeout_ms: 30_000,
         }

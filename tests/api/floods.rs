@@ -37,6 +37,30 @@ fn status(answer: &str) -> &str {
 }
 
 #[actix_web::test]
+async fn a_connection_stays_open_for_a_while_between_two_requests() {
+    let ask = async |connection: &mut TcpStream| {
+        connection.write_all(b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").await.unwrap();
+        let mut head = [0; 12];
+        connection.read_exact(&mut head).await.map(|_| String::from_utf8_lossy(&head).into_owned())
+    };
+    let connect = async |app: &TestApp| {
+        let mut connection = TcpStream::connect(app.base.strip_prefix("http://").unwrap()).await.unwrap();
+        assert_eq!(ask(&mut connection).await.unwrap(), "HTTP/1.1 200");
+        let _rest_of_it = connection.read(&mut [0; 4096]).await.unwrap();
+        connection
+    };
+    let app = TestApp::start().await;
+    let mut connection = connect(&app).await;
+    // Clients keep idle connections for this long, and some for longer.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert_eq!(ask(&mut connection).await.unwrap(), "HTTP/1.1 200");
+
+    let app = TestApp::start_with(|settings| settings.server.idle_timeout_ms = 100).await;
+    let connection = connect(&app).await;
+    assert_eq!(rest(connection).await, "", "it is closed without a word");
+}
+
+#[actix_web::test]
 async fn a_body_that_takes_too_long_ends_with_408_and_its_connection() {
     let app = TestApp::start_with(|settings| settings.server.body_timeout_ms = 300).await;
     for headers in ["content-length: 100", "transfer-encoding: chunked"] {
