@@ -14,6 +14,10 @@ const LIGHT_US: u64 = 250;
 /// thread should have to wait so long.
 const MIDDLING_US: u64 = 2_000;
 
+/// A run that is expected to take longer than this, in microseconds, is long: it would run out of [`SHORT_TIME`] too often, and
+/// begin again after all that time.
+const SHORT_US: u64 = 3_000;
+
 /// What a run on the serving thread gets: enough for nearly every prompt, too little to delay other requests much.
 const INLINE_STEPS: u64 = 50_000;
 const INLINE_TIME: Duration = Duration::from_millis(5);
@@ -133,7 +137,7 @@ impl Cost {
         match self.expected_us() {
             cost if cost <= LIGHT_US => Stage::Inline,
             cost if cost <= MIDDLING_US => Stage::Turn,
-            cost if u128::from(cost) <= SHORT_TIME.as_micros() => Stage::Short,
+            cost if cost <= SHORT_US => Stage::Short,
             _ => Stage::Long,
         }
     }
@@ -175,6 +179,7 @@ mod tests {
         assert_eq!(cost.stage(), Stage::Turn);
         cost.note(Stage::Turn, INLINE_TIME, true);
         assert_eq!(cost.stage(), Stage::Long);
+        cost.note(Stage::Long, Duration::from_micros(1_500), false);
         cost.note(Stage::Long, Duration::from_micros(1_500), false);
         assert_eq!(cost.stage(), Stage::Short);
         cost.note(Stage::Short, SHORT_TIME, true);
