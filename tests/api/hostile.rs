@@ -17,6 +17,23 @@ struct Hostile {
 const LIMITS: &[&str] = &["render_failed", "render_timeout", "overloaded"];
 const INVALID: &[&str] = &["invalid_template"];
 
+/// One operation of the engine each, which would take seconds and cannot be interrupted.
+const OPERATIONS: [&str; 8] = [
+    "([a~'b',a~'c']*10000)|sort|length",
+    "([a~'b',a~'c']*10000)|unique|list|length",
+    "([a~'b',a~'c']*10000)|max|length",
+    "([{'k':a~'b'},{'k':a~'c'}]*10000)|groupby('k')|length",
+    "([a~'b']*10000) == ([a~'b']*10000)",
+    "(a~'c') in ([a~'b']*10000)",
+    "([a~'b']*10000).count(a~'c')",
+    "([a~'b']*10000).index(a~'c')",
+];
+
+/// A template with such an operation.
+fn operating(operation: &str) -> String {
+    format!("{{% set a = 'a' * 1000000 %}}{{{{ {operation} }}}}")
+}
+
 fn hostile(syntax: &'static str, template: impl Into<String>, codes: &'static [&'static str]) -> Hostile {
     let items: Vec<u32> = (0..1000).collect();
     let big = "ab".repeat(200_000);
@@ -26,7 +43,7 @@ fn hostile(syntax: &'static str, template: impl Into<String>, codes: &'static [&
 
 fn all() -> Vec<Hostile> {
     let doubled = (0..34).fold(String::from("{{$s := \"x\"}}"), |text, _| text + "{{$s = print $s $s}}");
-    vec![
+    let mut all = vec![
         // Loops without end.
         hostile(
             "go",
@@ -69,23 +86,6 @@ fn all() -> Vec<Hostile> {
             "{% for a in range(10000) %}{% if variables.needle in variables.big %}{% endif %}{% endfor %}",
             LIMITS,
         ),
-        // One operation of the engine that would take seconds.
-        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b',a~'c']*10000)|sort|length }}", LIMITS),
-        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b',a~'c']*10000)|unique|list|length }}", LIMITS),
-        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b',a~'c']*10000)|max|length }}", LIMITS),
-        hostile(
-            "jinja",
-            "{% set a='a'*1000000 %}{{ ([{'k':a~'b'},{'k':a~'c'}]*10000)|groupby('k')|length }}",
-            LIMITS,
-        ),
-        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b']*10000) == ([a~'b']*10000) }}", LIMITS),
-        hostile("jinja", "{% set a='a'*1000000 %}{{ (a~'c') in ([a~'b']*10000) }}", LIMITS),
-        hostile(
-            "jinja",
-            "{% set a='a'*1000000 %}{{ ([[a~'b']]*100000)|select('eq', [a~'c'])|list|length }}",
-            LIMITS,
-        ),
-        hostile("jinja", "{% set a='a'*1000000 %}{{ ([a~'b']*10000).count(a~'c') }}", LIMITS),
         // A string doubled 34 times.
         hostile("go", doubled, LIMITS),
         hostile(
@@ -106,7 +106,10 @@ fn all() -> Vec<Hostile> {
         // Sheer size.
         hostile("go", format!("{{{{.variables.big}}}}{}", "x".repeat(10 << 20)), INVALID),
         hostile("jinja", format!("{{% if 1 %}}{{% endif %}}{}", "x".repeat(10 << 20)), INVALID),
-    ]
+    ];
+    all.push(hostile("jinja", operating("([[a~'b']]*100000)|select('eq', [a~'c'])|list|length"), LIMITS));
+    all.extend(OPERATIONS.map(|operation| hostile("jinja", operating(operation), LIMITS)));
+    all
 }
 
 fn assert_ends_rightly(hostile: &Hostile, answer: &Answer) {
@@ -128,6 +131,20 @@ async fn every_hostile_template_ends_with_the_right_error() {
         assert_ends_rightly(&hostile, &answer);
         assert!(began.elapsed() < Duration::from_secs(8), "{}", hostile.template);
     }
+}
+
+#[actix_web::test]
+async fn an_operation_that_cannot_be_interrupted_is_refused_before_it_begins() {
+    let app = TestApp::start_with(|settings| settings.render.timeout_ms = 20_000).await;
+    let operations = OPERATIONS.iter().enumerate().map(async |(n, operation)| {
+        // Known prompts are run on serving threads first.
+        let id = format!("one.operation{n}");
+        app.put_prompt(&id, json!({"userPrompt": operating(operation), "syntax": "jinja"})).await;
+        let answer = app.render(&id, json!({})).await;
+        answer.assert_error(500, "render_error", "render_failed");
+        assert!(answer.error().2.contains("the operation (in ms) limit"), "{operation}: {answer:?}");
+    });
+    futures_util::future::join_all(operations).await;
 }
 
 #[actix_web::test]
