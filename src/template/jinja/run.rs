@@ -198,13 +198,17 @@ pub(super) fn reaches_text(out: &mut Output<'_>) -> bool {
     out.write_str("").is_ok() && TEXT_REACHED.get()
 }
 
-/// The text of a run that makes calls.
-#[derive(Default)]
+/// The text of a run.
 pub(super) struct Text {
     bytes: Vec<u8>,
 }
 
 impl Text {
+    /// A text that is expected to have so many bytes.
+    pub fn with_capacity(bytes: usize) -> Text {
+        Text { bytes: Vec::with_capacity(bytes) }
+    }
+
     /// The text as far as it was written.
     pub fn finish(self) -> String {
         String::from_utf8(self.bytes)
