@@ -257,6 +257,12 @@ impl<'s> Analysis<'s> {
     }
 
     fn assign(&mut self, target: &Expr<'_>, value: &Expr<'_>) {
+        // A macro does not see an outer name that it sets itself, not even where it sets it.
+        if let Expr::Var(target) = target
+            && first_name(value) == Some(target.id)
+        {
+            self.alone(|analysis| analysis.expr(value, Use::Tested));
+        }
         let meaning = match self.place(value) {
             Some(place) => {
                 self.touch(&place, Use::Tested);
@@ -318,7 +324,7 @@ impl<'s> Analysis<'s> {
         self.inner += usize::from(lenient);
         if let Ok(tree) = parse(&source, literal, SyntaxConfig::default()) {
             self.stmt(&tree);
-            self.alone(&tree);
+            self.alone(|analysis| analysis.stmt(&tree));
         }
         self.inner -= usize::from(lenient);
         self.active.pop();
@@ -326,12 +332,12 @@ impl<'s> Analysis<'s> {
 
     /// Inside of a macro, a partial sees only those outer names that the macro itself mentions, so
     /// each name may also mean what it means at the root.
-    fn alone(&mut self, tree: &Stmt<'_>) {
+    fn alone(&mut self, look: impl FnOnce(&mut Self)) {
         if self.own > 0 {
             let own = self.scopes.split_off(self.own);
             let outer = std::mem::replace(&mut self.scopes, own);
             let depth = std::mem::take(&mut self.own);
-            self.stmt(tree);
+            look(self);
             self.own = depth;
             let own = std::mem::replace(&mut self.scopes, outer);
             self.scopes.extend(own);
@@ -410,5 +416,15 @@ impl<'s> Analysis<'s> {
             self.touch(&place.below(key), Use::Tested);
         }
         self.expr(value, Use::Needed);
+    }
+}
+
+/// The name that a path begins with.
+fn first_name<'t>(expr: &Expr<'t>) -> Option<&'t str> {
+    match expr {
+        Expr::Var(var) => Some(var.id),
+        Expr::GetAttr(field) => first_name(&field.expr),
+        Expr::GetItem(item) => first_name(&item.expr),
+        _ => None,
     }
 }

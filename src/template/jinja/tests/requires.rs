@@ -85,6 +85,11 @@ fn functions_macros_and_partials_are_told_apart() {
     );
     needs(
         &world,
+        "{% set x = variables.a %}{% macro f() %}{% set x = x.b %}{{ x }}{% endmacro %}{{ f() }}",
+        ["a?* a.b?", "x.b?", "", ""],
+    );
+    needs(
+        &world,
         "{% for d in variables.docs %}{% include 'p' %}{% endfor %}",
         ["docs docs[].title? in_p?", "", "deep_tool?", "p? q?"],
     );
