@@ -216,7 +216,7 @@ async fn sigint_ends_as_sigterm_does_and_a_second_one_at_once() {
     let hanging = tokio::spawn(async move { hanging.ask("POST", DOOR, &ask("q").to_string()).await });
     upstream.arrived(2).await;
     service.signal(Signal::INT);
-    service.until_logged("told to stop").await;
+    service.client().settled(async || service.log().contains("told to stop")).await;
     let second = Instant::now();
     service.signal(Signal::INT);
     assert_eq!(service.ended().await.code(), Some(130));
@@ -228,7 +228,7 @@ async fn sigint_ends_as_sigterm_does_and_a_second_one_at_once() {
 async fn sighup_is_logged_and_the_service_goes_on() {
     let mut service = Service::start("").await;
     service.signal(Signal::HUP);
-    service.until_logged("SIGHUP").await;
+    service.client().settled(async || service.log().contains("SIGHUP")).await;
     assert_eq!(service.client().get("/healthz").await.status, 200);
     service.signal(Signal::TERM);
     assert_eq!(service.ended().await.code(), Some(0));

@@ -88,17 +88,6 @@ impl Service {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// Waits, for at most 20 seconds, until it has logged this.
-    pub async fn until_logged(&self, text: &str) {
-        for _ in 0..2_000 {
-            if self.log().contains(text) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        panic!("{text:?} is not logged: {}", self.log());
-    }
-
     /// A client of it.
     pub fn client(&self) -> &TestApp {
         &self.app

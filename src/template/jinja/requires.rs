@@ -330,8 +330,8 @@ impl<'s> Analysis<'s> {
         self.active.pop();
     }
 
-    /// Inside of a macro, a partial sees only those outer names that the macro itself mentions, so
-    /// each name may also mean what it means at the root.
+    /// Looks once more, inside of a macro, as if there were no names around it, so that each name also means what it means at
+    /// the root. A partial sees only those outer names that the macro itself mentions.
     fn alone(&mut self, look: impl FnOnce(&mut Self)) {
         if self.own > 0 {
             let own = self.scopes.split_off(self.own);

@@ -1,7 +1,6 @@
 //! Templates that call tools, rendered by the service.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value as Json, json};
@@ -177,14 +176,9 @@ async fn a_client_that_leaves_cancels_its_calls() {
     let world = World::start_with(slow_limits).await;
     world.tool("t.slower", "/slow/60000", None).await;
     let request = world.app.request("POST", "/api/render").json(&json!({"template": "{{ t_slower(1) }}"}));
-    let called = async {
-        while world.server.seen().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
     tokio::select! {
         answer = request.send() => panic!("{answer:?}"),
-        () = called => {}
+        () = world.app.settled(async || !world.server.seen().is_empty()) => {}
     }
     assert!(world.server.cancelled(1).await);
 }
