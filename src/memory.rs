@@ -67,7 +67,7 @@ impl Held {
                 self.memory.used.fetch_sub(more, Ordering::Relaxed);
                 return Err(OutOfMemory { limit: self.memory.limit });
             }
-        } else {
+        } else if bytes < self.bytes {
             self.memory.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
         }
         self.bytes = bytes;
