@@ -40,6 +40,7 @@ const DENSITY_MAX: usize = 12;
 const RATE_GRACE: Duration = Duration::from_secs(5);
 
 /// What holds for all bodies.
+#[derive(Clone)]
 pub struct Bounds {
     bytes: usize,
     time: Duration,
@@ -146,9 +147,9 @@ impl JsonBody {
     /// # Errors
     /// As [`JsonBody::parse`]; `invalid_variables` when both names are used.
     pub async fn variables(self) -> Result<Parsed<Variables>, ApiError> {
-        let (large, pool) = (self.is_large(), self.bounds.pool.clone());
+        let pool = self.is_large().then(|| self.bounds.pool.clone());
         let Parsed { value, held } = self.parse::<VariablesBody>(Tree::Value).await?;
-        Ok(Parsed { value: Variables::new(value.either()?, large.then_some(&pool)), held })
+        Ok(Parsed { value: Variables::new(value.either()?, pool.as_ref()), held })
     }
 
     /// Whether the body is so long that what is made of it is large.

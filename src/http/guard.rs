@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,13 +25,15 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_MAX: usize = 128;
 
 /// The checks of every request.
+#[derive(Clone)]
 pub struct Guard {
     names: Vec<String>,
     any_host: bool,
     any_address: bool,
     origins: Vec<String>,
     started: u64,
-    requests: AtomicU64,
+    /// How many requests had no id of their own; copies of the guard count together.
+    requests: Arc<AtomicU64>,
     leaving: Arc<Leaving>,
 }
 
@@ -46,14 +49,14 @@ impl Guard {
             names,
             origins: settings.origins.clone(),
             started: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64),
-            requests: AtomicU64::new(0),
+            requests: Arc::default(),
             leaving,
         }
     }
 
     /// Handles a request: refused, or handed on; every answer carries an id.
     pub fn around<S>(
-        self: Arc<Self>,
+        self: Rc<Self>,
         mut request: ServiceRequest,
         service: &S,
     ) -> impl Future<Output = Result<ServiceResponse<BoxBody>, Error>> + use<S>

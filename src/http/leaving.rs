@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::TcpListener;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_web::dev::ServerHandle;
@@ -23,43 +24,34 @@ const LAST_BYTES: Duration = Duration::from_secs(2);
 /// How long the thread that accepts connections takes to hear that it should not.
 const HEARD: Duration = Duration::from_millis(5);
 
-/// How far the service has gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
-    Serving,
-    /// Every answer is the last one of its connection.
-    Leaving,
-    /// Nothing is waited for any more.
-    Over,
-}
-
-/// Whether the service is leaving.
+/// Whether the service is leaving: first every answer is the last one of its connection, then nothing is waited for any more.
 pub struct Leaving {
-    phase: watch::Sender<Phase>,
+    has_begun: AtomicBool,
+    is_over: watch::Sender<bool>,
 }
 
 impl Leaving {
     /// A service that is not leaving.
     pub fn new() -> Arc<Leaving> {
-        Arc::new(Leaving { phase: watch::Sender::new(Phase::Serving) })
+        Arc::new(Leaving { has_begun: AtomicBool::new(false), is_over: watch::Sender::new(false) })
     }
 
     /// Whether an answer is to be the last one of its connection.
     pub fn has_begun(&self) -> bool {
-        *self.phase.borrow() >= Phase::Leaving
+        self.has_begun.load(Ordering::Relaxed)
     }
 
     /// Whether what has not ended yet is to end now.
     pub fn is_over(&self) -> bool {
-        *self.phase.borrow() == Phase::Over
+        *self.is_over.borrow()
     }
 
     /// Waits until what has not ended yet is to end.
     pub fn over(&self) -> impl Future<Output = ()> + Send + 'static {
-        let mut phase = self.phase.subscribe();
+        let mut is_over = self.is_over.subscribe();
         async move {
             // With the sender, everything has ended.
-            let _gone = phase.wait_for(|phase| *phase == Phase::Over).await;
+            let _gone = is_over.wait_for(|is_over| *is_over).await;
         }
     }
 
@@ -87,7 +79,7 @@ impl Exit {
     pub async fn leave(&self) {
         let deadline = Instant::now() + self.grace;
         self.close_the_door().await;
-        self.leaving.phase.send_replace(Phase::Leaving);
+        self.leaving.has_begun.store(true, Ordering::Relaxed);
         self.connections.none(Instant::now() + NEXT_REQUEST.min(self.grace / 2)).await;
         // Closes the connections without a request; those with one go on.
         drop(self.server.stop(true));
@@ -99,7 +91,7 @@ impl Exit {
                 "requests that take too long are given up (server.stop_timeout_ms)"
             );
         }
-        self.leaving.phase.send_replace(Phase::Over);
+        self.leaving.is_over.send_replace(true);
         self.connections.none(Instant::now() + LAST_BYTES).await;
     }
 

@@ -28,6 +28,7 @@ mod views;
 
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,15 +73,16 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
     let address = listener.local_addr()?;
     let door = listener.try_clone()?;
     let leaving = Leaving::new();
-    let guard = Arc::new(Guard::new(address, settings, leaving.clone()));
+    let guard = Guard::new(address, settings, leaving.clone());
     let services = Data::from(app.clone());
-    let bounds = Data::new(body::Bounds::new(settings, app.memory.clone(), app.pool.clone()));
+    let bounds = body::Bounds::new(settings, app.memory.clone(), app.pool.clone());
     let over = Data::from(leaving.clone());
     let server = HttpServer::new(move || {
-        let guard = guard.clone();
+        // What every request counts a reference to is one for each serving thread: they would wait for each other's counts.
+        let (guard, bounds) = (Rc::new(guard.clone()), Data::new(bounds.clone()));
         ActixApp::new()
             .app_data(services.clone())
-            .app_data(bounds.clone())
+            .app_data(bounds)
             .app_data(over.clone())
             .app_data(query())
             .configure(routes::configure)

@@ -96,8 +96,10 @@ impl Compiled {
         if !Arc::ptr_eq(&self.prompt, prompt) {
             return false;
         }
-        let same = self.good_for.load(Ordering::Relaxed) == documents.revision
-            || self.asked.as_ref().is_some_and(|asked| asked.holds_in(documents, &prompt.id));
+        if self.good_for.load(Ordering::Relaxed) == documents.revision {
+            return true;
+        }
+        let same = self.asked.as_ref().is_some_and(|asked| asked.holds_in(documents, &prompt.id));
         if same {
             self.good_for.store(documents.revision, Ordering::Relaxed);
         }
