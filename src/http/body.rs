@@ -235,17 +235,18 @@ impl VariablesBody {
     }
 }
 
-/// The variables of a request; large ones are freed in the pool, as taking a large tree apart takes long.
+/// The variables of a request.
 pub struct Variables {
-    /// The variables.
+    /// The variables. Small ones are to be gone when they have been used: kept longer, they only crowd the processor's caches.
     pub value: Option<Value>,
-    _last: Option<Aside<Value>>,
+    /// Large ones once more, for the pool to free: taking a large tree apart takes long. So this must be dropped last.
+    pub last: Option<Aside<Value>>,
 }
 
 impl Variables {
     /// Variables that are freed in `pool`, if there is one.
     pub fn new(value: Option<Value>, pool: Option<&Arc<Pool>>) -> Variables {
-        let last = value.clone().and_then(|value| Some(pool?.aside(value)));
-        Variables { value, _last: last }
+        let last = pool.and_then(|pool| Some(pool.aside(value.clone()?)));
+        Variables { value, last }
     }
 }

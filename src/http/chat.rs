@@ -46,7 +46,7 @@ pub async fn prompt(
     let (id, large) = (Id::parse(&id)?, body.is_large());
     let Parsed { value, held: _held } = body.parse::<PromptBody>(Tree::Value).await?;
     let request = PromptRequest::of(id, value)?;
-    let _variables = Variables::new(request.variables.clone(), large.then_some(&app.pool));
+    let Variables { last: _last, .. } = Variables::new(request.variables.clone(), large.then_some(&app.pool));
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.prompt(request, &caller).await }).await??;
     Ok(reply(answered, leaving.into_inner()))

@@ -64,8 +64,8 @@ pub async fn rendered(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let begun = app.renderer.begin(Id::parse(&id)?).await?;
-    let Parsed { value: variables, held } = body.variables().await?;
-    let rendered = app.renderer.render_begun(begun, variables.value.clone(), trace).await?;
+    let Parsed { value: Variables { value, last: _last }, held } = body.variables().await?;
+    let rendered = app.renderer.render_begun(begun, value, trace).await?;
     reply(&app, rendered, options.explain, held).await
 }
 
@@ -77,8 +77,8 @@ pub async fn prototype(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let begun = app.renderer.begin(Id::parse(&id)?).await?;
-    let Parsed { value: variables, held } = body.variables().await?;
-    let rendered = app.renderer.render_begun(begun, variables.value.clone(), trace).await?;
+    let Parsed { value: Variables { value, last: _last }, held } = body.variables().await?;
+    let rendered = app.renderer.render_begun(begun, value, trace).await?;
     let bytes = rendered.content.text_bytes();
     let reply = match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
@@ -113,8 +113,9 @@ pub async fn preview(
         [("userPrompt", preview.template), ("messages", preview.messages), ("syntax", preview.syntax)];
     let document =
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
-    let variables = Variables::new(preview.variables.either()?, large.then_some(&app.pool));
-    let rendered = app.renderer.preview(document, variables.value.clone(), trace).await.map_err(as_sent)?;
+    let Variables { value, last: _last } =
+        Variables::new(preview.variables.either()?, large.then_some(&app.pool));
+    let rendered = app.renderer.preview(document, value, trace).await.map_err(as_sent)?;
     reply(&app, rendered, options.explain, held).await
 }
 
