@@ -12,7 +12,6 @@ use rustix::net::Shutdown;
 use tokio::sync::watch;
 
 use super::connections::Connections;
-use super::unless::unless;
 
 /// How long a connection that was busy may take to send its next request, whose answer then says that it is the last one.
 /// After that, connections without a request are closed.
@@ -55,9 +54,13 @@ impl Leaving {
         }
     }
 
-    /// What `work` gives, unless it has to end before.
+    /// What `work` gives, unless it has to end before; what is done at once costs nothing here.
     pub async fn unless_over<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        unless(work, || self.over()).await.ok()
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = async { self.over().await } => None,
+        }
     }
 }
 
