@@ -13,9 +13,10 @@ use actix_web::{FromRequest, HttpRequest};
 use futures_util::StreamExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::error::ApiError;
+use super::unless::unless;
 use crate::memory::{Buffer, Buffered, Held, Memory};
 use crate::model::Reason;
 use crate::pool::{Aside, Lane, Pool};
@@ -67,10 +68,14 @@ impl Bounds {
     }
 
     async fn read(&self, mut payload: Payload, declared: Option<usize>) -> Result<Buffer, ApiError> {
-        let began = Instant::now();
+        let mut began = None;
         let mut body = Buffer::new(&self.memory, declared);
         loop {
-            let Ok(next) = timeout_at(self.deadline(began, body.len()), payload.next()).await else {
+            let too_slow = || {
+                let began = *began.get_or_insert_with(Instant::now);
+                sleep_until(self.deadline(began, body.len()))
+            };
+            let Ok(next) = unless(payload.next(), too_slow).await else {
                 return Err(ApiError::body_too_slow());
             };
             let Some(chunk) = next else { return Ok(body) };

@@ -12,6 +12,7 @@ use rustix::net::Shutdown;
 use tokio::sync::watch;
 
 use super::connections::Connections;
+use super::unless::unless;
 
 /// How long a connection that was busy may take to send its next request, whose answer then says that it is the last one.
 /// After that, connections without a request are closed.
@@ -54,13 +55,9 @@ impl Leaving {
         }
     }
 
-    /// What `work` gives, unless it has to end before; what is done at once costs nothing here.
+    /// What `work` gives, unless it has to end before.
     pub async fn unless_over<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        tokio::select! {
-            biased;
-            done = work => Some(done),
-            () = async { self.over().await } => None,
-        }
+        unless(work, || self.over()).await.ok()
     }
 }
 

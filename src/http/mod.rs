@@ -5,7 +5,7 @@
 //!   answered, `events`: in pieces; `tools`: calls of tools; `status`: the service itself
 //! - `guard`: what holds for every request; `connections`: how many there may be; `trace`: for whom a request is handled
 //! - `body`: request bodies, `unread`: those that nobody reads; `error`, `failures`: failures as answers
-//! - `departure`: clients that leave; `leaving`: the service that leaves
+//! - `departure`: clients that leave; `leaving`: the service that leaves; `unless`: work that something may end early
 
 mod body;
 mod chat;
@@ -22,6 +22,7 @@ mod routes;
 mod status;
 mod tools;
 mod trace;
+mod unless;
 mod unread;
 mod views;
 
