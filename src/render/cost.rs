@@ -74,7 +74,7 @@ impl Stage {
     /// Whether a run in this stage that was out of time had little of the processor: others had it meanwhile, and where the run
     /// belongs is not known from that.
     pub fn was_interrupted(self, took: Duration) -> bool {
-        self == Stage::Turn && took < INLINE_TIME / 2
+        self != Stage::Inline && self.time().is_some_and(|time| took < time / 2)
     }
 
     /// The time for a run; none where the render's deadline alone counts.
@@ -85,6 +85,17 @@ impl Stage {
             Stage::Long => None,
         }
     }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself: with its texts, with calls to make, or with an error of the templates.
+    Itself,
+    /// It had come to something that needs more steps or time than it got.
+    TooMuch,
+    /// Its time was over.
+    OutOfTime,
 }
 
 /// How long a run takes. Reading the processor's time takes longer than many a light run, and so those are measured by the clock
@@ -142,14 +153,19 @@ impl Cost {
         }
     }
 
-    /// Takes note of a run in a stage, which took so long, or `ran_out` of what the stage gives. Runs at the same time may
-    /// overwrite each other's notes: an estimate suffices.
-    pub fn note(&self, stage: Stage, took: Duration, ran_out: bool) {
+    /// Takes note of a run in a stage, which took so long. Runs at the same time may overwrite each other's notes: an estimate
+    /// suffices.
+    pub fn note(&self, stage: Stage, took: Duration, end: End) {
         let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let before = self.0.load(Ordering::Relaxed);
-        let after = match (ran_out, stage.time()) {
+        let after = match (end, stage.time()) {
+            // Others may have had the processor, which the clock on the wall does not tell. The next stage will tell.
+            (End::OutOfTime, _) if stage == Stage::Inline && before == 0 => MIDDLING_US + 1,
+            (End::OutOfTime, _) if stage == Stage::Inline => before,
             // It would have taken longer than this; how much, the next stage tells.
-            (true, Some(time)) => before.max(2 * u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
+            (End::OutOfTime | End::TooMuch, Some(time)) => {
+                before.max(2 * u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+            }
             _ if before == 0 => took,
             _ if took > before => {
                 let counted = took.min(before.saturating_mul(LONGER_MAX));
@@ -169,25 +185,45 @@ mod tests {
     fn runs_move_between_stages_as_they_become_longer_and_shorter() {
         let cost = Cost::default();
         assert_eq!(cost.stage(), Stage::Inline);
-        cost.note(Stage::Inline, Duration::from_micros(40), false);
+        cost.note(Stage::Inline, Duration::from_micros(40), End::Itself);
         assert_eq!(cost.stage(), Stage::Inline);
-        cost.note(Stage::Inline, Duration::from_millis(4), false);
+        cost.note(Stage::Inline, Duration::from_millis(4), End::Itself);
         assert_eq!(cost.stage(), Stage::Inline, "a single long run may have been interrupted");
         for _ in 0..100 {
-            cost.note(Stage::Inline, Duration::from_millis(1), false);
+            cost.note(Stage::Inline, Duration::from_millis(1), End::Itself);
         }
         assert_eq!(cost.stage(), Stage::Turn);
-        cost.note(Stage::Turn, INLINE_TIME, true);
+        cost.note(Stage::Turn, INLINE_TIME, End::OutOfTime);
         assert_eq!(cost.stage(), Stage::Long);
-        cost.note(Stage::Long, Duration::from_micros(1_500), false);
-        cost.note(Stage::Long, Duration::from_micros(1_500), false);
+        cost.note(Stage::Long, Duration::from_micros(1_500), End::Itself);
+        cost.note(Stage::Long, Duration::from_micros(1_500), End::Itself);
         assert_eq!(cost.stage(), Stage::Short);
-        cost.note(Stage::Short, SHORT_TIME, true);
+        cost.note(Stage::Short, SHORT_TIME, End::OutOfTime);
         assert_eq!(cost.stage(), Stage::Long);
         for _ in 0..10 {
-            cost.note(Stage::Long, Duration::from_micros(100), false);
+            cost.note(Stage::Long, Duration::from_micros(100), End::Itself);
         }
         assert_eq!(cost.stage(), Stage::Inline);
+    }
+
+    #[test]
+    fn a_run_that_others_interrupt_leaves_its_prompt_where_it_is() {
+        let cost = Cost::default();
+        cost.note(Stage::Inline, Duration::from_micros(40), End::Itself);
+        for _ in 0..100 {
+            cost.note(Stage::Inline, INLINE_TIME * 4, End::OutOfTime);
+        }
+        assert_eq!(cost.stage(), Stage::Inline);
+        cost.note(Stage::Short, SHORT_TIME, End::OutOfTime);
+        assert_eq!(cost.stage(), Stage::Long, "it had its time");
+
+        let new = Cost::default();
+        new.note(Stage::Inline, INLINE_TIME, End::OutOfTime);
+        assert_eq!(new.stage(), Stage::Short, "nothing is known of it");
+
+        let heavy = Cost::default();
+        heavy.note(Stage::Inline, Duration::from_micros(40), End::TooMuch);
+        assert_eq!(heavy.stage(), Stage::Long, "that does not depend on others");
     }
 
     #[test]
@@ -195,7 +231,9 @@ mod tests {
         let (wall, processor) = (Clock::start(Stage::Inline), Clock::start(Stage::Turn));
         std::thread::sleep(INLINE_TIME * 4);
         assert!(wall.elapsed() >= INLINE_TIME * 4);
-        assert!(Stage::Turn.was_interrupted(processor.elapsed()));
-        assert!(!Stage::Turn.was_interrupted(INLINE_TIME), "it had its time");
+        for stage in [Stage::Turn, Stage::Short] {
+            assert!(stage.was_interrupted(processor.elapsed()));
+            assert!(!stage.was_interrupted(INLINE_TIME), "it had its time");
+        }
     }
 }

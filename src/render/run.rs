@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::Options;
 use super::calls::{CallLimits, Calls};
 use super::compiled::Compiled;
-use super::cost::{Clock, Stage};
+use super::cost::{Clock, End, Stage};
 use super::error::RenderFailure;
 use super::turns::{Turn, Turns};
 use super::variables::unique;
@@ -159,16 +159,20 @@ impl Job {
     /// Runs the templates with what a stage gives them, and takes note of how long that took.
     fn attempt_in(&self, stage: Stage) -> Result<Vec<String>, RenderError> {
         for _ in 0..INTERRUPTED_MAX {
-            let clock = Clock::start(stage);
-            let attempt = self.attempt(&self.given(stage), stage.lane().is_none());
+            let (given, clock) = (self.given(stage), Clock::start(stage));
+            let attempt = self.attempt(&given, stage.lane().is_none());
             let took = clock.elapsed();
-            let cut_off = matches!(attempt, Err(RenderError::Deadline)) && Instant::now() < self.deadline;
-            if cut_off && stage.was_interrupted(took) {
+            let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
+            let end = match attempt {
+                Err(RenderError::Deadline) if Instant::now() >= given.deadline => End::OutOfTime,
+                Err(RenderError::Steps { .. } | RenderError::Deadline) => End::TooMuch,
+                _ => End::Itself,
+            };
+            let goes_on = Instant::now() < self.deadline;
+            if end == End::OutOfTime && goes_on && stage.was_interrupted(took) {
                 continue;
             }
-            let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
-            let ran_out = matches!(attempt, Err(RenderError::Steps { .. } | RenderError::Deadline));
-            self.compiled.cost.note(stage, took, ran_out);
+            self.compiled.cost.note(stage, took, end);
             return attempt;
         }
         Err(RenderError::Deadline)
