@@ -127,6 +127,28 @@ fn the_go_dialect_knows_nothing_but_the_value_tree() {
     }
 }
 
+/// The names of a manifest's dependencies, as code writes them.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(manifest);
+    let text = fs::read_to_string(path).unwrap();
+    let section = text.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap().to_owned();
+    let names = section.lines().filter_map(|line| Some(line.split_once(" = ")?.0.replace('-', "_")));
+    names.collect()
+}
+
+#[test]
+fn the_fuzz_targets_have_what_the_go_dialect_needs() {
+    let fuzzed = dependencies("tests/fuzz/Cargo.toml");
+    let ours = dependencies("Cargo.toml");
+    assert!(ours.len() > fuzzed.len(), "the test looks at the wrong sections");
+    for (file, code) in sources() {
+        let fuzz_builds_it = ["template/go/", "value/"].iter().any(|room| file.starts_with(room));
+        for name in ours.iter().filter(|name| fuzz_builds_it && code.contains(&format!("{name}::"))) {
+            assert!(fuzzed.contains(name), "src/{file} uses `{name}`, which tests/fuzz/Cargo.toml lacks");
+        }
+    }
+}
+
 #[test]
 fn outside_crates_stay_in_their_rooms() {
     let mut faults = Vec::new();
