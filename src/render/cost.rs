@@ -158,14 +158,15 @@ impl Cost {
     pub fn note(&self, stage: Stage, took: Duration, end: End) {
         let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let before = self.0.load(Ordering::Relaxed);
-        let after = match (end, stage.time()) {
-            // Others may have had the processor, which the clock on the wall does not tell. The next stage will tell.
-            (End::OutOfTime, _) if stage == Stage::Inline && before == 0 => MIDDLING_US + 1,
-            (End::OutOfTime, _) if stage == Stage::Inline => before,
+        // The clock on the wall does not tell whether others had the processor; the next stage will. Until then such a run counts
+        // as any longer one, so that a prompt for which the pool has no room does not use all that time again and again.
+        let may_be_interrupted = stage == Stage::Inline && end == End::OutOfTime;
+        let after = match stage.time() {
             // It would have taken longer than this; how much, the next stage tells.
-            (End::OutOfTime | End::TooMuch, Some(time)) => {
+            Some(time) if end != End::Itself && !may_be_interrupted => {
                 before.max(2 * u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
             }
+            _ if before == 0 && may_be_interrupted => MIDDLING_US + 1,
             _ if before == 0 => took,
             _ if took > before => {
                 let counted = took.min(before.saturating_mul(LONGER_MAX));
@@ -210,10 +211,14 @@ mod tests {
     fn a_run_that_others_interrupt_leaves_its_prompt_where_it_is() {
         let cost = Cost::default();
         cost.note(Stage::Inline, Duration::from_micros(40), End::Itself);
-        for _ in 0..100 {
+        for _ in 0..10 {
             cost.note(Stage::Inline, INLINE_TIME * 4, End::OutOfTime);
         }
         assert_eq!(cost.stage(), Stage::Inline);
+        for _ in 0..90 {
+            cost.note(Stage::Inline, INLINE_TIME * 4, End::OutOfTime);
+        }
+        assert_ne!(cost.stage(), Stage::Inline, "so many are no accident");
         cost.note(Stage::Short, SHORT_TIME, End::OutOfTime);
         assert_eq!(cost.stage(), Stage::Long, "it had its time");
 
