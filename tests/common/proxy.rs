@@ -151,10 +151,11 @@ impl Shared {
         let mut chunk = vec![0; 1 << 16];
         while let Ok(read @ 1..) = client.read(&mut chunk) {
             self.wait_while_held(&chunk[..read]);
+            // Answers wait for the lock: none comes to its client before its request was counted.
+            let mut state = self.lock();
             if server.write_all(&chunk[..read]).is_err() {
                 break;
             }
-            let mut state = self.lock();
             state.passed += 1;
             state.count(&chunk[..read]);
         }
