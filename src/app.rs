@@ -9,13 +9,13 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::catalog::{self, Catalog};
 use crate::chat::Chat;
 use crate::llm::{self, Llm};
-use crate::memory::Memory;
-use crate::pool::Pool;
 use crate::render::{self, Renderer, checker};
 use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings};
 use crate::store::{self, StoreError};
-use crate::template::Limits;
-use crate::tools::{self, Tools};
+use base::memory::Memory;
+use base::pool::Pool;
+use template::Limits;
+use tools::{self, Tools};
 
 /// How long after a panic the sources are followed again.
 const START_OVER: Duration = Duration::from_secs(1);

@@ -14,22 +14,12 @@
     )
 )]
 
-pub mod error;
-pub mod value;
-pub mod model;
 pub mod settings;
 pub mod telemetry;
-pub mod trace;
-pub mod pool;
-pub mod memory;
-pub mod schema;
 
 pub mod store;
-pub mod outbound;
 
 pub mod catalog;
-pub mod template;
-pub mod tools;
 pub mod llm;
 pub mod content;
 

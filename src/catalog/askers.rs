@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::model::Id;
+use base::model::Id;
 
 /// Those who asked, by the name for which they asked.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use super::askers::Askers;
 use super::merge::{Candidate, Fault};
 use super::nearby::Asked;
 use super::snapshot::{Documents, PromptEntry};
-use crate::model::{DocumentKind, Id, Prompt, Reason};
+use base::model::{DocumentKind, Id, Prompt, Reason};
 
 /// What checking a prompt's templates gave.
 #[derive(Debug, Clone, Default)]
@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
     use crate::catalog::Nearby;
-    use crate::model::Origin;
+    use base::model::Origin;
 
     fn prompt(id: &str, text: &str) -> Arc<Prompt> {
         Arc::new(Prompt::from_document(Id::parse(id).unwrap(), Origin::Direct, json!({"userPrompt": text})))

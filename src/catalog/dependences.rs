@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{Dependence, ENGINE_NAME, ENGINE_VERSION, Extension, FailStrategy, Id};
+use base::model::{Dependence, ENGINE_NAME, ENGINE_VERSION, Extension, FailStrategy, Id};
 
 /// Something that an extension asks for and does not get.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::Id;
-use crate::value::{Map, SmolStr, Value};
+use base::model::Id;
+use template::value::{Map, SmolStr, Value};
 
 /// The tree under construction; readers get finished [`Map`]s out of it.
 #[derive(Debug, Default)]

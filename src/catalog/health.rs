@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::model::DocumentKind;
+use base::model::DocumentKind;
 
 /// What serves counts as old when the last complete reading of the store began longer ago than this, or than two times the
 /// pause between readings.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dependences::{Unmet, unmet};
 use super::slots::{Document, Layer, Layers, Slot, Slots};
 use super::snapshot::{Documents, ExtensionEntry, PromptEntry};
-use crate::model::{DocumentKind, Extension, Id, Origin, Reason, Tool};
+use base::model::{DocumentKind, Extension, Id, Origin, Reason, Tool};
 
 /// A problem before it is known since when it exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

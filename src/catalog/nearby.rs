@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::snapshot::{Documents, PromptEntry};
-use crate::model::{Id, Prompt};
+use base::model::{Id, Prompt};
 
 /// The documents as the templates of one prompt see them. It remembers questions and answers until it is asked for them.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use include_dir::{Dir, include_dir};
 use serde_json::Value as Json;
 
 use super::slots::Raw;
-use crate::model::{DocumentKind, Id, Reason, filled_in};
+use base::model::{DocumentKind, Id, Reason, filled_in};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::snapshot::PromptEntry;
-use crate::model::Id;
+use base::model::Id;
 
 /// A piece with more prompts is cut in two.
 const PIECE_MAX: usize = 512;
@@ -118,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::Origin;
+    use base::model::Origin;
 
     fn entry(id: &str) -> Arc<PromptEntry> {
         let id = Id::parse(id).unwrap();

@@ -9,8 +9,8 @@ use super::Catalog;
 use super::health::Missing;
 use super::slots::{Layer, Raw};
 use super::state::State;
-use crate::model::{DocumentKind, Reason};
 use crate::store::{Cursor, Item, Store, StoreError};
+use base::model::{DocumentKind, Reason};
 
 /// Numbers the scans of this process.
 static SCANS: AtomicU64 = AtomicU64::new(1);

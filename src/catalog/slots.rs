@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool, is_file_reference};
-use crate::schema::{self, Effort};
-use crate::value::{Value, from_json};
+use base::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool, is_file_reference};
+use base::schema::{self, Effort};
+use template::value::{Value, from_json};
 
 /// Where a document comes from; later layers beat earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::prompts::Prompts;
-use crate::model::{Extension, Id, Origin, Problem, Prompt, Reason, Tool};
-use crate::value::{Map, SmolStr, Value};
+use base::model::{Extension, Id, Origin, Problem, Prompt, Reason, Tool};
+use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
 #[derive(Debug, Clone, Default)]

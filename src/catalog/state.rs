@@ -10,8 +10,8 @@ use super::merge::{Candidate, Fault, bad_documents, candidate, merge};
 use super::packages::PackageDocument;
 use super::slots::{Document, Layer, Layers, Raw, Slots};
 use super::snapshot::{Documents, Snapshot};
-use crate::model::{DocumentKind, Id, Problem, Reason};
-use crate::value::SmolStr;
+use base::model::{DocumentKind, Id, Problem, Reason};
+use template::value::SmolStr;
 
 /// Everything that is known of all sources, and the snapshot made of it.
 pub struct State {

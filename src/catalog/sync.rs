@@ -10,8 +10,8 @@ use tokio::sync::Notify;
 
 use super::slots::{Layer, Raw};
 use super::{Catalog, StoreState, packages};
-use crate::model::DocumentKind;
 use crate::store::Change;
+use base::model::DocumentKind;
 
 /// How long after a first change a folder is read again: what belongs together is often written in one go.
 const SETTLE: Duration = Duration::from_millis(100);

@@ -9,11 +9,11 @@ use tokio::sync::MutexGuard;
 use super::slots::{Document, Layers, Slot, violations};
 use super::state::State;
 use super::{Catalog, Documents, PromptEntry, Snapshot};
-use crate::error::{Kind, Kinded};
-use crate::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
-use crate::schema::{Violation, in_words};
 use crate::store::{Etag, Expect, StoreError};
-use crate::value::from_json;
+use base::error::{Kind, Kinded};
+use base::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
+use base::schema::{Violation, in_words};
+use template::value::from_json;
 
 /// How long a write waits for those before it.
 const TURN_LIMIT: Duration = Duration::from_secs(5);

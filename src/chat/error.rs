@@ -1,10 +1,10 @@
 //! Why a chat was not answered.
 
 use crate::content::ContentError;
-use crate::error::{Kind, Kinded};
 use crate::llm::LlmError;
-use crate::model::InvalidId;
 use crate::render::RenderFailure;
+use base::error::{Kind, Kinded};
+use base::model::InvalidId;
 
 /// Why a chat was not answered.
 #[derive(Debug, thiserror::Error)]

@@ -18,12 +18,13 @@ pub use request::{PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::{Conversation, Folded};
-use crate::llm::{Answer, Caller, Llm, LlmError, PROMPT};
-use crate::memory::Buffered;
-use crate::model::Id;
-use crate::pool::Lane;
+use crate::llm::{Answer, Llm, LlmError, PROMPT};
 use crate::render::{Content, Rendered, Renderer};
-use crate::value::RawObject;
+use base::caller::Caller;
+use base::memory::Buffered;
+use base::model::Id;
+use base::pool::Lane;
+use template::value::RawObject;
 
 /// Members that only the request itself can have.
 const OF_THE_REQUEST: [&str; 3] = ["messages", "stream", "stream_options"];
@@ -65,10 +66,10 @@ impl Chat {
     ///
     /// # Errors
     /// [`ChatFailure`].
-    pub async fn completion(&self, body: RawObject, caller: &Caller) -> Result<Answered, ChatFailure> {
+    pub async fn completion(&self, caller: &Caller, body: RawObject) -> Result<Answered, ChatFailure> {
         match PromptRequest::in_openai_form(body)? {
-            Ok(request) => self.prompt(request, caller).await,
-            Err(body) => self.answer(&body, caller, None).await,
+            Ok(request) => self.prompt(caller, request).await,
+            Err(body) => self.answer(caller, &body, None).await,
         }
     }
 
@@ -76,20 +77,20 @@ impl Chat {
     ///
     /// # Errors
     /// [`ChatFailure`].
-    pub async fn prompt(&self, request: PromptRequest, caller: &Caller) -> Result<Answered, ChatFailure> {
+    pub async fn prompt(&self, caller: &Caller, request: PromptRequest) -> Result<Answered, ChatFailure> {
         let started = Instant::now();
         let PromptRequest { id, variables, mut body } = request;
-        let rendered = self.renderer.render(&id, variables, caller.trace().clone()).await?;
+        let rendered = self.renderer.render(caller, &id, variables).await?;
         self.complete(&mut body, &rendered).await?;
-        self.answer(&body, caller, Some((id, started.elapsed()))).await
+        self.answer(caller, &body, Some((id, started.elapsed()))).await
     }
 
     /// Has a model embed texts.
     ///
     /// # Errors
     /// [`ChatFailure::Llm`].
-    pub async fn embeddings(&self, body: &RawObject, caller: &Caller) -> Result<Buffered, ChatFailure> {
-        Ok(self.llm.embeddings(body, caller).await?)
+    pub async fn embeddings(&self, caller: &Caller, body: &RawObject) -> Result<Buffered, ChatFailure> {
+        Ok(self.llm.embeddings(caller, body).await?)
     }
 
     /// All models, in the shape of OpenAI's list, and the prompts that can be asked like models.
@@ -130,12 +131,12 @@ impl Chat {
 
     async fn answer(
         &self,
-        body: &RawObject,
         caller: &Caller,
+        body: &RawObject,
         rendered: Option<(Id, Duration)>,
     ) -> Result<Answered, ChatFailure> {
         let started = Instant::now();
-        let answer = self.llm.chat_completions(body, caller).await?;
+        let answer = self.llm.chat_completions(caller, body).await?;
         Ok(Answered { answer, rendered, llm: started.elapsed() })
     }
 

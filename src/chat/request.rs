@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::error::ChatFailure;
 use crate::llm::PROMPT;
-use crate::model::Id;
-use crate::value::{RawObject, Value, parse_json};
+use base::model::Id;
+use template::value::{RawObject, Value, parse_json};
 
 /// A prompt with variables, and the rest of the request.
 #[derive(Debug)]

@@ -11,9 +11,9 @@ use super::error::CliError;
 use super::target;
 use crate::app::App;
 use crate::catalog::test_files;
-use crate::model::Id;
 use crate::settings::Settings;
 use crate::store;
+use base::model::Id;
 
 /// One case: variables, and the text, the messages or the error that they must give.
 #[derive(Debug, Deserialize)]

@@ -11,8 +11,8 @@ use super::signals::Signals;
 use super::target;
 use crate::app::App;
 use crate::http::{self, Bound};
-use crate::model::Id;
 use crate::telemetry;
+use base::model::Id;
 
 /// The prompt of the greeting, and variables that it renders with.
 const EXAMPLE: (&str, &str) = ("commit-writer.message", r#"{"diff":"+ retries on time-out"}"#);

@@ -10,7 +10,7 @@ use super::documents::path;
 use super::error::CliError;
 use super::output::{say, warn};
 use super::target;
-use crate::model::Id;
+use base::model::Id;
 
 /// The kinds in the order in which they are put back: what others need comes first.
 const KINDS: [&str; 4] = ["tool", "environ", "extension", "prompt"];

@@ -1,8 +1,8 @@
 //! Why messages cannot be unfolded, and the collection of everything that is wrong with them.
 
 use super::object::TYPES;
-use crate::error::{Kind, Kinded};
-use crate::schema::{VIOLATIONS_MAX, Violation, in_words};
+use base::error::{Kind, Kinded};
+use base::schema::{VIOLATIONS_MAX, Violation, in_words};
 
 /// Why messages cannot be unfolded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

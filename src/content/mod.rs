@@ -69,7 +69,7 @@ impl Folded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Violation;
+    use base::schema::Violation;
     use pipeline::{INPUT, SCHEMAS_MAX};
     use proptest::prelude::*;
     use serde_json::json;

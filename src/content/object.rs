@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
 use super::error::{ContentError, Faults};
-use crate::value::parse_json;
+use template::value::parse_json;
 
 /// The types of content objects; the number is the priority, and objects of a higher one come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

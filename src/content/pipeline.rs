@@ -8,7 +8,7 @@ use super::block::{Blocks, Data};
 use super::error::Faults;
 use super::object::{Message, Object, Type, is_instruction};
 use super::{ContentError, Conversation};
-use crate::schema::{Effort, Schema, Violation};
+use base::schema::{Effort, Schema, Violation};
 
 /// What the handlers of the types have made so far.
 #[derive(Debug, Default)]

@@ -17,11 +17,11 @@ use tokio::time::{Instant, sleep_until};
 
 use super::error::ApiError;
 use super::unless::unless;
-use crate::memory::{Buffer, Buffered, Held, Memory};
-use crate::model::Reason;
-use crate::pool::{Aside, Lane, Pool};
 use crate::settings;
-use crate::value::{Tree, Value, parse_json, weight};
+use base::memory::{Buffer, Buffered, Held, Memory};
+use base::model::Reason;
+use base::pool::{Aside, Lane, Pool};
+use template::value::{Tree, Value, parse_json, weight};
 
 /// A body longer than this, in bytes, is parsed in the pool: it takes about as long as a render may take on a serving thread.
 const INLINE_BYTES: usize = 64 << 10;

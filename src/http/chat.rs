@@ -12,16 +12,17 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
 use super::body::{JsonBody, Parsed, Variables};
+use super::caller::RequestCaller;
 use super::error::ApiError;
 use super::events::EventBody;
 use super::leaving::Leaving;
 use super::unread::With;
 use crate::app::App;
 use crate::chat::{Answered, PromptBody, PromptRequest};
-use crate::llm::{Answer, Caller};
-use crate::memory::Buffered;
-use crate::model::Id;
-use crate::value::{RawObject, Tree};
+use crate::llm::Answer;
+use base::memory::Buffered;
+use base::model::Id;
+use template::value::{RawObject, Tree};
 
 const PROMPT_ID: HeaderName = HeaderName::from_static("x-prompt-id");
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
@@ -40,7 +41,7 @@ pub async fn prompt(
     app: Data<App>,
     leaving: Data<Leaving>,
     id: Path<String>,
-    caller: Caller,
+    RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (id, large) = (Id::parse(&id)?, body.is_large());
@@ -48,7 +49,7 @@ pub async fn prompt(
     let request = PromptRequest::of(id, value)?;
     let Variables { last: _last, .. } = Variables::new(request.variables.clone(), large.then_some(&app.pool));
     let services = app.clone().into_inner();
-    let answered = finished(&app, async move { services.chat.prompt(request, &caller).await }).await??;
+    let answered = finished(&app, async move { services.chat.prompt(&caller, request).await }).await??;
     Ok(reply(answered, leaving.into_inner()))
 }
 
@@ -56,20 +57,24 @@ pub async fn prompt(
 pub async fn completions(
     app: Data<App>,
     leaving: Data<Leaving>,
-    caller: Caller,
+    RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let Parsed { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
-    let answered = finished(&app, async move { services.chat.completion(request, &caller).await }).await??;
+    let answered = finished(&app, async move { services.chat.completion(&caller, request).await }).await??;
     Ok(reply(answered, leaving.into_inner()))
 }
 
 /// `POST /v1/embeddings`
-pub async fn embeddings(app: Data<App>, caller: Caller, body: JsonBody) -> Result<HttpResponse, ApiError> {
+pub async fn embeddings(
+    app: Data<App>,
+    RequestCaller(caller): RequestCaller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
     let Parsed { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
-    let answer = finished(&app, async move { services.chat.embeddings(&request, &caller).await }).await??;
+    let answer = finished(&app, async move { services.chat.embeddings(&caller, &request).await }).await??;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).body(whole(answer)))
 }
 

@@ -13,10 +13,10 @@ use super::status::first_read;
 use super::views;
 use crate::app::App;
 use crate::catalog::{PromptEntry, Snapshot};
-use crate::memory::Buffered;
-use crate::model::{DocumentKind, Id};
 use crate::store::{Etag, Expect};
-use crate::value::Tree;
+use base::memory::Buffered;
+use base::model::{DocumentKind, Id};
+use template::value::Tree;
 
 /// What a list may be narrowed to.
 #[derive(Debug, Default, Deserialize)]

@@ -6,9 +6,9 @@ use actix_web::web::Bytes;
 use actix_web::{HttpResponse, ResponseError};
 use serde_json::{Value as Json, json};
 
-use crate::error::Kind;
-use crate::model::{DocumentKind, Reason};
 use crate::render::RenderFailure;
+use base::error::Kind;
+use base::model::{DocumentKind, Reason};
 
 /// A failure in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,15 +7,15 @@ use super::error::{ApiError, place};
 use crate::catalog::WriteError;
 use crate::chat::ChatFailure;
 use crate::content::ContentError;
-use crate::error::{Kind, Kinded};
 use crate::llm::LlmError;
-use crate::memory::OutOfMemory;
-use crate::model::{DocumentKind, InvalidId};
-use crate::pool::PoolError;
 use crate::render::{RenderFailure, TrialFailure};
 use crate::store::StoreError;
-use crate::template::{CompileError, Missing};
-use crate::tools::ToolError;
+use base::error::{Kind, Kinded};
+use base::memory::OutOfMemory;
+use base::model::{DocumentKind, InvalidId};
+use base::pool::PoolError;
+use template::{CompileError, Missing};
+use tools::ToolError;
 
 impl From<InvalidId> for ApiError {
     fn from(error: InvalidId) -> ApiError {

@@ -13,11 +13,11 @@ use actix_web::http::ConnectionType;
 use actix_web::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use actix_web::{Error, HttpMessage, ResponseError};
 
+use super::caller::RequestId;
 use super::connections::{is_beyond, is_health};
 use super::departure::Departure;
 use super::error::ApiError;
 use super::leaving::Leaving;
-use super::trace::RequestId;
 use super::unread::Unread;
 use crate::settings;
 

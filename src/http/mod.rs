@@ -3,11 +3,12 @@
 //! - `routes`: every path and the handler behind it
 //! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `chat`: prompts and chats
 //!   answered, `events`: in pieces; `tools`: calls of tools; `status`: the service itself
-//! - `guard`: what holds for every request; `connections`: how many there may be; `trace`: for whom a request is handled
+//! - `guard`: what holds for every request; `connections`: how many there may be; `caller`: who asks
 //! - `body`: request bodies, `unread`: those that nobody reads; `error`, `failures`: failures as answers
 //! - `departure`: clients that leave; `leaving`: the service that leaves; `unless`: work that something may end early
 
 mod body;
+mod caller;
 mod chat;
 mod connections;
 mod departure;
@@ -21,7 +22,6 @@ mod render;
 mod routes;
 mod status;
 mod tools;
-mod trace;
 mod unless;
 mod unread;
 mod views;

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::body::{JsonBody, Parsed, Variables, VariablesBody};
+use super::caller::RequestCaller;
 use super::error::ApiError;
 use super::unread::With;
 use crate::app::App;
-use crate::memory::Held;
-use crate::model::{Id, Messages};
-use crate::pool::Lane;
 use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
-use crate::trace::Trace;
-use crate::value::Tree;
+use base::memory::Held;
+use base::model::{Id, Messages};
+use base::pool::Lane;
+use template::value::Tree;
 
 /// What an answer has beside its texts, in bytes; usually no more.
 const ROOM_BESIDE_TEXTS: usize = 256;
@@ -60,12 +60,12 @@ pub async fn rendered(
     app: Data<App>,
     id: Path<String>,
     options: Query<Options>,
-    trace: Trace,
+    RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let begun = app.renderer.begin(Id::parse(&id)?).await?;
     let Parsed { value: Variables { value, last: _last }, held } = body.variables().await?;
-    let rendered = app.renderer.render_begun(begun, value, trace).await?;
+    let rendered = app.renderer.render_begun(&caller, begun, value).await?;
     reply(&app, rendered, options.explain, held).await
 }
 
@@ -73,12 +73,12 @@ pub async fn rendered(
 pub async fn prototype(
     app: Data<App>,
     id: Path<String>,
-    trace: Trace,
+    RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let begun = app.renderer.begin(Id::parse(&id)?).await?;
     let Parsed { value: Variables { value, last: _last }, held } = body.variables().await?;
-    let rendered = app.renderer.render_begun(begun, value, trace).await?;
+    let rendered = app.renderer.render_begun(&caller, begun, value).await?;
     let bytes = rendered.content.text_bytes();
     let reply = match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
@@ -101,7 +101,7 @@ struct PreviewBody {
 pub async fn preview(
     app: Data<App>,
     options: Query<Options>,
-    trace: Trace,
+    RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let large = body.is_large();
@@ -115,7 +115,7 @@ pub async fn preview(
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
     let Variables { value, last: _last } =
         Variables::new(preview.variables.either()?, large.then_some(&app.pool));
-    let rendered = app.renderer.preview(document, value, trace).await.map_err(as_sent)?;
+    let rendered = app.renderer.preview(&caller, document, value).await.map_err(as_sent)?;
     reply(&app, rendered, options.explain, held).await
 }
 

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, Resource, Route, guard};
 
 use super::error::ApiError;
 use super::{chat, documents, render, status, tools};
-use crate::model::DocumentKind;
+use base::model::DocumentKind;
 
 /// Adds all routes.
 pub fn configure(config: &mut ServiceConfig) {

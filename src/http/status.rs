@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use super::error::ApiError;
 use crate::app::App;
 use crate::catalog::{Loss, Missing, StoreState};
-use crate::schema;
 use crate::telemetry;
+use base::schema;
 
 /// `GET /healthz`
 pub async fn alive() -> HttpResponse {

@@ -4,11 +4,11 @@ use actix_web::web::{Data, Json as JsonReply, Path};
 use serde::{Deserialize, Serialize};
 
 use super::body::{JsonBody, Parsed};
+use super::caller::RequestCaller;
 use super::error::ApiError;
 use crate::app::App;
-use crate::model::Id;
-use crate::trace::Trace;
-use crate::value::{Tree, Value};
+use base::model::Id;
+use template::value::{Tree, Value};
 
 #[derive(Debug, Deserialize)]
 struct CallBody {
@@ -26,14 +26,14 @@ pub struct CallReply {
 /// `POST /api/tools/{id}/call`
 pub async fn call(
     app: Data<App>,
+    RequestCaller(caller): RequestCaller,
     id: Path<String>,
-    trace: Trace,
     body: JsonBody,
 ) -> Result<JsonReply<CallReply>, ApiError> {
     let id = Id::parse(&id)?;
     let Parsed { value, held: _held } = body.parse::<CallBody>(Tree::Value).await?;
     let arguments = value.arguments.unwrap_or(Value::Null);
-    let tried = app.renderer.try_tool(&id, arguments, &trace).await?;
+    let tried = app.renderer.try_tool(&caller, &id, arguments).await?;
     let duration_ms = tried.duration.as_micros() as f64 / 1e3;
     Ok(JsonReply(CallReply { value: tried.answer.value, cached: tried.answer.cached, duration_ms }))
 }

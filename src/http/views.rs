@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use crate::catalog::{ExtensionEntry, PromptEntry, Snapshot};
-use crate::model::{Reason, Tool, object_schema};
 use crate::render::Description;
+use base::model::{Reason, Tool, object_schema};
 
 /// An extension: its document, its state, and what is wrong with it and its prompts.
 pub fn extension(entry: &ExtensionEntry, snapshot: &Snapshot) -> Json {

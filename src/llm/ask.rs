@@ -13,9 +13,9 @@ use super::echo::Echo;
 use super::error::{Cause, LlmError};
 use super::routes::Target;
 use super::upstream::Upstream;
-use crate::memory::Memory;
-use crate::trace::Trace;
-use crate::value::RawObject;
+use base::caller::Caller;
+use base::memory::Memory;
+use template::value::RawObject;
 
 /// The pauses before the second attempt and the third one, which is the last.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(300)];
@@ -48,7 +48,7 @@ pub struct Question<'q> {
     /// The budget that the answer is part of.
     pub memory: &'q Arc<Memory>,
     /// For whom it is.
-    pub trace: &'q Trace,
+    pub caller: &'q Caller,
 }
 
 /// The first answer.
@@ -113,8 +113,9 @@ impl Question<'_> {
             Service::Chat => &upstream.chat,
             Service::Embeddings => &upstream.embeddings,
         };
-        let (stream, answer_bytes, memory, trace) = (self.stream, self.answer_bytes, self.memory, self.trace);
-        Attempt { upstream, url, body, stream, answer_bytes, memory, trace }
+        let (stream, answer_bytes, memory, caller) =
+            (self.stream, self.answer_bytes, self.memory, self.caller);
+        Attempt { upstream, url, body, stream, answer_bytes, memory, caller }
     }
 }
 

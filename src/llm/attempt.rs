@@ -12,9 +12,9 @@ use serde::Deserialize;
 use super::error::{Cause, LlmError};
 use super::refusal::{Said, retry_after};
 use super::upstream::Upstream;
-use crate::memory::{Buffer, Buffered, Memory, OutOfMemory};
-use crate::outbound::{self, heard, told};
-use crate::trace::Trace;
+use base::caller::Caller;
+use base::memory::{Buffer, Buffered, Memory, OutOfMemory};
+use base::outbound::{self, heard, told};
 
 /// How long setting a connection up may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -62,7 +62,7 @@ pub struct Attempt<'a> {
     /// The budget that the answer is part of.
     pub memory: &'a Arc<Memory>,
     /// For whom it is.
-    pub trace: &'a Trace,
+    pub caller: &'a Caller,
 }
 
 /// What came.
@@ -117,8 +117,8 @@ impl Attempt<'_> {
     /// [`Failed`].
     pub async fn make(&self, client: &Client) -> Result<Came, Failed> {
         let request = client.post(self.url.clone()).headers(self.upstream.headers.clone());
-        let request = request.header(REQUEST_ID, self.trace.request_id()).body(self.body.clone());
-        let request = match self.trace.brought() {
+        let request = request.header(REQUEST_ID, self.caller.request_id()).body(self.body.clone());
+        let request = match self.caller.client_traceparent() {
             Some(place) => request.header(TRACEPARENT, place),
             None => request,
         };
@@ -132,7 +132,7 @@ impl Attempt<'_> {
 
     /// Tells the log of a failure that may yet be made good.
     pub fn log_failure(&self, cause: &Cause) {
-        tracing::debug!(request_id = self.trace.request_id(), cause = cause.for_log(), "an attempt failed");
+        tracing::debug!(request_id = self.caller.request_id(), cause = cause.for_log(), "an attempt failed");
     }
 
     async fn whole(&self, mut response: Response) -> Result<Buffered, Failed> {

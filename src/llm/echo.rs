@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::routes::ECHO;
 use super::wire::DONE;
-use crate::value::RawObject;
+use template::value::RawObject;
 
 /// What it says when the user has said nothing.
 const NOTHING: &str = "";
@@ -125,7 +125,7 @@ fn words(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::parse_json;
+    use template::value::parse_json;
 
     fn echo(messages: &Json) -> Echo {
         let payload = json!({"messages": messages}).to_string();

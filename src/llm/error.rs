@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::error::{Kind, Kinded};
-use crate::memory::OutOfMemory;
+use base::error::{Kind, Kinded};
+use base::memory::OutOfMemory;
 
 /// Why a model did not answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -16,7 +16,7 @@ use super::attempt::broken;
 use super::error::Cause;
 use super::routes::{ECHO, PROMPT, Routes};
 use super::upstream::Upstream;
-use crate::value::{RawObject, parse_json};
+use template::value::{RawObject, parse_json};
 
 /// How long a list is good.
 const GOOD: Duration = Duration::from_secs(60);

@@ -1,8 +1,8 @@
 //! What the log says of a call: its outcome, and contents only where the settings allow it.
 
-use super::Caller;
 use super::error::LlmError;
-use crate::value::RawObject;
+use base::caller::Caller;
+use template::value::RawObject;
 
 /// The log of one call.
 #[derive(Debug, Clone)]
@@ -12,9 +12,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log of a call for `caller`; contents are shown if it is verbose and the settings allow it.
-    pub fn new(caller: &Caller, allowed: bool) -> Log {
-        Log { request_id: caller.trace.request_id().to_owned(), content: caller.verbose && allowed }
+    /// The log of a call for `caller`; contents are shown if the settings allow it (`llm.log_content`).
+    pub fn new(caller: &Caller, content: bool) -> Log {
+        Log { request_id: caller.request_id().to_owned(), content }
     }
 
     /// What is asked.

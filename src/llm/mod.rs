@@ -36,18 +36,18 @@ pub use routes::{ECHO, InvalidModels, ModelOptions, PROMPT};
 pub use stream::AnswerStream;
 pub use upstream::UpstreamOptions;
 
-use crate::memory::{Buffer, Buffered, Memory};
-use crate::outbound::PerRuntime;
-use crate::trace::Trace;
-use crate::value::RawObject;
 use ask::{Found, Question, Service};
 use attempt::{Came, broken};
+use base::caller::Caller;
+use base::memory::{Buffer, Buffered, Memory};
+use base::outbound::PerRuntime;
 use echo::Echo;
 use listing::Listings;
 use log::Log;
 use payload::Asked;
 use routes::{Routes, Target};
 use stream::{Begun, StreamLimits};
+use template::value::RawObject;
 use wire::Wire;
 
 /// How models are asked.
@@ -79,32 +79,6 @@ pub struct Options {
     pub log_content: bool,
     /// The proxy on the way to upstreams on other machines.
     pub proxy: Option<String>,
-}
-
-/// For whom a model is asked.
-#[derive(Debug, Clone)]
-pub struct Caller {
-    trace: Trace,
-    timeout: Option<Duration>,
-    verbose: bool,
-    since: Instant,
-}
-
-impl Caller {
-    /// A caller who begins now, and has so much time, if that is less than usual. A verbose one has payload and answer logged,
-    /// where the settings allow it.
-    pub fn new(trace: Trace, timeout: Option<Duration>, verbose: bool) -> Caller {
-        Caller { trace, timeout, verbose, since: Instant::now() }
-    }
-
-    /// The request.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
-    }
-
-    fn time_left(&self) -> Option<Duration> {
-        self.timeout.map(|timeout| timeout.saturating_sub(self.since.elapsed()))
-    }
 }
 
 /// What a model answered.
@@ -169,9 +143,9 @@ impl Llm {
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once.
-    pub async fn chat_completions(&self, payload: &RawObject, caller: &Caller) -> Result<Answer, LlmError> {
-        let log = self.log(payload, caller);
-        let answer = self.chat(payload, caller, &log).await;
+    pub async fn chat_completions(&self, caller: &Caller, payload: &RawObject) -> Result<Answer, LlmError> {
+        let log = self.log(caller, payload);
+        let answer = self.chat(caller, payload, &log).await;
         match &answer {
             Ok(Answer::Whole(body)) => log.piece(&body.bytes),
             Ok(Answer::Stream(_)) => {}
@@ -184,9 +158,9 @@ impl Llm {
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once.
-    pub async fn embeddings(&self, payload: &RawObject, caller: &Caller) -> Result<Buffered, LlmError> {
-        let log = self.log(payload, caller);
-        let answer = self.embed(payload, caller).await;
+    pub async fn embeddings(&self, caller: &Caller, payload: &RawObject) -> Result<Buffered, LlmError> {
+        let log = self.log(caller, payload);
+        let answer = self.embed(caller, payload).await;
         match &answer {
             Ok(body) => log.piece(&body.bytes),
             Err(error) => log.failure(error),
@@ -203,14 +177,14 @@ impl Llm {
         Ok(self.listings.models(&self.client()?, &self.routes).await)
     }
 
-    async fn chat(&self, payload: &RawObject, caller: &Caller, log: &Log) -> Result<Answer, LlmError> {
+    async fn chat(&self, caller: &Caller, payload: &RawObject, log: &Log) -> Result<Answer, LlmError> {
         let asked = payload::chat(payload, self.default_model())?;
         let chain = self.chain(&asked.model)?;
         if let [Target::Echo, ..] = chain.as_slice() {
             return self.echoed(&Echo::answer(payload), &asked);
         }
         let place = self.place()?;
-        let question = self.question(Service::Chat, payload, &asked, caller);
+        let question = self.question(caller, Service::Chat, payload, &asked);
         let (response, upstream) = match question.ask(&self.client()?, &chain).await? {
             Found::Echo(echo) => return self.echoed(&echo, &asked),
             Found::Came(Came::Whole(body), _) => return Ok(Answer::Whole(body)),
@@ -227,7 +201,7 @@ impl Llm {
         })))
     }
 
-    async fn embed(&self, payload: &RawObject, caller: &Caller) -> Result<Buffered, LlmError> {
+    async fn embed(&self, caller: &Caller, payload: &RawObject) -> Result<Buffered, LlmError> {
         let asked = payload::embeddings(payload, self.options.default_embedding_model.as_deref())?;
         let mut chain = self.chain(&asked.model)?;
         chain.retain(|target| matches!(target, Target::Model { .. }));
@@ -236,14 +210,14 @@ impl Llm {
             return Err(no_embeddings());
         }
         let _place = self.place()?;
-        let question = self.question(Service::Embeddings, payload, &asked, caller);
+        let question = self.question(caller, Service::Embeddings, payload, &asked);
         match question.ask(&self.client()?, &chain).await? {
             Found::Came(Came::Whole(body), _) => Ok(body),
             Found::Came(Came::Stream(_), _) | Found::Echo(_) => Err(no_embeddings()),
         }
     }
 
-    fn log(&self, payload: &RawObject, caller: &Caller) -> Log {
+    fn log(&self, caller: &Caller, payload: &RawObject) -> Log {
         let log = Log::new(caller, self.options.log_content);
         log.payload(payload);
         log
@@ -268,10 +242,10 @@ impl Llm {
 
     fn question<'q>(
         &'q self,
+        caller: &'q Caller,
         service: Service,
         payload: &'q RawObject,
         asked: &'q Asked,
-        caller: &'q Caller,
     ) -> Question<'q> {
         let attempt = self.options.timeout;
         let limit = self.routes.timeout(&asked.model).map_or(attempt, |own| own.max(attempt));
@@ -284,14 +258,14 @@ impl Llm {
             attempt,
             answer_bytes: self.options.answer_bytes,
             memory: &self.memory,
-            trace: &caller.trace,
+            caller,
         }
     }
 
     fn stream_limits(&self, caller: &Caller) -> StreamLimits {
         let silence = self.options.chunk_timeout;
         StreamLimits {
-            silence: caller.timeout.map_or(silence, |own| own.min(silence)),
+            silence: caller.timeout().map_or(silence, |own| own.min(silence)),
             whole: self.options.stream_timeout,
             keep_alive: self.options.keep_alive,
             event_bytes: self.options.answer_bytes,

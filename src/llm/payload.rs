@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::error::LlmError;
-use crate::value::RawObject;
+use template::value::RawObject;
 
 /// What a payload asks for.
 #[derive(Debug)]

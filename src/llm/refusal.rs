@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use serde_json::{Value as Json, json};
 
-use crate::outbound::{Secrets, told};
+use base::outbound::{Secrets, told};
 
 /// What an upstream says about a failure.
 pub struct Said {

@@ -17,7 +17,7 @@ use super::events::{Collector, TooLong};
 use super::log::Log;
 use super::quiet::{Quiet, Silence};
 use super::wire::{Passed, Wire};
-use crate::memory::Held;
+use base::memory::Held;
 
 /// A comment, so that nobody on the way takes a quiet connection for a dead one.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");

@@ -7,7 +7,7 @@ use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::Url;
 
-use crate::outbound::Secrets;
+use base::outbound::Secrets;
 
 /// A server as the settings describe it.
 #[derive(Clone, Default)]

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::error::Cause;
 use super::events;
-use crate::outbound::Secrets;
+use base::outbound::Secrets;
 
 /// The event that ends a stream.
 pub const DONE: &str = "data: [DONE]\n\n";

@@ -8,20 +8,20 @@ use futures_util::stream::{self, StreamExt};
 
 use super::report::{CallReport, Outcome, Warning, WaveReport};
 use crate::catalog::Snapshot;
-use crate::memory::{Held, Memory};
-use crate::model::Tool;
-use crate::schema::Effort;
-use crate::template::{ARGUMENT_BYTES, Arguments, Called, Functions};
-use crate::tools::{Answer, Bound, Call, Identity, ToolError, Tools};
-use crate::trace::Trace;
-use crate::value::Value;
+use base::caller::Caller;
+use base::memory::{Held, Memory};
+use base::model::Tool;
+use base::schema::Effort;
+use template::value::Value;
+use template::{ARGUMENT_BYTES, Arguments, Called, Functions};
+use tools::{Answer, Bound, Call, Identity, ToolError, Tools};
 
 /// The tools of a catalog as functions of one render's templates.
 pub struct Calls {
     snapshot: Arc<Snapshot>,
     tools: Arc<Tools>,
     limits: CallLimits,
-    trace: Trace,
+    caller: Caller,
     table: Mutex<Table>,
 }
 
@@ -91,9 +91,9 @@ impl Known {
 }
 
 impl Calls {
-    /// The tools of `snapshot`, reached through `tools` for whoever `trace` names.
-    pub fn new(snapshot: Arc<Snapshot>, tools: Arc<Tools>, limits: CallLimits, trace: Trace) -> Calls {
-        Calls { snapshot, tools, limits, trace, table: Mutex::default() }
+    /// The tools of `snapshot`, reached through `tools` for `caller`.
+    pub fn new(snapshot: Arc<Snapshot>, tools: Arc<Tools>, limits: CallLimits, caller: Caller) -> Calls {
+        Calls { snapshot, tools, limits, caller, table: Mutex::default() }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -143,7 +143,7 @@ impl Calls {
     async fn call_one(&self, tool: &Arc<Tool>, bound: &Bound) -> Known {
         let began = Instant::now();
         let module = self.snapshot.module_environ(&tool.module);
-        let result = self.tools.call(Call { tool, bound, module, trace: &self.trace }).await;
+        let result = self.tools.call(&self.caller, Call { tool, bound, module }).await;
         let duration = began.elapsed();
         match result.and_then(|answer| self.kept(answer)) {
             Ok(answer) => {
@@ -182,7 +182,7 @@ impl Calls {
 
     fn log(&self, tool: &Tool, reason: &str, duration: Duration) {
         let (id, request_id, duration_ms) =
-            (tool.id.as_str(), self.trace.request_id(), duration.as_millis() as u64);
+            (tool.id.as_str(), self.caller.request_id(), duration.as_millis() as u64);
         tracing::warn!(tool = id, reason, duration_ms, request_id, "a tool call failed");
     }
 

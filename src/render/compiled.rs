@@ -11,10 +11,10 @@ use serde_json::Value as Json;
 use super::cost::Cost;
 use super::error::RenderFailure;
 use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
-use crate::model::{Id, Prompt, Reason, TemplateText, with_defaults};
-use crate::schema::{Effort, Schema, in_words};
-use crate::template::{CompileError, Functions, Limits, Partials, Requires, Syntax, Template, detect};
-use crate::value::{Map, Value};
+use base::model::{Id, Prompt, Reason, TemplateText, with_defaults};
+use base::schema::{Effort, Schema, in_words};
+use template::value::{Map, Value};
+use template::{CompileError, Functions, Limits, Partials, Requires, Syntax, Template, detect};
 
 /// A prompt whose templates are compiled.
 pub struct Compiled {

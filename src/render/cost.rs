@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::pool::Lane;
+use base::pool::Lane;
 
 /// A run that is expected to take longer than this, in microseconds, waits for its turn, so that light ones go first.
 const LIGHT_US: u64 = 250;

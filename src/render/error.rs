@@ -1,10 +1,10 @@
 //! Why a prompt was not rendered.
 
-use crate::error::{Kind, Kinded};
-use crate::model::{Id, InvalidId, Reason};
-use crate::pool::PoolError;
-use crate::schema::{Violation, in_words};
-use crate::template::{CompileError, Missing, Position};
+use base::error::{Kind, Kinded};
+use base::model::{Id, InvalidId, Reason};
+use base::pool::PoolError;
+use base::schema::{Violation, in_words};
+use template::{CompileError, Missing, Position};
 
 /// Why a prompt was not rendered.
 #[derive(Debug, thiserror::Error)]

@@ -31,16 +31,16 @@ pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
 pub use trial::{TrialFailure, Tried};
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
-use crate::memory::Memory;
-use crate::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
-use crate::pool::{Lane, Pool};
-use crate::template::{Limits, Requires, Syntax};
-use crate::tools::Tools;
-use crate::trace::Trace;
-use crate::value::Value;
+use base::caller::Caller;
+use base::memory::Memory;
+use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
+use base::pool::{Lane, Pool};
 use compiled::{Cache, Compiled};
 use cost::Stage;
-use run::{Job, Place};
+use run::{Job, Order, Place};
+use template::value::Value;
+use template::{Limits, Requires, Syntax};
+use tools::Tools;
 use turns::{Turn, Turns};
 
 /// How prompts are rendered.
@@ -126,6 +126,16 @@ pub struct Description {
     pub requires: Arc<Requires>,
 }
 
+/// A prompt that is ready to be rendered.
+struct Prepared {
+    compiled: Arc<Compiled>,
+    /// Whether it was compiled before.
+    cached: bool,
+    turn: Option<Turn>,
+    snapshot: Arc<Snapshot>,
+    started: Instant,
+}
+
 impl Renderer {
     /// A renderer over a catalog, whose templates call `tools`; what is too long for a serving thread runs in `pool`.
     pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, pool: Arc<Pool>, options: Options) -> Renderer {
@@ -139,11 +149,11 @@ impl Renderer {
     /// [`RenderFailure`], with everything that is missing or wrong at once.
     pub fn render(
         &self,
+        caller: &Caller,
         id: &Id,
         variables: Option<Value>,
-        trace: Trace,
-    ) -> impl Future<Output = Result<Rendered, RenderFailure>> + '_ {
-        self.render_begun(self.look_up(id.clone()), variables, trace)
+    ) -> impl Future<Output = Result<Rendered, RenderFailure>> {
+        self.render_begun(caller, self.look_up(id.clone()), variables)
     }
 
     /// Begins a render: waits for its turn on this thread, if it is one of those that take turns. Who does so before the
@@ -172,26 +182,27 @@ impl Renderer {
     /// As [`Renderer::render`].
     pub fn render_begun(
         &self,
+        caller: &Caller,
         begun: Begun,
         variables: Option<Value>,
-        trace: Trace,
-    ) -> impl Future<Output = Result<Rendered, RenderFailure>> + '_ {
-        self.render_known(begun, variables, trace).map_err(|failure| self.or_not_loaded(failure))
+    ) -> impl Future<Output = Result<Rendered, RenderFailure>> {
+        self.render_known(caller, begun, variables).map_err(|failure| self.or_not_loaded(failure))
     }
 
     async fn render_known(
         &self,
+        caller: &Caller,
         Begun { id, snapshot, known, turn }: Begun,
         variables: Option<Value>,
-        trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let prompt = serving(&snapshot, &id)?;
+        let cached = known.is_some();
         let compiled = match known {
-            Some(known) => (known, true),
-            None => (self.compile(prompt, &snapshot, started).await?, false),
+            Some(known) => known,
+            None => self.compile(prompt, &snapshot, started).await?,
         };
-        self.run(compiled, turn, snapshot, (variables, trace), started).await
+        self.run(caller, Prepared { compiled, cached, turn, snapshot, started }, variables).await
     }
 
     /// Compiles a prompt and keeps it; a long one is compiled in the pool.
@@ -249,9 +260,9 @@ impl Renderer {
     /// [`RenderFailure::InvalidDocument`]; else as for a registered one.
     pub async fn preview(
         &self,
+        caller: &Caller,
         mut document: Json,
         variables: Option<Value>,
-        trace: Trace,
     ) -> Result<Rendered, RenderFailure> {
         let started = Instant::now();
         let violations = violations(DocumentKind::Prompt, &mut document);
@@ -264,7 +275,9 @@ impl Renderer {
         // Of a text that is seen for the first time nothing is known, so that all of it runs in the pool.
         let work = move || Compiled::unknown(&prompt, &documents, &limits);
         let compiled = self.pool.run(Lane::Short, started + self.options.timeout, work).await??;
-        self.run((Arc::new(compiled), false), None, snapshot, (variables, trace), started).await
+        let prepared =
+            Prepared { compiled: Arc::new(compiled), cached: false, turn: None, snapshot, started };
+        self.run(caller, prepared, variables).await
     }
 
     /// What is known of a prompt of this catalog, without rendering it.
@@ -280,11 +293,9 @@ impl Renderer {
 
     async fn run(
         &self,
-        (compiled, cached): (Arc<Compiled>, bool),
-        turn: Option<Turn>,
-        snapshot: Arc<Snapshot>,
-        (variables, trace): (Option<Value>, Trace),
-        started: Instant,
+        caller: &Caller,
+        Prepared { compiled, cached, turn, snapshot, started }: Prepared,
+        variables: Option<Value>,
     ) -> Result<Rendered, RenderFailure> {
         let timeout = match compiled.prompt.limits.timeout_ms {
             Some(ms) => self.options.timeout.min(Duration::from_millis(ms)),
@@ -294,8 +305,8 @@ impl Renderer {
         let place = Place { turns: &self.turns, pool: &self.pool };
         let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
         let revision = snapshot.revision;
-        let around = (&self.tools, trace, &self.options);
-        let job = Job::new(compiled.clone(), &snapshot, checked.value, around, deadline).with(turn);
+        let order = Order { compiled: compiled.clone(), snapshot, variables: checked.value, turn, deadline };
+        let job = Job::new(caller, order, &self.tools, &self.options);
         if !checked.faults.is_empty() {
             return Err(checked.faults.with_found(job.look(place).await));
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::template::{Requires, Syntax};
-use crate::value::Value;
+use template::value::Value;
+use template::{Requires, Syntax};
 
 /// A call of a tool that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -17,11 +17,11 @@ use super::error::RenderFailure;
 use super::turns::{Turn, Turns};
 use super::variables::unique;
 use crate::catalog::Snapshot;
-use crate::pool::Pool;
-use crate::template::{Functions, Limits, RenderError, Run};
-use crate::tools::Tools;
-use crate::trace::Trace;
-use crate::value::{Map, Value};
+use base::caller::Caller;
+use base::pool::Pool;
+use template::value::{Map, Value};
+use template::{Functions, Limits, RenderError, Run};
+use tools::Tools;
 
 /// How often a run is begun again in the same stage because others had the processor.
 const INTERRUPTED_MAX: usize = 3;
@@ -46,6 +46,20 @@ pub struct Place<'r> {
     pub pool: &'r Pool,
 }
 
+/// What is to be rendered.
+pub struct Order {
+    /// The prompt.
+    pub compiled: Arc<Compiled>,
+    /// The environs and tools.
+    pub snapshot: Arc<Snapshot>,
+    /// The variables, checked.
+    pub variables: Value,
+    /// The turn on a serving thread, if it was taken before.
+    pub turn: Option<Turn>,
+    /// When the render must have ended.
+    pub deadline: Instant,
+}
+
 /// What a render gave.
 pub struct Ran {
     /// One text for each template.
@@ -65,14 +79,9 @@ enum Wave {
 }
 
 impl Job {
-    /// A render of `compiled` over the environs of `snapshot` and these variables.
-    pub fn new(
-        compiled: Arc<Compiled>,
-        snapshot: &Arc<Snapshot>,
-        variables: Value,
-        (tools, trace, options): (&Arc<Tools>, Trace, &Options),
-        deadline: Instant,
-    ) -> Job {
+    /// A render for `caller`, whose templates call `tools`.
+    pub fn new(caller: &Caller, order: Order, tools: &Arc<Tools>, options: &Options) -> Job {
+        let Order { compiled, snapshot, variables, turn, deadline } = order;
         let root = Map::over(snapshot.environs.clone(), vec![("variables".into(), variables)])
             .with_alias("args", "variables");
         let limits = CallLimits {
@@ -81,14 +90,9 @@ impl Job {
             parallel: options.tool_calls_at_once,
             memory: options.memory.clone(),
         };
-        let calls = Calls::new(snapshot.clone(), tools.clone(), limits, trace);
-        let (root, calls, turn) = (Arc::new(root), Arc::new(calls), Mutex::default());
+        let calls = Calls::new(snapshot, tools.clone(), limits, caller.clone());
+        let (root, calls, turn) = (Arc::new(root), Arc::new(calls), Mutex::new(turn));
         Job { compiled, root, calls, limits: options.limits, deadline, turn }
-    }
-
-    /// The same with a turn that was taken before.
-    pub fn with(self, turn: Option<Turn>) -> Job {
-        Job { turn: Mutex::new(turn), ..self }
     }
 
     /// Renders all texts.

@@ -2,8 +2,8 @@
 
 use super::compiled::syntax_of;
 use crate::catalog::Nearby;
-use crate::model::Body;
-use crate::template::{Arguments, Called, Functions, Partial, Partials};
+use base::model::Body;
+use template::{Arguments, Called, Functions, Partial, Partials};
 
 impl Partials for Nearby {
     fn find(&self, name: &str) -> Result<Partial, String> {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{RenderFailure, Renderer};
-use crate::error::{Kind, Kinded};
-use crate::model::{Id, Tool};
-use crate::pool::Lane;
-use crate::schema::Effort;
-use crate::tools::{Answer, Bound, Call, ToolError};
-use crate::trace::Trace;
-use crate::value::Value;
+use base::caller::Caller;
+use base::error::{Kind, Kinded};
+use base::model::{Id, Tool};
+use base::pool::Lane;
+use base::schema::Effort;
+use template::value::Value;
+use tools::{Answer, Bound, Call, ToolError};
 
 /// What a tool answered, and how long it took.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,7 @@ impl Renderer {
     ///
     /// # Errors
     /// [`TrialFailure`].
-    pub async fn try_tool(&self, id: &Id, arguments: Value, trace: &Trace) -> Result<Tried, TrialFailure> {
+    pub async fn try_tool(&self, caller: &Caller, id: &Id, arguments: Value) -> Result<Tried, TrialFailure> {
         let snapshot = self.catalog.snapshot();
         let Some(tool) = snapshot.documents.tools.get(id) else {
             return Err(match self.not_loaded() {
@@ -76,8 +76,8 @@ impl Renderer {
         };
         let bound = self.bind(tool, named).await?;
         let began = Instant::now();
-        let call = Call { tool, bound: &bound, module: snapshot.module_environ(&tool.module), trace };
-        let answer = self.tools.call(call).await?;
+        let call = Call { tool, bound: &bound, module: snapshot.module_environ(&tool.module) };
+        let answer = self.tools.call(caller, call).await?;
         Ok(Tried { answer, duration: began.elapsed() })
     }
 

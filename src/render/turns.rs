@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::error::RenderFailure;
-use crate::outbound::PerRuntime;
+use base::outbound::PerRuntime;
 
 /// The most work, in microseconds, that may wait for its turn on one thread: a little more than one of two threads gets from a
 /// client that keeps 64 connections busy with renders of 1 ms, so that it is not refused.

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use super::compiled::Compiled;
 use super::error::RenderFailure;
-use crate::model::with_defaults;
-use crate::pool::{Lane, Pool};
-use crate::schema::{Effort, Violation};
-use crate::template::{Missing, RenderError};
-use crate::value::{Map, SmolStr, Step, Value};
+use base::model::with_defaults;
+use base::pool::{Lane, Pool};
+use base::schema::{Effort, Violation};
+use template::value::{Map, SmolStr, Step, Value};
+use template::{Missing, RenderError};
 
 /// The variables of a render, and what is wrong with them.
 pub struct Checked {
@@ -98,7 +98,7 @@ fn missing(pointer: &str, member: &str, variables: &Value) -> Missing {
         };
         steps.push(step);
     }
-    Missing { path: crate::value::Path(steps).member(member).to_string(), position: None }
+    Missing { path: template::value::Path(steps).member(member).to_string(), position: None }
 }
 
 impl Faults {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Etag;
-use crate::error::{Kind, Kinded};
+use base::error::{Kind, Kinded};
 
 /// A failure of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use redis::Commands;
 use serde_json::{Value as Json, json};
 
-use crate::app::TestApp;
-use crate::redis_server::RedisServer;
+use support::app::TestApp;
+use support::redis::RedisServer;
 
 fn environ(version: u64) -> String {
     json!({"version": version, "items": vec![version; 20], "text": version.to_string()}).to_string()

@@ -5,8 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value as Json, json};
 
-use crate::app::{TestApp, write};
-use crate::redis_server::RedisServer;
+use support::app::{TestApp, write};
+use support::redis::RedisServer;
 
 /// Runs the program in a folder.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -203,7 +203,7 @@ fn a_catalog_moves_from_an_embedded_store_to_redis_and_back() {
 fn commands_use_the_running_service_when_the_store_is_locked_and_say_so() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let listen = format!("127.0.0.1:{}", crate::redis_server::free_port());
+    let listen = format!("127.0.0.1:{}", support::redis::free_port());
     let mut service =
         command(dir, &["--listen", &listen]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(service.stdout.take().unwrap()));
@@ -235,7 +235,7 @@ fn a_check_looks_at_the_folder_it_is_given_also_while_a_service_runs() {
         "broken/p/package.json",
         r#"{"name":"p","contributes":{"prompts":[{"name":"q","prompt":"{% if %}"}]}}"#,
     );
-    let listen = format!("127.0.0.1:{}", crate::redis_server::free_port());
+    let listen = format!("127.0.0.1:{}", support::redis::free_port());
     let mut service =
         command(dir, &["--listen", &listen]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(service.stdout.take().unwrap()));
@@ -251,7 +251,7 @@ fn commands_that_run_at_once_wait_for_one_another() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let start = |n: usize| {
-        let listen = format!("127.0.0.1:{}", crate::redis_server::free_port());
+        let listen = format!("127.0.0.1:{}", support::redis::free_port());
         let id = format!("a.n{n}");
         let mut set = command(dir, &["--listen", &listen, "environ", "set", &id, "--value", "1"]);
         set.stdout(Stdio::null()).spawn().unwrap()

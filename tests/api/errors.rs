@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::TestApp;
+use support::app::TestApp;
 
 #[actix_web::test]
 async fn invalid_json_names_line_and_column() {

@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::app::TestApp;
-use crate::upstream::{Act, Upstream};
+use support::app::TestApp;
+use support::upstream::{Act, Upstream};
 
 const LIMIT: Duration = Duration::from_secs(30);
 

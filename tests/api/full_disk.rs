@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, Signal};
 use serde_json::json;
 
-use crate::app::TestApp;
-use crate::process::Service;
+use support::app::TestApp;
+use support::process::Service;
 
 /// A document that fills a disk soon.
 fn large(n: usize) -> serde_json::Value {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::app::{Answer, TestApp};
+use support::app::{Answer, TestApp};
 
 /// The template, its variables, and the codes that it may end with.
 struct Hostile {

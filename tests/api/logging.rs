@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::time::timeout;
 
-use crate::process::Service;
+use support::process::Service;
 
 const TRACE: &str = "[log]\nlevel = \"trace\"\n";
 

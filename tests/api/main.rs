@@ -2,19 +2,6 @@
 
 #![cfg(test)]
 
-#[path = "../common/app.rs"]
-mod app;
-#[path = "../common/log.rs"]
-mod log;
-#[path = "../common/process.rs"]
-mod process;
-#[path = "../common/proxy.rs"]
-mod proxy;
-#[path = "../common/redis.rs"]
-mod redis_server;
-#[path = "../common/upstream.rs"]
-mod upstream;
-
 mod catalog;
 mod chat;
 mod commands;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::{Answer, TestApp};
+use support::app::{Answer, TestApp};
 
 /// The extension of the original document, but for its translated descriptions.
 const SEED: &str = r#"{

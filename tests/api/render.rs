@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::app::TestApp;
+use support::app::TestApp;
 
 #[actix_web::test]
 async fn the_example_of_the_original_document_renders_in_both_dialects() {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use redis::Commands;
 use serde_json::{Map, Value as Json, json};
 
-use crate::app::{Answer, TestApp};
 use crate::chat;
-use crate::redis_server::RedisServer;
-use crate::upstream::{completion, json as reply};
+use support::app::{Answer, TestApp};
+use support::redis::RedisServer;
+use support::upstream::{completion, json as reply};
 
 /// What a busy machine may take for what takes milliseconds.
 const SOON: Duration = Duration::from_secs(20);

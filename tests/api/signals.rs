@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::chat::{ask, ask_for_stream, datas, read_stream};
-use crate::process::Service;
-use crate::upstream::{self, Act, Upstream, chunk, delta, stream_head};
+use support::process::Service;
+use support::upstream::{self, Act, Upstream, chunk, delta, stream_head};
 
 const DOOR: &str = "/v1/chat/completions";
 

@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::process::Service;
-use crate::redis_server::RedisServer;
+use support::process::Service;
+use support::redis::RedisServer;
 
 /// How long every answer of the store takes.
 const LATE: Duration = Duration::from_millis(120);
@@ -51,7 +51,7 @@ async fn the_port_is_open_and_packages_serve_while_a_slow_store_is_still_read() 
     let packages = tempfile::tempdir().unwrap();
     let package = json!({"name": "p", "version": "1.0.0", "contributes": {"prompts": [
         {"name": "a", "userPrompt": "{{ team.tone }}"}, {"name": "b", "userPrompt": "{{ variables.b }}"}]}});
-    crate::app::write(packages.path(), "p/package.json", package.to_string());
+    support::app::write(packages.path(), "p/package.json", package.to_string());
     let door = slow_door_to(server.port).await;
     let settings =
         format!("[store]\nurl = \"redis://127.0.0.1:{door}/0\"\n[packages]\ndir = {:?}\n", packages.path());

@@ -3,8 +3,8 @@
 use redis::Commands;
 use serde_json::{Value as Json, json};
 
-use crate::app::TestApp;
-use crate::redis_server::RedisServer;
+use support::app::TestApp;
+use support::redis::RedisServer;
 
 async fn start(server: &RedisServer) -> TestApp {
     let url = server.url();
@@ -39,7 +39,7 @@ async fn a_document_that_breaks_shows_on_the_status_page_while_the_old_one_serve
         (r#"{"syntax":"go","prompt":"ok\n{{if}}"}"#, "missing value for if", json!(2)),
     ] {
         let _: () = redis.set("shenma:templates:x:y", broken).unwrap();
-        let found = |answer: &crate::app::Answer| {
+        let found = |answer: &support::app::Answer| {
             answer.body["problems"][0]["message"].as_str().is_some_and(|message| message.contains(reason))
         };
         let status = app.eventually("/api/status", found).await;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use redis::Commands;
 use serde_json::{Value as Json, json};
 
-use crate::app::{Answer, TestApp};
-use crate::proxy::Proxy;
-use crate::redis_server::RedisServer;
+use support::app::{Answer, TestApp};
+use support::proxy::Proxy;
+use support::redis::RedisServer;
 
 /// Fills a server with so many small prompts.
 fn fill(server: &RedisServer, prompts: std::ops::Range<usize>) {

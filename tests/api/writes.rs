@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::app::TestApp;
+use support::app::TestApp;
 
 #[actix_web::test]
 async fn a_document_is_created_replaced_shown_and_deleted() {
@@ -153,7 +153,7 @@ async fn names_with_dots_find_their_siblings() {
 
 #[actix_web::test]
 async fn an_extension_stored_under_another_key_than_its_name_is_found_by_its_name() {
-    let server = crate::redis_server::RedisServer::start();
+    let server = support::redis::RedisServer::start();
     let document = r#"{"name":"myeval","contributes":{"prompts":[{"name":"q","prompt":"Q"}]}}"#;
     let _: () =
         redis::Commands::set(&mut server.connection(), "shenma:extensions:zgsm-ai:evaluator", document)

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value as Json, json};
 
-use crate::upstream::{Act, Seen, Upstream, chunk, completion, delta, event, json, sse, stream_head};
+use support::upstream::{Act, Seen, Upstream, chunk, completion, delta, event, json, sse, stream_head};
 
 pub async fn start() -> Upstream {
     let recovering = AtomicUsize::new(0);

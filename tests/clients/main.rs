@@ -2,15 +2,6 @@
 
 #![cfg(test)]
 
-#[allow(dead_code, reason = "other tests use more of it")]
-#[path = "../common/app.rs"]
-mod app;
-#[path = "../common/log.rs"]
-mod log;
-#[allow(dead_code, reason = "other tests use more of it")]
-#[path = "../common/upstream.rs"]
-mod upstream;
-
 mod answers;
 mod library;
 

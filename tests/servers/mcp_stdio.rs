@@ -3,13 +3,10 @@
 //! `mcp_stdio` serves the tools; `mcp_stdio die` fails at once; `mcp_stdio deaf` shakes hands and reads no
 //! more; `mcp_stdio noisy` writes to stderr and, before its messages, to stdout.
 
-#[path = "mcp_tools.rs"]
-mod mcp_tools;
-
 use std::io::{BufRead, Write};
 
-use mcp_tools::Tools;
 use rmcp::ServiceExt;
+use support::mcp_tools::Tools;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ai_prompt_shell::error::{Kind, Kinded};
 use ai_prompt_shell::store::{self, Change, Expect, StoreError};
+use base::error::{Kind, Kinded};
 use futures_util::StreamExt;
 
 use super::{embedded_store, keys, scan_all};

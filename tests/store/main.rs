@@ -2,12 +2,6 @@
 
 #![cfg(test)]
 
-#[path = "../common/proxy.rs"]
-mod proxy;
-#[path = "../common/redis.rs"]
-mod redis_server;
-mod server;
-
 mod embedded;
 mod moves;
 mod outages;
@@ -17,7 +11,7 @@ mod suite;
 use std::sync::Arc;
 
 use ai_prompt_shell::store::{self, Item, Page, Store};
-use redis_server::RedisServer;
+use support::redis::RedisServer;
 use tempfile::TempDir;
 
 /// A fresh, empty store, and what has to live as long as it.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use ai_prompt_shell::store::{self, Expect, StoreError};
 use redis::{Commands, cmd};
 
-use crate::proxy::Proxy;
-use crate::redis_server::RedisServer;
 use crate::{keys, scan_all, to_the_end};
+use support::proxy::Proxy;
+use support::redis::RedisServer;
 
 fn fill(server: &RedisServer, count: usize) {
     let mut pipeline = redis::pipe();

@@ -8,7 +8,7 @@ use ai_prompt_shell::store::{self, Etag, Expect, Store, StoreError};
 use redis::cmd;
 use tokio::time::timeout;
 
-use crate::redis_server::{RedisServer, free_port};
+use support::redis::{RedisServer, free_port};
 
 /// Far above the store's own limits: what is not done by then hangs.
 const HANGS: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use ai_prompt_shell::store::{self, Etag, Expect, StoreError, Unreadable, VALUE_L
 use redis::cmd;
 
 use super::{keys, scan_all};
-use crate::redis_server::RedisServer;
+use support::redis::RedisServer;
 
 #[tokio::test]
 async fn a_foreign_write_counts_as_a_change() {
@@ -103,7 +103,7 @@ async fn a_user_with_the_least_rights_and_a_password_works_in_the_database_of_th
     let rights = "+select +ping +scan +mget +get +strlen +type +set +del +evalsha +script|load +time +info";
     let arguments = format!("--user default off --user writer on >p@ss ~my:* {rights}");
     let server = RedisServer::start_with(&arguments.split(' ').collect::<Vec<_>>());
-    let address = format!("127.0.0.1:{}/3", server.port());
+    let address = format!("127.0.0.1:{}/3", server.port);
     let store = store::open(&format!("redis://writer:p%40ss@{address}")).await.unwrap();
     assert_eq!(store.describe(), format!("redis://{address}"));
     store.ping().await.unwrap();
@@ -115,14 +115,14 @@ async fn a_user_with_the_least_rights_and_a_password_works_in_the_database_of_th
     assert!(store.delete("my:other", Expect::Any).await.unwrap());
 
     store.put("my:k", b"1", Expect::Any, None).await.unwrap();
-    let other_database = format!("redis://writer:p%40ss@127.0.0.1:{}", server.port());
+    let other_database = format!("redis://writer:p%40ss@127.0.0.1:{}", server.port);
     assert_eq!(keys(&*store::open(&other_database).await.unwrap(), "my:").await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_wrong_password_is_an_error_that_does_not_repeat_it() {
     let server = RedisServer::start_with(&["--requirepass", "right"]);
-    let url = format!("redis://:wrongsecret@127.0.0.1:{}", server.port());
+    let url = format!("redis://:wrongsecret@127.0.0.1:{}", server.port);
     let error = store::open(&url).await.unwrap().get("k").await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
     assert!(!format!("{error} {error:?}").contains("wrongsecret"));
@@ -134,7 +134,7 @@ async fn tls_works_with_a_private_authority_and_only_if_that_is_trusted() {
     make_certificates(folder.path());
     let server =
         RedisServer::start_with_tls(&folder.path().join("server.pem"), &folder.path().join("server.key"));
-    let address = format!("rediss://127.0.0.1:{}/0", server.port());
+    let address = format!("rediss://127.0.0.1:{}/0", server.port);
 
     let trusting = format!("{address}?ca={}", folder.path().join("ca.pem").display());
     let store = store::open(&trusting).await.unwrap();

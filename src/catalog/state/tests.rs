@@ -11,7 +11,7 @@ use crate::catalog::{Checked, Nearby};
 fn check() -> Check {
     Arc::new(|prompt, documents| {
         let nearby = Nearby::new(documents.clone(), prompt.id.clone());
-        let text = |prompt: &crate::model::Prompt| prompt.texts()[0].text.to_string();
+        let text = |prompt: &base::model::Prompt| prompt.texts()[0].text.to_string();
         let mut flaws = Vec::new();
         for name in text(prompt).split_whitespace() {
             let good = match name.strip_prefix("f:") {

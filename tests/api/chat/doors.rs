@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::{ask, start, start_with};
-use crate::app::TestApp;
-use crate::log::KEY;
-use crate::upstream::{completion, json as reply_json, reply};
+use support::app::TestApp;
+use support::log::KEY;
+use support::upstream::{completion, json as reply_json, reply};
 
 #[actix_web::test]
 async fn payload_and_answer_pass_through_byte_for_byte() {
@@ -110,7 +110,7 @@ async fn without_an_upstream_only_echo_is_known() {
 
 #[actix_web::test]
 async fn as_many_calls_as_may_be_are_under_way_and_no_more() {
-    let (app, upstream) = start_with(|_| vec![crate::upstream::Act::Hang], |llm| llm.parallel = 2).await;
+    let (app, upstream) = start_with(|_| vec![support::upstream::Act::Hang], |llm| llm.parallel = 2).await;
     let calls: Vec<_> = (0..2)
         .map(|_| tokio::spawn(app.request("POST", "/v1/chat/completions").json(&ask("q")).send()))
         .collect();

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{datas, read_stream};
-use crate::app::TestApp;
+use support::app::TestApp;
 
 #[actix_web::test]
 async fn a_prompt_is_answered_with_no_configuration() {

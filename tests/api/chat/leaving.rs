@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{MOMENT, ask, ask_for_stream, start, start_with};
-use crate::app::TestApp;
-use crate::upstream::{Act, Upstream, chunk, delta, event, last_chunk, stream_head};
+use support::app::TestApp;
+use support::upstream::{Act, Upstream, chunk, delta, event, last_chunk, stream_head};
 
 /// How long after its client a call may live: what is promised.
 const LIMIT: Duration = Duration::from_millis(100);
@@ -106,7 +106,7 @@ async fn between_two_chunks() {
 
 #[actix_web::test]
 async fn during_the_pause_before_another_attempt() {
-    let (app, upstream) = start(|_| crate::upstream::reply(429, &[("retry-after", "2")], b"")).await;
+    let (app, upstream) = start(|_| support::upstream::reply(429, &[("retry-after", "2")], b"")).await;
     let connection = asking(&app, "/v1/chat/completions", &ask("q")).await;
     upstream.arrived(1).await;
     tokio::time::sleep(MOMENT).await;
@@ -159,7 +159,7 @@ async fn drained_calls_are_finished_without_their_clients() {
     assert!(finishes(&upstream).await);
 
     let late = || {
-        let answer = crate::upstream::json(200, crate::upstream::completion("late"));
+        let answer = support::upstream::json(200, support::upstream::completion("late"));
         [vec![Act::Wait(MOMENT * 4)], answer].concat()
     };
     let (app, upstream) = start_with(move |_| late(), drain).await;

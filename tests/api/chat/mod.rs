@@ -16,9 +16,9 @@ use ai_prompt_shell::settings::{Llm, Settings};
 use futures_util::StreamExt;
 use serde_json::{Value as Json, json};
 
-use crate::app::TestApp;
-use crate::log::KEY;
-use crate::upstream::{Act, Seen, Upstream};
+use support::app::TestApp;
+use support::log::KEY;
+use support::upstream::{Act, Seen, Upstream};
 
 /// A service in front of an upstream that answers every request as `script` says.
 pub async fn start(script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static) -> (TestApp, Upstream) {

@@ -4,8 +4,8 @@ use ai_prompt_shell::settings::{Capabilities, Model};
 use serde_json::{Value as Json, json};
 
 use super::llm;
-use crate::app::TestApp;
-use crate::upstream::{Upstream, json as reply_json, reply};
+use support::app::TestApp;
+use support::upstream::{Upstream, json as reply_json, reply};
 
 fn list(ids: &[&str]) -> Json {
     let data: Vec<Json> =

@@ -9,12 +9,12 @@ use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::{ask, ask_for_stream, datas, read_stream, start, start_with};
-use crate::upstream::{Act, chunk, completion, delta, last_chunk, reply, stream_head};
+use support::upstream::{Act, chunk, completion, delta, last_chunk, reply, stream_head};
 
 const DOOR: &str = "/v1/chat/completions";
 
 fn finish() -> String {
-    crate::upstream::event(r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#)
+    support::upstream::event(r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#)
 }
 
 fn story() -> String {
@@ -123,7 +123,7 @@ async fn compressed_events_come_one_by_one() {
 
 #[actix_web::test]
 async fn a_good_status_with_no_answer_is_an_error_that_says_what_came() {
-    let html = |_: &crate::upstream::Seen| {
+    let html = |_: &support::upstream::Seen| {
         reply(200, &[("content-type", "text/html; charset=utf-8")], b"<h1>Log in</h1>")
     };
     for body in [ask("q"), ask_for_stream("q")] {
@@ -138,7 +138,7 @@ async fn a_good_status_with_no_answer_is_an_error_that_says_what_came() {
             start(move |_| reply(200, &[("content-type", "application/json")], answer.as_bytes())).await;
         app.post(DOOR, ask("q")).await.assert_error(502, "upstream_error", "llm_unavailable");
     }
-    let (app, _upstream) = start(|_| crate::upstream::json(200, completion("whole"))).await;
+    let (app, _upstream) = start(|_| support::upstream::json(200, completion("whole"))).await;
     let answer = app.post(DOOR, ask_for_stream("q")).await;
     answer.assert_error(502, "upstream_error", "llm_unavailable");
     assert!(answer.error().3["cause"].as_str().unwrap().contains("application/json"), "{answer:?}");
@@ -152,7 +152,7 @@ async fn what_is_too_long_is_refused_and_not_kept() {
     let long = "x".repeat(100_000);
     let answer = completion(&long);
     let (app, _upstream) =
-        start_with(move |_| crate::upstream::json(200, answer.clone()), |llm| llm.answer_bytes = 50_000)
+        start_with(move |_| support::upstream::json(200, answer.clone()), |llm| llm.answer_bytes = 50_000)
             .await;
     let answer = app.post(DOOR, ask("q")).await;
     answer.assert_error(502, "upstream_error", "llm_unavailable");

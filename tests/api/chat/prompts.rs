@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::{start, start_with};
-use crate::app::TestApp;
-use crate::upstream::{Upstream, completion, json as reply_json};
+use support::app::TestApp;
+use support::upstream::{Upstream, completion, json as reply_json};
 
 async fn with_upstream() -> (TestApp, Upstream) {
     start(|_| reply_json(200, completion("a"))).await

@@ -6,8 +6,8 @@ use ai_prompt_shell::settings::{Llm, Model};
 use serde_json::{Value as Json, json};
 
 use super::{ask, ask_for_stream, datas, llm, read_stream, start, start_with};
-use crate::app::{Answer, TestApp};
-use crate::upstream::{
+use support::app::{Answer, TestApp};
+use support::upstream::{
     Act, Seen, Upstream, chunk, completion, delta, json as reply_json, reply, stream_head,
 };
 

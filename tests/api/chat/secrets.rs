@@ -3,12 +3,14 @@
 use serde_json::json;
 
 use super::{ask, ask_for_stream, read_stream, start};
-use crate::log::{KEY, shows_private};
-use crate::process::Service;
-use crate::upstream::{Act, Upstream, chunk, completion, delta, json as reply_json, reply, sse, stream_head};
+use support::log::{KEY, shows_private};
+use support::process::Service;
+use support::upstream::{
+    Act, Upstream, chunk, completion, delta, json as reply_json, reply, sse, stream_head,
+};
 
 /// Answers by the model's name: well, in pieces, broken, or refusing in words that repeat what it was sent.
-fn script(seen: &crate::upstream::Seen) -> Vec<Act> {
+fn script(seen: &support::upstream::Seen) -> Vec<Act> {
     let sent = String::from_utf8_lossy(&seen.body).into_owned();
     let model = seen.json()["model"].as_str().unwrap().to_owned();
     let key = seen.header("authorization").unwrap().to_owned();
@@ -18,7 +20,7 @@ fn script(seen: &crate::upstream::Seen) -> Vec<Act> {
         "cut" => vec![Act::Send(stream_head()), Act::Send(chunk(delta("private").as_bytes())), Act::Cut],
         "in-band" => {
             let told = json!({"error": {"message": format!("wrong key {key} for {sent}")}});
-            sse(&[crate::upstream::event(&told.to_string())])
+            sse(&[support::upstream::event(&told.to_string())])
         }
         "html" => reply(200, &[("content-type", "text/html")], format!("<html>{sent}").as_bytes()),
         "refused" => reply_json(401, json!({"error": {"message": format!("wrong key {key} for {sent}")}})),

@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::{MOMENT, ask_for_stream, datas, read_stream, start, start_with};
-use crate::app::TestApp;
-use crate::upstream::{Act, chunk, delta, event, last_chunk, sse, stream_head};
+use support::app::TestApp;
+use support::upstream::{Act, chunk, delta, event, last_chunk, sse, stream_head};
 
 const DOOR: &str = "/v1/chat/completions";
 const DONE: &str = "data: [DONE]\n\n";
@@ -223,7 +223,7 @@ async fn a_client_that_reads_nothing_is_given_up() {
     let mut acts = vec![Act::Send(stream_head())];
     acts.extend((0..400).map(|_| Act::Send(chunk(delta(&"x".repeat(100_000)).as_bytes()))));
     acts.push(Act::Hang);
-    let upstream = crate::upstream::Upstream::start(move |_| acts.clone()).await;
+    let upstream = support::upstream::Upstream::start(move |_| acts.clone()).await;
     let app = TestApp::start_with(|settings| {
         settings.llm = crate::chat::llm(&upstream.base);
         settings.server.send_timeout_ms = 500;

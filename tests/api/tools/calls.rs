@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use super::grpc_server::{GrpcServer, Reflection};
 use super::mcp_server::McpServer;
 use super::rest_server::RestServer;
-use crate::app::TestApp;
-use crate::process::Service;
+use support::app::TestApp;
+use support::process::Service;
 
 /// The template in both dialects renders to this.
 async fn both(app: &TestApp, jinja: &str, go: &str, expected: &str) {

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use ai_prompt_shell::tools::grpc::{Grpc, UnaryCall};
-use ai_prompt_shell::tools::{Gate, ToolError};
 use http::HeaderMap;
 use prost_reflect::prost::Message;
 use prost_reflect::prost_types::FileDescriptorSet;
@@ -11,6 +9,8 @@ use reqwest::Url;
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use tools::grpc::{Grpc, UnaryCall};
+use tools::{Gate, ToolError};
 
 use super::grpc_server::{GrpcServer, Reflection, SCHEMA};
 

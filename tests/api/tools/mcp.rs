@@ -9,12 +9,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ai_prompt_shell::tools::mcp::{Command, Endpoint, Mcp, ToolCall};
-use ai_prompt_shell::tools::{Gate, ToolError};
 use axum::http::HeaderMap;
 use reqwest::Url;
 use serde_json::{Value, json};
 use tokio::time::timeout;
+use tools::mcp::{Command, Endpoint, Mcp, ToolCall};
+use tools::{Gate, ToolError};
 
 use super::mcp_server::McpServer;
 

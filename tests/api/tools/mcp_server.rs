@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::runtime::{Builder, Runtime};
 
-use super::mcp_tools::Tools;
+use support::mcp_tools::Tools;
 
 /// The server, what it counted, and the headers of the requests that it got, which it keeps over restarts.
 pub struct McpServer {

@@ -5,8 +5,6 @@ mod grpc;
 mod grpc_server;
 mod mcp;
 mod mcp_server;
-#[path = "../../servers/mcp_tools.rs"]
-mod mcp_tools;
 mod render;
 mod rest;
 mod rest_server;

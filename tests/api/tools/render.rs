@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::rest_server::RestServer;
 use super::waves::{TOOLS, answer, variables};
-use crate::app::{Answer, TestApp};
+use support::app::{Answer, TestApp};
 
 /// A service with tools: `t.id` and `t.slow` give their argument back, `t.fail` and `t.spare` fail.
 struct World {

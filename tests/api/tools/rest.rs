@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::rest_server::RestServer;
-use crate::app::{Answer, TestApp};
+use support::app::{Answer, TestApp};
 
 /// A service and the server that its tools are at.
 struct World {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ai_prompt_shell::template::Syntax;
 use proptest::prelude::*;
 use proptest::sample::select;
+use template::Syntax;
 
 /// The partials of a dialect, by name.
 pub fn partials(syntax: Syntax) -> BTreeMap<&'static str, &'static str> {

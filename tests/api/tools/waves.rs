@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use ai_prompt_shell::template::{
-    Arguments, Called, Functions, Limits, Partial, Partials, RenderError, Run, Syntax, Template,
-};
-use ai_prompt_shell::value::{Map, Value};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
+use template::value::{Map, Value};
+use template::{Arguments, Called, Functions, Limits, Partial, Partials, RenderError, Run, Syntax, Template};
 
 use super::templates;
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::process;
 use std::time::{Duration, Instant};
 
-use ai_prompt_shell::tools::ToolError;
-use ai_prompt_shell::tools::mcp::Command;
 use serde_json::{Value, json};
+use tools::ToolError;
+use tools::mcp::Command;
 
 use super::{Far, HANGS, call_child, mcp, stdio_program, stdio_server, until};
 

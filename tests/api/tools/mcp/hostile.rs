@@ -1,10 +1,10 @@
 //! Servers over HTTP that misbehave: errors, nonsense, answers without end, and connections that break.
 
-use ai_prompt_shell::tools::ToolError;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::stream;
 use serde_json::json;
+use tools::ToolError;
 
 use super::http::{secrets, unreachable};
 use super::raw::{Asked, Raw, json_body, status, text_result, typed};

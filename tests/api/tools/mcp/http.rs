@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ai_prompt_shell::tools::ToolError;
-use ai_prompt_shell::tools::mcp::Mcp;
 use axum::http::{HeaderMap, HeaderValue};
 use serde_json::json;
+use tools::ToolError;
+use tools::mcp::Mcp;
 
 use super::super::mcp_server::McpServer;
 use super::raw::{Asked, Raw, json_body, status, text_result};

@@ -1,0 +1,27 @@
+//! What the parts of the service share; plain data, and what bounds them.
+//!
+//! - [`error`]: what kind of failure an error is
+//! - [`caller`]: the one who asks
+//! - [`model`]: the documents of the catalog
+//! - [`schema`]: JSON Schema, with every violation and a bound on the work
+//! - [`memory`], [`pool`]: budgets of memory and of processor time
+//! - [`outbound`]: what calls of other services have in common
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::dbg_macro
+    )
+)]
+
+pub mod caller;
+pub mod error;
+pub mod memory;
+pub mod model;
+pub mod outbound;
+pub mod pool;
+pub mod schema;

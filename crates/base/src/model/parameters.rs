@@ -1,0 +1,149 @@
+//! The parameters of a prompt: from the list form to a JSON Schema, and the defaults that it names.
+
+use std::collections::HashMap;
+
+use serde_json::{Map as JsonMap, Value as Json};
+
+use template::value::{Map, SmolStr, Value};
+
+/// The JSON Schema of an object, from a schema or from a list of `{name, type, default, description, required}`.
+///
+/// An empty list declares nothing, and gives `None`.
+pub fn object_schema(parameters: &Json) -> Option<Json> {
+    match parameters {
+        Json::Object(_) => Some(parameters.clone()),
+        Json::Array(list) if !list.is_empty() => Some(schema_of_list(list)),
+        _ => None,
+    }
+}
+
+fn schema_of_list(list: &[Json]) -> Json {
+    let mut properties = JsonMap::new();
+    let mut required = Vec::new();
+    for parameter in list {
+        let Some(name) = parameter.get("name").and_then(Json::as_str) else { continue };
+        if parameter.get("required") == Some(&Json::Bool(true)) {
+            required.push(name.into());
+        }
+        properties.insert(name.to_owned(), property(parameter));
+    }
+    let mut schema = JsonMap::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), properties.into());
+    if !required.is_empty() {
+        schema.insert("required".into(), Json::Array(required));
+    }
+    schema.into()
+}
+
+/// One parameter as a schema: what it says, but for its name and whether it is required.
+fn property(parameter: &Json) -> Json {
+    let mut schema = parameter.as_object().cloned().unwrap_or_default();
+    schema.shift_remove("name");
+    schema.shift_remove("required");
+    // Programs write `null` or an empty text where they have no default.
+    let has_default = match (schema.get("default"), schema.get("type").and_then(Json::as_str).map(json_type))
+    {
+        (Some(Json::Null), _) => false,
+        (Some(Json::String(text)), Some(Some(kind))) => kind == "string" || !text.is_empty(),
+        _ => true,
+    };
+    if !has_default {
+        schema.shift_remove("default");
+    }
+    match schema.get("type").and_then(Json::as_str).map(json_type) {
+        Some(Some(known)) => {
+            schema.insert("type".into(), known.into());
+        }
+        Some(None) => {
+            schema.shift_remove("type");
+        }
+        None => {}
+    }
+    schema.into()
+}
+
+/// JSON Schema's name of a type that authors may spell as in their own language; `None` for an unknown one, which then
+/// accepts any value.
+fn json_type(name: &str) -> Option<&'static str> {
+    match name.to_ascii_lowercase().as_str() {
+        "string" | "str" | "text" => Some("string"),
+        "integer" | "int" | "int64" => Some("integer"),
+        "number" | "float" | "float64" | "double" => Some("number"),
+        "boolean" | "bool" => Some("boolean"),
+        "array" | "list" => Some("array"),
+        "object" | "dict" | "map" => Some("object"),
+        "null" => Some("null"),
+        _ => None,
+    }
+}
+
+/// The value with the defaults of `schema` filled in, at every depth where the object around them exists.
+pub fn with_defaults(schema: &Json, value: Value) -> Value {
+    let (Some(properties), Value::Map(map)) = (schema.get("properties").and_then(Json::as_object), &value)
+    else {
+        return value;
+    };
+    let mut filled: HashMap<&str, Value> = HashMap::new();
+    for (name, property) in properties {
+        let next = match (map.get(name), property.get("default")) {
+            (None, Some(default)) => with_defaults(property, Value::from(default.clone())),
+            (Some(present @ Value::Map(_)), _) if property.get("properties").is_some() => {
+                with_defaults(property, present.clone())
+            }
+            _ => continue,
+        };
+        filled.insert(name, next);
+    }
+    if filled.is_empty() {
+        return value;
+    }
+    let mut members: Vec<(SmolStr, Value)> = map
+        .iter()
+        .map(|(name, member)| (name.clone(), filled.remove(name.as_str()).unwrap_or_else(|| member.clone())))
+        .collect();
+    let absent =
+        properties.keys().filter_map(|name| Some((SmolStr::new(name), filled.remove(name.as_str())?)));
+    members.extend(absent);
+    Value::from(Map::from_entries(members))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_list_form_becomes_a_schema() {
+        let list = json!([
+            {"name": "repo", "type": "string", "default": "", "description": "where"},
+            {"name": "depth", "type": "int", "required": true},
+            {"name": "odd", "type": "thing", "default": null},
+            {"name": "n", "type": "int", "default": ""}
+        ]);
+        assert_eq!(
+            object_schema(&list),
+            Some(json!({"type": "object", "properties": {
+                "repo": {"type": "string", "default": "", "description": "where"},
+                "depth": {"type": "integer"},
+                "odd": {},
+                "n": {"type": "integer"}
+            }, "required": ["depth"]}))
+        );
+        assert_eq!(object_schema(&json!([])), None);
+    }
+
+    #[test]
+    fn defaults_are_filled_in_where_the_object_around_them_is_there() {
+        let schema = json!({"properties": {
+            "a": {"default": 1},
+            "b": {"properties": {"c": {"default": "x"}, "d": {}}},
+            "e": {"properties": {"f": {"default": 2}}},
+            "g": {"default": {}, "properties": {"h": {"default": 3}}}
+        }});
+        let filled = with_defaults(&schema, Value::from(json!({"b": {"d": null}})));
+        assert_eq!(filled.to_json(), json!({"b": {"d": null, "c": "x"}, "a": 1, "g": {"h": 3}}));
+        let kept = with_defaults(&schema, Value::from(json!({"a": null})));
+        assert_eq!(kept.to_json(), json!({"a": null, "g": {"h": 3}}));
+    }
+}

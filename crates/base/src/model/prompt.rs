@@ -1,0 +1,266 @@
+//! The prompt document: the template texts of a prompt and what goes with them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+pub use template::Syntax;
+
+use super::{Id, object_schema, string_member, strings};
+
+/// Where a prompt comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A document of its own.
+    Direct,
+    /// An extension contributes it.
+    Extension,
+}
+
+/// A prompt, read from a document that its schema has accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// Its id, `{extension}.{prompt}`.
+    pub id: Id,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// `go` or `jinja`, where the document says so.
+    pub syntax: Option<Syntax>,
+    /// What is rendered.
+    pub body: Body,
+    /// The scenes that it is made for.
+    pub supports: Vec<String>,
+    /// The JSON Schema of its variables, also where the document has the list form.
+    pub parameters: Option<Json>,
+    /// What it suggests for a chat: the members of `params`, and `model`.
+    pub params: serde_json::Map<String, Json>,
+    /// The limits that it sets itself.
+    pub limits: PromptLimits,
+    /// The whole document as it was written.
+    pub document: Json,
+}
+
+/// Limits that a prompt sets itself, below those of the service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PromptLimits {
+    /// The time for one render, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// The only tools that it may call.
+    pub tools: Option<Vec<String>>,
+}
+
+/// What a prompt renders to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// One text.
+    Text(TemplateText),
+    /// Messages as they stand in the document; in `content`, every string is a template.
+    Messages {
+        /// The messages.
+        skeleton: Vec<Json>,
+        /// The template texts, in the order in which a walk through the messages meets them.
+        texts: Vec<TemplateText>,
+    },
+}
+
+/// One template text and the file it was read from, if any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateText {
+    /// The text.
+    pub text: Arc<str>,
+    /// The file, for messages to authors.
+    pub file: Option<String>,
+    /// Where it stands in the document (`messages[1].content`); empty for a prompt's only text.
+    pub place: String,
+}
+
+/// The member in which a package's loader puts the text of the file that `{"file": …}` names; no document that people
+/// write has it.
+const FILE_TEXT: &str = "\u{0}text";
+
+/// A file reference with the file's text filled in.
+pub fn filled_in(file: &str, text: &str) -> Json {
+    let mut members = serde_json::Map::new();
+    members.insert("file".to_owned(), file.into());
+    members.insert(FILE_TEXT.to_owned(), text.into());
+    Json::Object(members)
+}
+
+/// Whether this is a file reference without the file's text, as only packages may have it.
+pub fn is_file_reference(json: &Json) -> bool {
+    json.as_object()
+        .is_some_and(|members| members.len() == 1 && members.get("file").is_some_and(Json::is_string))
+}
+
+fn from_template_string(json: &Json) -> Option<TemplateText> {
+    match json {
+        Json::String(text) => {
+            Some(TemplateText { text: text.as_str().into(), file: None, place: String::new() })
+        }
+        Json::Object(_) => Some(TemplateText {
+            text: json.get(FILE_TEXT)?.as_str()?.into(),
+            file: Some(json.get("file")?.as_str()?.to_owned()),
+            place: String::new(),
+        }),
+        _ => None,
+    }
+}
+
+/// The document as if its texts had been written in it: file references that were filled in become their text.
+pub(super) fn without_files(document: Json) -> Json {
+    match document {
+        Json::Object(members) => match from_template_string(&Json::Object(members.clone())) {
+            Some(text) => Json::String(text.text.to_string()),
+            None => members.into_iter().map(|(key, member)| (key, without_files(member))).collect(),
+        },
+        Json::Array(items) => items.into_iter().map(without_files).collect(),
+        other => other,
+    }
+}
+
+impl Prompt {
+    /// Reads the document of the prompt `id`.
+    pub fn from_document(id: Id, origin: Origin, document: Json) -> Prompt {
+        let text = document.get("userPrompt").or_else(|| document.get("prompt"));
+        let body = match (text.and_then(from_template_string), document.get("messages")) {
+            (Some(text), _) => Body::Text(text),
+            (None, messages) => Body::from_messages(messages.and_then(Json::as_array)),
+        };
+        let limits = document.get("limits");
+        let tools = limits.and_then(|l| l.get("tools"));
+        Prompt {
+            id,
+            origin,
+            syntax: match string_member(&document, "syntax").as_deref() {
+                Some("go") => Some(Syntax::Go),
+                Some("jinja") => Some(Syntax::Jinja),
+                _ => None,
+            },
+            body,
+            supports: strings(document.get("supports")),
+            parameters: document.get("parameters").and_then(object_schema),
+            params: suggested(&document),
+            limits: PromptLimits {
+                timeout_ms: limits.and_then(|l| l.get("timeoutMs")).and_then(Json::as_u64),
+                tools: tools.map(|_| strings(tools)),
+            },
+            document: without_files(document),
+        }
+    }
+
+    /// The texts that must be rendered, in order.
+    pub fn texts(&self) -> &[TemplateText] {
+        self.body.texts()
+    }
+
+    /// The length of all texts, in bytes.
+    pub fn source_bytes(&self) -> usize {
+        self.texts().iter().map(|text| text.text.len()).sum()
+    }
+}
+
+/// The members of `params`, and `model`.
+fn suggested(document: &Json) -> serde_json::Map<String, Json> {
+    let mut params = document.get("params").and_then(Json::as_object).cloned().unwrap_or_default();
+    if let Some(model) = string_member(document, "model") {
+        params.insert("model".to_owned(), model.into());
+    }
+    params
+}
+
+impl Body {
+    /// A body of these messages.
+    pub fn from_messages(messages: Option<&Vec<Json>>) -> Body {
+        let mut skeleton = messages.cloned().unwrap_or_default();
+        let mut texts = Vec::new();
+        for (at, message) in skeleton.iter_mut().enumerate() {
+            if let Some(content) = message.get_mut("content") {
+                take_texts(content, format!("messages[{at}].content"), &mut texts);
+            }
+        }
+        Body::Messages { skeleton, texts }
+    }
+
+    /// Whether a message has an object for its content, or is one itself.
+    pub fn has_content_objects(&self) -> bool {
+        let is_object = |message: &Json| {
+            message.get("role").is_none() || message.get("content").is_some_and(Json::is_object)
+        };
+        match self {
+            Body::Text(_) => false,
+            Body::Messages { skeleton, .. } => skeleton.iter().any(is_object),
+        }
+    }
+
+    /// The texts that must be rendered, in order.
+    pub fn texts(&self) -> &[TemplateText] {
+        match self {
+            Body::Text(text) => std::slice::from_ref(text),
+            Body::Messages { texts, .. } => texts,
+        }
+    }
+}
+
+/// Moves every string below `content` into `texts` and leaves an empty one in its place.
+fn take_texts(content: &mut Json, place: String, texts: &mut Vec<TemplateText>) {
+    if let Some(text) = from_template_string(content) {
+        texts.push(TemplateText { place, ..text });
+        *content = Json::String(String::new());
+        return;
+    }
+    match content {
+        Json::Array(items) => {
+            let items = items.iter_mut().enumerate();
+            items.for_each(|(at, item)| take_texts(item, format!("{place}[{at}]"), texts));
+        }
+        Json::Object(members) => {
+            let members = members.iter_mut();
+            members.for_each(|(name, member)| take_texts(member, format!("{place}.{name}"), texts));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Messages;
+    use super::*;
+    use serde_json::json;
+
+    fn prompt(document: Json) -> Prompt {
+        Prompt::from_document(Id::parse("x.y").unwrap(), Origin::Direct, document)
+    }
+
+    #[test]
+    fn every_string_in_a_parts_array_is_a_template_and_comes_back_in_its_place() {
+        let messages = json!([
+            {"role": "system", "content": "S"},
+            {"role": "user", "name": "n", "content": [
+                {"type": "text", "text": "T"},
+                {"type": "image_url", "image_url": {"url": "U", "detail": null}}
+            ]},
+            {"role": "assistant", "content": null}
+        ]);
+        let prompt = prompt(json!({"messages": messages}));
+        let Body::Messages { skeleton, texts } = &prompt.body else { panic!("messages") };
+        assert_eq!(texts[0].place, "messages[0].content");
+        assert_eq!(texts[4].place, "messages[1].content[1].image_url.url");
+        let texts: Vec<String> = texts.iter().map(|t| t.text.to_string()).collect();
+        assert_eq!(texts, ["S", "text", "T", "image_url", "U"]);
+        assert_eq!(skeleton[0]["content"], "");
+        assert_eq!(json!(Messages::new(&Arc::new(prompt.clone()), texts)), messages);
+    }
+
+    #[test]
+    fn prompt_is_an_alias_of_user_prompt() {
+        assert_eq!(prompt(json!({"prompt": "P"})).texts()[0].text.as_ref(), "P");
+        assert_eq!(prompt(json!({"userPrompt": "P"})).texts()[0].text.as_ref(), "P");
+    }
+
+    #[test]
+    fn a_text_from_a_file_remembers_the_file() {
+        let prompt = prompt(json!({"userPrompt": filled_in("prompts/x.jinja", "T")}));
+        assert_eq!(prompt.texts()[0].file.as_deref(), Some("prompts/x.jinja"));
+    }
+}

@@ -1,0 +1,154 @@
+//! What must hold for any input: no panic, no hang, no limit exceeded, and nothing that contradicts itself.
+
+use template::go::{
+    Context, ExecError, ExecOptions, Functions, MissingKey, Need, Outcome, ParseOptions, Set, Signature,
+    Unknown, Val,
+};
+use template::value::{Value, from_json};
+
+use crate::functions::CorpusFunctions;
+
+/// The limits of a run; small, so that what is wrong shows soon.
+const LIMITS: ExecOptions = ExecOptions {
+    missing_key: MissingKey::Default,
+    steps: 20_000,
+    recursion: 100,
+    output_bytes: 1 << 16,
+    scratch_bytes: 1 << 20,
+    deadline: None,
+};
+
+/// The corpus' functions, and those whose results are special.
+struct AllFunctions;
+
+impl Functions for AllFunctions {
+    fn signature(&self, name: &str) -> Option<Signature> {
+        match name {
+            "default" => Some(Signature { takes_missing: true, ..Signature::ANY }),
+            "later" | "gap" => Some(Signature::ANY),
+            _ => CorpusFunctions.signature(name),
+        }
+    }
+
+    fn call<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
+        match (name, args) {
+            ("default", [fallback, value]) if !value.is_true() => Outcome::Value(*fallback),
+            ("default", _) => Outcome::Value(args.last().copied().unwrap_or(Val::nil())),
+            ("later", _) => Outcome::Pending(0),
+            ("gap", _) => Outcome::Gap,
+            _ => CorpusFunctions.call(name, args, context),
+        }
+    }
+}
+
+fn is_function(name: &str) -> bool {
+    AllFunctions.signature(name).is_some()
+}
+
+fn takes_missing(name: &str) -> bool {
+    name == "default"
+}
+
+/// An input has no more parts than this; the last one has the rest.
+const MAX_PARTS: usize = 8;
+
+/// An input: flags in its first byte, then parts that zero bytes separate. What is no UTF-8 is replaced.
+struct Input {
+    flags: u8,
+    parts: Vec<String>,
+}
+
+impl Input {
+    fn new(bytes: &[u8]) -> Input {
+        let (flags, rest) = bytes.split_first().map_or((0, bytes), |(flags, rest)| (*flags, rest));
+        let parts =
+            rest.splitn(MAX_PARTS, |&byte| byte == 0).map(|part| String::from_utf8_lossy(part).into_owned());
+        Input { flags, parts: parts.collect() }
+    }
+
+    fn part(&self, at: usize) -> &str {
+        self.parts.get(at).map_or("", String::as_str)
+    }
+}
+
+/// Parses the parts, each as a template, and looks at what the set then holds.
+pub fn parse(bytes: &[u8]) {
+    let input = Input::new(bytes);
+    let unknown = [Unknown::Reject, Unknown::Accept, Unknown::AcceptWithArgument];
+    let unknown = unknown[usize::from(input.flags) % unknown.len()];
+    let options = ParseOptions { unknown, ..ParseOptions::new(&is_function) };
+    let mut set = Set::new();
+    for (at, text) in input.parts.iter().enumerate() {
+        let name = format!("t{at}");
+        let before = set.names().len();
+        match set.parse(&name, text, &options) {
+            Ok(()) => assert!(set.contains(&name)),
+            Err(error) => {
+                assert!(error.message.starts_with(&format!("template: {name}:{}: ", error.line)), "{error}");
+                assert!(error.line <= 1 + text.matches('\n').count(), "{error}");
+                assert_eq!(set.names().len(), before, "a text that is refused changes nothing");
+            }
+        }
+    }
+    for name in set.names() {
+        set.requires(name, &takes_missing);
+    }
+    assert!(set.undefined().iter().all(|name| !set.contains(name)));
+    set.functions();
+}
+
+/// Executes the first part over the second, which is JSON, with further templates in the others.
+pub fn execute(bytes: &[u8]) {
+    let input = Input::new(bytes);
+    let missing_key = [MissingKey::Default, MissingKey::Zero, MissingKey::Error, MissingKey::Strict];
+    let options = ExecOptions { missing_key: missing_key[usize::from(input.flags) % 4], ..LIMITS };
+    let Ok(data) = from_json(input.part(1).as_bytes()) else { return };
+    let mut set = Set::new();
+    let parsed = ParseOptions::new(&is_function);
+    for (at, text) in input.parts.iter().enumerate().filter(|(at, _)| *at != 1).rev() {
+        if set.parse(&format!("t{at}"), text, &parsed).is_err() {
+            return;
+        }
+    }
+    let (out, result) = run(&set, &data, &options);
+    assert!(out.len() <= options.output_bytes);
+    assert_eq!(run(&set, &data, &options), (out.clone(), result.clone()), "a run gives the same again");
+    match result {
+        Err(ExecError::Output { .. }) => assert_eq!(out.len(), options.output_bytes),
+        Err(ExecError::Missing(missing)) => {
+            assert_eq!(options.missing_key, MissingKey::Strict);
+            assert!(missing.iter().map(|miss| miss.path.len()).sum::<usize>() <= 4 * options.scratch_bytes);
+            let listed = set.requires("t0", &takes_missing).paths;
+            for miss in missing.iter().filter(|miss| !miss.path.starts_with("(an expression)")) {
+                assert!(is_listed(&miss.path, &listed), "{} is not in {listed:?}", miss.path);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn run(set: &Set, data: &Value, options: &ExecOptions) -> (Vec<u8>, Result<(), ExecError>) {
+    let mut out = Vec::new();
+    let result = set.execute("t0", data, &AllFunctions, options, &mut out);
+    (out, result)
+}
+
+/// Whether a path is in the list, or a place above it that is used as a whole; the positions of lists do not count.
+fn is_listed(path: &str, listed: &[Need]) -> bool {
+    let path = without_positions(path);
+    listed.iter().any(|need| {
+        let place = without_positions(&need.name);
+        let below = place.is_empty() || path.strip_prefix(&place).is_some_and(|rest| rest.starts_with('.'));
+        path == place || (below && (need.whole || need.dynamic))
+    })
+}
+
+/// The path with everything in brackets taken away.
+fn without_positions(path: &str) -> String {
+    let mut inside = false;
+    let outside = |c: &char| {
+        inside = (inside || *c == '[') && *c != ']';
+        !inside && *c != ']'
+    };
+    path.chars().filter(outside).collect()
+}

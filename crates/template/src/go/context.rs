@@ -1,0 +1,274 @@
+//! What a run has left to use up, and the place where it keeps the values that it makes.
+
+use std::cell::Cell;
+
+use typed_arena::Arena;
+
+use crate::value::{Map, Value};
+
+use super::call::Type;
+use super::fmt::{Printer, sprint};
+use super::missing::{Absent, Holder};
+use super::val::{Base, Dict, Slice, V, Val};
+
+/// Lists and maps made by functions may nest this deeply.
+const MAX_DEPTH: u16 = 500;
+
+/// Below this, 64-bit floats stand for every whole number.
+const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
+
+/// Everything that a run makes and that values may borrow.
+pub(super) struct Store<'a> {
+    bytes: Arena<Box<[u8]>>,
+    values: Arena<Value>,
+    items: Arena<Box<[Val<'a>]>>,
+    slices: Arena<Slice<'a>>,
+    dicts: Arena<Dict<'a>>,
+    absents: Arena<Absent<'a>>,
+}
+
+impl<'a> Store<'a> {
+    pub(super) fn new() -> Store<'a> {
+        Store {
+            bytes: Arena::with_capacity(0),
+            values: Arena::with_capacity(0),
+            items: Arena::with_capacity(0),
+            slices: Arena::with_capacity(0),
+            dicts: Arena::with_capacity(0),
+            absents: Arena::with_capacity(0),
+        }
+    }
+}
+
+/// Makes the values that functions return, and turns arguments into text, JSON or plain data.
+///
+/// ```
+/// use ai_prompt_template::go::{Context, Outcome, Val};
+///
+/// /// `summary LIST`: a map with the list's length and its elements as texts.
+/// fn summary<'a>(list: &Val<'a>, context: &Context<'a>) -> Outcome<'a> {
+///     let Some(len) = list.len() else { return Outcome::Error("needs a list".to_owned()) };
+///     let items = (0..len).filter_map(|at| list.item(at));
+///     let texts = items.map(|item| context.bytes(context.printed(&[item]))).collect();
+///     Outcome::Value(context.map(vec![
+///         (b"count".to_vec(), Val::int(len as i64)),
+///         (b"texts".to_vec(), context.list(texts)),
+///     ]))
+/// }
+/// ```
+///
+/// What it makes counts against the memory that the run may use; when that is used up, the run ends with
+/// [`ExecError::Scratch`](super::ExecError::Scratch) as soon as the function returns.
+pub struct Context<'a> {
+    store: &'a Store<'a>,
+    scratch: Cell<usize>,
+    exhausted: Cell<bool>,
+    /// Bytes that functions have gone through.
+    worked: Cell<usize>,
+    strict: bool,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(store: &'a Store<'a>, scratch: usize, strict: bool) -> Context<'a> {
+        Context {
+            store,
+            scratch: Cell::new(scratch),
+            exhausted: Cell::new(false),
+            worked: Cell::new(0),
+            strict,
+        }
+    }
+
+    /// The bytes that values made from now on may take.
+    pub fn scratch_left(&self) -> usize {
+        self.scratch.get()
+    }
+
+    /// Says that a function goes through so many bytes, so that the run looks at the clock in time.
+    pub fn work(&self, bytes: usize) {
+        self.worked.set(self.worked.get().saturating_add(bytes));
+    }
+
+    /// The bytes that functions have gone through since this was asked last.
+    pub(super) fn take_work(&self) -> usize {
+        self.worked.take()
+    }
+
+    /// Whether members that are not there are to be told from nil.
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// Whether something was made that is too large, or nests too deeply.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.exhausted.get()
+    }
+
+    pub(super) fn exhaust(&self) {
+        self.exhausted.set(true);
+    }
+
+    /// Counts bytes that were made.
+    pub(super) fn charge(&self, bytes: usize) {
+        match self.scratch.get().checked_sub(bytes) {
+            Some(left) => self.scratch.set(left),
+            None => self.exhaust(),
+        }
+    }
+
+    /// A string of any bytes.
+    pub fn bytes(&self, bytes: impl Into<Box<[u8]>>) -> Val<'a> {
+        let bytes = bytes.into();
+        self.charge(bytes.len() + 32);
+        Val::of(V::Str(self.store.bytes.alloc(bytes)))
+    }
+
+    /// A text.
+    pub fn text(&self, text: impl Into<String>) -> Val<'a> {
+        self.bytes(text.into().into_bytes())
+    }
+
+    /// Plain data, such as a tool's answer. Its numbers are floats, as all data numbers are.
+    pub fn value(&self, value: Value) -> Val<'a> {
+        self.charge(weight(&value));
+        Val::data(self.store.values.alloc(value))
+    }
+
+    /// The value as plain data, counted as made by the run: its parts may be shared, and be many when written out.
+    ///
+    /// Strings that are not UTF-8 get U+FFFD in place of what is broken. Whole numbers become integers, as JSON writes
+    /// them: all numbers of the data are floats here.
+    pub fn to_value(&self, value: &Val<'a>) -> Value {
+        self.charge(size_of::<Value>());
+        if self.is_exhausted() {
+            return Value::Null;
+        }
+        match value.v {
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => Value::Null,
+            V::Bool(value) => Value::Bool(value),
+            V::Int(n) => Value::Int(n),
+            V::Byte(n) => Value::Int(i64::from(n)),
+            V::Float(n) if n.fract() == 0.0 && n.abs() < EXACT_BELOW => Value::Int(n as i64),
+            V::Float(n) => Value::Float(n),
+            V::Complex(..) => Value::from(sprint(&[*value]).as_str()),
+            V::Str(bytes) => {
+                self.charge(bytes.len());
+                Value::from(String::from_utf8_lossy(bytes).as_ref())
+            }
+            V::List(list) => Value::List(list.clone()),
+            V::Slice(slice) => {
+                (0..slice.len).map(|at| self.to_value(&slice.get(at))).collect::<Vec<_>>().into()
+            }
+            V::Map(map) => Value::Map(map.clone()),
+            V::Dict(dict) => {
+                let entry = |(key, value): &(&[u8], Val<'a>)| {
+                    (String::from_utf8_lossy(key).as_ref().into(), self.to_value(value))
+                };
+                Value::from(Map::from_entries(dict.entries.iter().map(entry).collect()))
+            }
+        }
+    }
+
+    /// The text that `print` makes of the values, as far as the run may still make values.
+    pub fn printed(&self, values: &[Val<'a>]) -> Vec<u8> {
+        self.print_with(|printer| printer.print(values))
+    }
+
+    /// The JSON text that Go's `json.Marshal` makes of a value, as far as the run may still make values; `<`, `>` and
+    /// `&` are escaped as there, or left alone.
+    ///
+    /// # Errors
+    /// Go's message for a value that JSON does not know: a complex number, an infinity, or NaN.
+    pub fn json(&self, value: &Val<'a>, escape_html: bool) -> Result<Vec<u8>, String> {
+        let mut result = Ok(());
+        let text = self.print_with(|printer| result = printer.json(value, escape_html));
+        result.map(|()| text)
+    }
+
+    pub(super) fn print_with(&self, print: impl FnOnce(&mut Printer<'_>)) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out, self.scratch_left());
+        print(&mut printer);
+        if !printer.fitted() {
+            self.exhaust();
+        }
+        out
+    }
+
+    /// A list.
+    pub fn list(&self, items: Vec<Val<'a>>) -> Val<'a> {
+        self.charge(items.len() * size_of::<Val<'a>>() + 96);
+        let (len, depth) = (items.len(), deepest(items.iter()));
+        let items = items.into_iter().map(Val::boxed).collect();
+        let base = Base::Made(self.store.items.alloc(items));
+        let slice = self.store.slices.alloc(Slice { base, start: 0, len, cap: len });
+        self.nested(Val::of(V::Slice(slice)), depth)
+    }
+
+    /// A map of anything; of equal keys, the last one holds.
+    pub fn map(&self, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
+        self.map_of(Type::Any, entries)
+    }
+
+    /// A map whose members all have this type; of equal keys, the last one holds.
+    pub fn map_of(&self, of: Type, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
+        self.charge(entries.len() * (size_of::<Val<'a>>() + 16) + 64);
+        let depth = deepest(entries.iter().map(|(_, value)| value));
+        let mut kept: Vec<(&'a [u8], Val<'a>)> = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            let key = self.bytes(key).as_bytes().unwrap_or_default();
+            kept.push((key, if of == Type::Any { value.boxed() } else { value.unboxed() }));
+        }
+        kept.reverse();
+        kept.sort_by(|a, b| a.0.cmp(b.0));
+        kept.dedup_by(|later, first| later.0 == first.0);
+        let dict = self.store.dicts.alloc(Dict { entries: kept, of });
+        self.nested(Val::of(V::Dict(dict)), depth)
+    }
+
+    /// `value` as a list or map around things of this depth.
+    pub(super) fn nested(&self, mut value: Val<'a>, inner: u16) -> Val<'a> {
+        value.depth = inner.saturating_add(1);
+        if value.depth > MAX_DEPTH {
+            self.exhaust();
+            return Val::NONE;
+        }
+        value
+    }
+
+    pub(super) fn slice(&self, slice: Slice<'a>) -> Val<'a> {
+        self.charge(size_of::<Slice<'a>>());
+        Val::of(V::Slice(self.store.slices.alloc(slice)))
+    }
+
+    /// Gives bytes back that are no longer used.
+    pub(super) fn release(&self, bytes: usize) {
+        self.scratch.set(self.scratch.get().saturating_add(bytes));
+    }
+
+    /// The member `key` of what should have had it.
+    pub(super) fn absent(&self, of: Holder<'a>, key: &'a [u8]) -> Val<'a> {
+        if let Holder::Absent(outer) = of
+            && outer.is_deepest()
+        {
+            return Val::of(V::Absent(outer));
+        }
+        self.charge(size_of::<Absent<'a>>());
+        Val::of(V::Absent(self.store.absents.alloc(Absent::new(of, key))))
+    }
+}
+
+/// The greatest depth among `values`.
+pub(super) fn deepest<'v, 'a: 'v>(values: impl Iterator<Item = &'v Val<'a>>) -> u16 {
+    values.map(|value| value.depth).max().unwrap_or(0)
+}
+
+/// About how many bytes a value takes that nobody else holds: only its outer level is looked at.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Str(text) => text.len() + 64,
+        Value::List(list) => list.len() * size_of::<Value>() + 64,
+        Value::Map(map) => map.len() * 2 * size_of::<Value>() + 64,
+        _ => 64,
+    }
+}

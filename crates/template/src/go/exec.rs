@@ -1,0 +1,342 @@
+//! Runs templates: statements, with a stack of their own in place of the thread's.
+
+use std::slice::Iter;
+use std::time::Instant;
+
+use crate::value::Value;
+
+use super::ast::{At, Branch, BranchKind, Invoke, List, Node, Pipe, ROOT, Tree, VariableId};
+use super::budget::Budget;
+use super::call::Functions;
+use super::context::{Context, Store};
+use super::error::ExecError;
+use super::fmt::Printer;
+use super::missing::Misses;
+use super::quote::quoted;
+use super::range::Loop;
+use super::set::Set;
+use super::val::{V, Val};
+
+/// What `.field` gives where a map has no such member.
+///
+/// ```
+/// use ai_prompt_template::go::{ExecOptions, MissingKey, NoFunctions, ParseOptions, Set};
+/// use ai_prompt_template::value::from_json;
+///
+/// let mut set = Set::new();
+/// set.parse("t", "{{.user.name}}", &ParseOptions::default())?;
+/// let data = from_json(b"{}")?;
+/// let run = |missing_key| {
+///     let options = ExecOptions { missing_key, ..ExecOptions::default() };
+///     let mut out = Vec::new();
+///     let result = set.execute("t", &data, &NoFunctions, &options, &mut out);
+///     result.map(|()| out).map_err(|error| error.to_string())
+/// };
+/// let at = r#"template: t:1:7: executing "t" at <.user.name>: "#;
+/// assert_eq!(run(MissingKey::Default), Ok(b"<no value>".to_vec()));
+/// assert_eq!(run(MissingKey::Zero), Err(format!("{at}nil pointer evaluating interface {{}}.name")));
+/// assert_eq!(run(MissingKey::Error), Err(format!(r#"{at}map has no entry for key "user""#)));
+/// assert_eq!(run(MissingKey::Strict), Err("missing: user.name".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MissingKey {
+    /// Nothing, which prints as `<no value>` (Go's `default` and `invalid`).
+    #[default]
+    Default,
+    /// The zero value of the map's elements, nil (Go's `zero`).
+    Zero,
+    /// The run fails (Go's `error`).
+    Error,
+    /// As with `Error`, but the run goes on, and reports everything that it needed and that was not there.
+    Strict,
+}
+
+/// How a template is run, and what it may use up.
+#[derive(Debug, Clone, Copy)]
+pub struct ExecOptions {
+    /// What to do about members that are not there.
+    pub missing_key: MissingKey,
+    /// Statements, commands, arguments and rounds of loops.
+    pub steps: u64,
+    /// Depth of templates that call templates.
+    pub recursion: usize,
+    /// Bytes of output.
+    pub output_bytes: usize,
+    /// Bytes of all values that the run makes on its way, those included that it no longer needs.
+    pub scratch_bytes: usize,
+    /// When the run must have ended; the clock is looked at every 256 steps, and sooner when they are long.
+    pub deadline: Option<Instant>,
+}
+
+impl Default for ExecOptions {
+    fn default() -> ExecOptions {
+        ExecOptions {
+            missing_key: MissingKey::Default,
+            steps: 10_000_000,
+            recursion: 1_000,
+            output_bytes: 4 << 20,
+            scratch_bytes: 64 << 20,
+            deadline: None,
+        }
+    }
+}
+
+/// Why a run stops; big, and rare.
+pub(super) type Stop = Box<ExecError>;
+
+/// A run of a template.
+pub(super) struct Machine<'a, 'o> {
+    set: &'a Set,
+    pub(super) functions: &'a dyn Functions,
+    pub(super) options: &'a ExecOptions,
+    pub(super) budget: Budget,
+    pub(super) context: Context<'a>,
+    pub(super) misses: Misses<'a>,
+    pub(super) variables: Vec<(VariableId, Val<'a>)>,
+    /// Where the variables of the running template begin.
+    pub(super) base: usize,
+    /// Arguments of the calls under way.
+    pub(super) arguments: Vec<Val<'a>>,
+    /// The part of the tree that is being evaluated.
+    pub(super) at: Option<At<'a>>,
+    pub(super) tree: &'a Tree,
+    depth: usize,
+    pub(super) frames: Vec<Frame<'a>>,
+    out: &'o mut Vec<u8>,
+    out_limit: usize,
+    /// A function was called whose result is not known yet.
+    pub(super) pending: bool,
+}
+
+/// What goes on when the statements that are running are done.
+pub(super) enum Frame<'a> {
+    Body(Body<'a>),
+    Loop(Box<Loop<'a>>),
+    /// The loop whose `else` is running, which leaves so many variables.
+    Else {
+        outer: usize,
+    },
+    /// The template that called the one that is running.
+    Caller {
+        tree: &'a Tree,
+        base: usize,
+    },
+}
+
+/// Statements under way.
+#[derive(Clone)]
+pub(super) struct Body<'a> {
+    pub(super) nodes: Iter<'a, Node>,
+    pub(super) dot: Val<'a>,
+    /// The variables that will be left.
+    pub(super) mark: usize,
+}
+
+impl Set {
+    /// Runs the template `name` with `data` as its dot and appends what it prints to `out`.
+    ///
+    /// # Errors
+    /// Whatever ends the run early; what was printed before that is in `out`.
+    pub fn execute(
+        &self,
+        name: &str,
+        data: &Value,
+        functions: &dyn Functions,
+        options: &ExecOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ExecError> {
+        let Some(tree) = self.tree(name) else {
+            let (name, main) = (quoted(name), quoted(self.main()));
+            let message = format!("template: no template {name} associated with template {main}");
+            return Err(ExecError::NoTemplate { message });
+        };
+        let strict = options.missing_key == MissingKey::Strict;
+        let store = Store::new();
+        let context = Context::new(&store, options.scratch_bytes, strict);
+        let out_limit = out.len().saturating_add(options.output_bytes);
+        let mut machine = Machine {
+            set: self,
+            functions,
+            options,
+            budget: Budget::new(options),
+            context,
+            misses: Misses::default(),
+            variables: Vec::with_capacity(8),
+            base: 0,
+            arguments: Vec::with_capacity(8),
+            at: None,
+            tree,
+            depth: 0,
+            frames: Vec::with_capacity(8),
+            out,
+            out_limit,
+            pending: false,
+        };
+        let result = machine.run(Val::data(data).unboxed());
+        let misses = machine.misses;
+        match result {
+            Err(stop) if !hides_misses(&stop) => Err(*stop),
+            _ if !misses.is_empty() => Err(ExecError::Missing(misses.finish(data))),
+            Err(stop) => Err(*stop),
+            Ok(()) if machine.pending => Err(ExecError::Pending { needed: None }),
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// Whether the error may come from a value that is not there, which then is what should be reported.
+fn hides_misses(error: &ExecError) -> bool {
+    matches!(error, ExecError::Failed { .. } | ExecError::Recursion { .. } | ExecError::Pending { .. })
+}
+
+impl<'a> Machine<'a, '_> {
+    fn run(&mut self, dot: Val<'a>) -> Result<(), Stop> {
+        self.variables.push((ROOT, dot));
+        let mut body = Body { nodes: self.tree.root.iter(), dot, mark: 0 };
+        loop {
+            let Some(node) = body.nodes.next() else {
+                self.variables.truncate(body.mark);
+                match self.resume(&mut body)? {
+                    true => continue,
+                    false => return Ok(()),
+                }
+            };
+            self.budget.step()?;
+            match node {
+                Node::Text { start, end } => self.text(*start, *end)?,
+                Node::Action(pipe) => match self.glance(&body.dot, pipe) {
+                    Some((Value::Str(text), _)) => self.write(text.as_bytes())?,
+                    Some((value, _)) => self.print(Val::data(value).unboxed())?,
+                    None => self.action(body.dot, pipe)?,
+                },
+                Node::Branch(branch) => self.branch(branch, &mut body)?,
+                Node::Template(invoke) => self.invoke(invoke, &mut body)?,
+                Node::Break => self.leave_loop(true, &mut body),
+                Node::Continue => self.leave_loop(false, &mut body),
+            }
+        }
+    }
+
+    /// Lets `body` be what goes on after some statements are done; false if there is nothing more to run.
+    fn resume(&mut self, body: &mut Body<'a>) -> Result<bool, Stop> {
+        while let Some(frame) = self.frames.pop() {
+            match frame {
+                Frame::Body(outer) => {
+                    *body = outer;
+                    return Ok(true);
+                }
+                Frame::Loop(mut rounds) => {
+                    if self.round(&mut rounds, body)? {
+                        self.frames.push(Frame::Loop(rounds));
+                        return Ok(true);
+                    }
+                    self.variables.truncate(rounds.outer);
+                }
+                Frame::Else { .. } => {}
+                Frame::Caller { tree, base } => {
+                    (self.tree, self.base) = (tree, base);
+                    self.depth -= 1;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn action(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<(), Stop> {
+        let value = self.commands(&dot, pipe)?;
+        if pipe.decl.is_empty() {
+            self.at = Some(pipe.lone_operand().map_or(At::Pipe(pipe), At::Expr));
+            self.print(value)?;
+        }
+        Ok(())
+    }
+
+    /// Starts a branch: lets `body` be the statements to run now, if there are any.
+    fn branch(&mut self, branch: &'a Branch, body: &mut Body<'a>) -> Result<(), Stop> {
+        let mark = self.variables.len();
+        let value = self.pipe(&body.dot, &branch.pipe)?;
+        self.settled(value)?;
+        if branch.kind == BranchKind::Range {
+            return self.range(branch, value, mark, body);
+        }
+        match (value.is_true(), &branch.else_list) {
+            (true, _) if branch.kind == BranchKind::With => self.nest(&branch.list, value, mark, body),
+            (true, _) => self.nest(&branch.list, body.dot, mark, body),
+            (false, Some(list)) => self.nest(list, body.dot, mark, body),
+            (false, None) => self.variables.truncate(mark),
+        }
+        Ok(())
+    }
+
+    /// Lets `body` be the statements `list`, and go on as it was after them.
+    pub(super) fn nest(&mut self, list: &'a List, dot: Val<'a>, mark: usize, body: &mut Body<'a>) {
+        let inner = Body { nodes: list.iter(), dot, mark };
+        self.frames.push(Frame::Body(std::mem::replace(body, inner)));
+    }
+
+    /// Makes the template that `{{template}}` calls the running one, with variables of its own.
+    fn invoke(&mut self, invoke: &'a Invoke, body: &mut Body<'a>) -> Result<(), Stop> {
+        self.at = Some(At::Invoke(invoke));
+        let Some(tree) = self.set.tree(&invoke.name) else {
+            return Err(self.fail("template %q not defined", &[Val::text(&invoke.name)]));
+        };
+        let limit = self.options.recursion;
+        if self.depth == limit {
+            let format = format!("exceeded maximum template depth ({limit})");
+            let (message, place) = self.message(&format, &[]);
+            return Err(Box::new(ExecError::Recursion { message, place, limit }));
+        }
+        let dot = match &invoke.pipe {
+            Some(pipe) => self.pipe(&body.dot, pipe)?,
+            None => Val::NONE,
+        };
+        // The variables of the pipeline belong to the caller, below the template's own.
+        let mark = self.variables.len();
+        self.nest(&tree.root, dot, mark, body);
+        self.frames.push(Frame::Caller { tree: self.tree, base: self.base });
+        (self.tree, self.base) = (tree, mark);
+        self.variables.push((ROOT, dot));
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn text(&mut self, start: u32, end: u32) -> Result<(), Stop> {
+        let tree = self.tree;
+        let text = tree.source.text.as_bytes().get(start as usize..end as usize).unwrap_or_default();
+        self.write(text)
+    }
+
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        let room = self.out_limit.saturating_sub(self.out.len());
+        if bytes.len() <= room {
+            self.out.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.out.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        Err(self.too_long())
+    }
+
+    fn too_long(&self) -> Stop {
+        Box::new(ExecError::Output { limit: self.options.output_bytes })
+    }
+
+    /// Prints the value of an action.
+    fn print(&mut self, value: Val<'a>) -> Result<(), Stop> {
+        match value.v {
+            V::None => self.write(b"<no value>"),
+            V::Str(bytes) => self.write(bytes),
+            V::Gap | V::Pending(_) => Ok(()),
+            V::Absent(absent) => self.miss(absent),
+            _ => {
+                let before = self.out.len();
+                let mut printer = Printer::new(self.out, self.out_limit);
+                printer.print(&[value]);
+                let fitted = printer.fitted();
+                self.budget.spend((self.out.len() - before) / 64)?;
+                if fitted { Ok(()) } else { Err(self.too_long()) }
+            }
+        }
+    }
+}

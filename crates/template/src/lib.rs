@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::dbg_macro
+    )
+)]
+
+#[cfg(feature = "jinja")]
+mod contract;
+#[cfg(feature = "jinja")]
+mod dispatch;
+pub mod go;
+#[cfg(feature = "jinja")]
+mod go_prompt;
+#[cfg(feature = "jinja")]
+pub mod jinja;
+#[cfg(feature = "jinja")]
+mod service_functions;
+pub mod value;
+
+#[cfg(feature = "jinja")]
+pub use contract::*;
+#[cfg(feature = "jinja")]
+pub use dispatch::{Around, Template, detect};

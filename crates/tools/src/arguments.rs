@@ -1,0 +1,140 @@
+//! From the arguments that a template wrote to the object that a tool takes.
+
+use std::collections::HashSet;
+
+use serde_json::Value as Json;
+
+use super::error::ToolError;
+use base::model::with_defaults;
+use base::schema::{Effort, InvalidSchema, Schema, in_words};
+use template::value::{Map, SmolStr, Value};
+
+/// What a tool's `parameters` say about its arguments.
+#[derive(Debug)]
+pub(super) struct Parameters {
+    /// The members by the order of the document, which is that of positional arguments.
+    names: Vec<SmolStr>,
+    schema: Option<(Json, Schema)>,
+}
+
+impl Parameters {
+    /// Reads the `parameters` of a tool's document.
+    ///
+    /// # Errors
+    /// If they are no JSON Schema.
+    pub fn new(document: Option<&Json>) -> Result<Parameters, InvalidSchema> {
+        let properties = document.and_then(|schema| schema.get("properties")?.as_object());
+        let names = properties.into_iter().flat_map(|members| members.keys().map(SmolStr::new)).collect();
+        let schema = document.map(|schema| Ok((schema.clone(), Schema::compile(schema)?))).transpose()?;
+        Ok(Parameters { names, schema })
+    }
+
+    /// The arguments by name, with defaults, as the tool takes them; and the same as JSON.
+    ///
+    /// # Errors
+    /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema;
+    /// [`ToolError::Effort`] if telling takes more than `effort`.
+    pub fn bind(
+        &self,
+        positional: &[Value],
+        named: &[(String, Value)],
+        effort: Effort,
+    ) -> Result<(Value, Json), ToolError> {
+        match (positional, named) {
+            ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.checked(object.clone(), effort),
+            ([object @ Value::Map(_)], []) => match self.checked(object.clone(), effort) {
+                Err(ToolError::Arguments { .. }) => self.checked(self.object(positional, named)?, effort),
+                done => done,
+            },
+            _ => self.object(positional, named).and_then(|object| self.checked(object, effort)),
+        }
+    }
+
+    fn object(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, ToolError> {
+        if positional.len() > self.names.len() {
+            let (most, given) = (self.names.len(), positional.len());
+            let message = format!("it takes at most {most} positional arguments, and got {given}");
+            return Err(ToolError::Arguments { message });
+        }
+        let mut members: Vec<(SmolStr, Value)> =
+            self.names.iter().cloned().zip(positional.iter().cloned()).collect();
+        let mut given: HashSet<SmolStr> = members.iter().map(|(name, _)| name.clone()).collect();
+        for (name, value) in named {
+            if !given.insert(SmolStr::new(name)) {
+                return Err(ToolError::Arguments { message: format!("`{name}` is given twice") });
+            }
+            members.push((SmolStr::new(name), value.clone()));
+        }
+        Ok(Value::from(Map::from_entries(members)))
+    }
+
+    fn checked(&self, object: Value, effort: Effort) -> Result<(Value, Json), ToolError> {
+        let Some((document, schema)) = &self.schema else {
+            let json = object.to_json();
+            return Ok((object, json));
+        };
+        let object = with_defaults(document, object);
+        let json = object.to_json();
+        match schema.check(&json, effort) {
+            Ok(none) if none.is_empty() => Ok((object, json)),
+            Ok(violations) => Err(ToolError::Arguments { message: in_words(&violations) }),
+            Err(too_long) => Err(ToolError::Effort { message: too_long.to_string() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn bind(schema: Json, positional: Json, named: Json) -> Result<Json, String> {
+        let parameters = Parameters::new(Some(&schema)).unwrap();
+        let positional: Vec<Value> =
+            positional.as_array().unwrap().iter().map(|value| Value::from(value.clone())).collect();
+        let named: Vec<(String, Value)> = named
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, value)| (name.clone(), Value::from(value.clone())))
+            .collect();
+        parameters
+            .bind(&positional, &named, Effort::SERVING)
+            .map(|(_, json)| json)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn arguments_find_their_names() {
+        let two =
+            json!({"properties": {"text": {"type": "string"}, "to": {"type": "string", "default": "en"}}});
+        let one = json!({"properties": {"text": {}}, "additionalProperties": false});
+        for (schema, positional, named, bound) in [
+            (&two, json!(["a", "b"]), json!({}), json!({"text": "a", "to": "b"})),
+            (&two, json!(["a"]), json!({}), json!({"text": "a", "to": "en"})),
+            (&two, json!(["a"]), json!({"to": "fr"}), json!({"text": "a", "to": "fr"})),
+            (&two, json!([{"to": "fr"}]), json!({}), json!({"to": "fr"})),
+            (&two, json!([]), json!({}), json!({"to": "en"})),
+            (&one, json!([{"text": 1}]), json!({}), json!({"text": 1})),
+            (&one, json!([{"other": 1}]), json!({}), json!({"text": {"other": 1}})),
+        ] {
+            let result = bind(schema.clone(), positional.clone(), named.clone());
+            assert_eq!(result, Ok(bound), "{positional} {named}");
+        }
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_are_refused_and_not_repeated() {
+        let schema = json!({"properties": {"text": {"type": "string"}}, "required": ["text"]});
+        for (positional, named, reason) in [
+            (json!(["a", "b"]), json!({}), "at most 1 positional arguments, and got 2"),
+            (json!(["a"]), json!({"text": "b"}), "`text` is given twice"),
+            (json!([1234567]), json!({}), "string"),
+            (json!([]), json!({}), "required"),
+            (json!([{"other": 1}]), json!({}), "/text"),
+        ] {
+            let error = bind(schema.clone(), positional.clone(), named).unwrap_err();
+            assert!(error.contains(reason) && !error.contains("1234567"), "{positional}: {error}");
+        }
+    }
+}

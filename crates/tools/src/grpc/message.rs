@@ -1,0 +1,98 @@
+//! JSON to protobuf and back, by the canonical mapping.
+
+use std::io;
+
+use prost_reflect::prost::Message;
+use prost_reflect::prost::bytes::Bytes;
+use prost_reflect::{DynamicMessage, MessageDescriptor, SerializeOptions};
+use serde_json::Value as Json;
+use serde_path_to_error::{Deserializer, Track};
+
+use super::failure::guarded;
+use crate::error::ToolError;
+use base::outbound::quoted;
+
+/// How deep arguments may nest; servers read messages no deeper.
+const DEPTH: usize = 100;
+
+/// Fields with default values are there, so that templates find them.
+const WITH_DEFAULTS: SerializeOptions = SerializeOptions::new().skip_default_fields(false);
+
+/// The message of this type that an object describes.
+pub(super) fn encode(kind: MessageDescriptor, object: &Json) -> Result<Bytes, ToolError> {
+    if nests_deeper(object, DEPTH) {
+        return Err(ToolError::Arguments { message: format!("they nest deeper than {DEPTH}") });
+    }
+    guarded(|| {
+        let mut track = Track::new();
+        let message = DynamicMessage::deserialize(kind, Deserializer::new(object, &mut track));
+        match message {
+            Ok(message) => Ok(Bytes::from(message.encode_to_vec())),
+            Err(error) => Err(unfit(&track.path().to_string(), &error.to_string())),
+        }
+    })
+}
+
+fn nests_deeper(value: &Json, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return true };
+    match value {
+        Json::Array(items) => items.iter().any(|item| nests_deeper(item, depth)),
+        Json::Object(members) => members.values().any(|member| nests_deeper(member, depth)),
+        _ => false,
+    }
+}
+
+/// Says where the arguments do not fit, and what belongs there, without what is there.
+fn unfit(path: &str, error: &str) -> ToolError {
+    let why = match error.rsplit_once(", expected ") {
+        _ if error.starts_with("unrecognized enum value") => "there is no such value of the enum".to_owned(),
+        Some((_, expected)) => format!("expected {expected}"),
+        None => error.to_owned(),
+    };
+    let message = if path == "." { why } else { format!("`{path}`: {why}") };
+    ToolError::Arguments { message: quoted(&message) }
+}
+
+/// The JSON of an encoded message of this type, which may have `limit` bytes as a text.
+pub(super) fn decode(kind: MessageDescriptor, encoded: Bytes, limit: usize) -> Result<Json, ToolError> {
+    guarded(|| {
+        let message =
+            DynamicMessage::decode(kind, encoded).map_err(|error| unreadable(&error.to_string()))?;
+        let mut text = Text { bytes: Vec::new(), limit };
+        let mut serializer = serde_json::Serializer::new(&mut text);
+        let written = message.serialize_with_options(&mut serializer, &WITH_DEFAULTS);
+        written.map_err(|error| match error.is_io() {
+            true => ToolError::Answer { message: format!("it is longer than {limit} bytes as JSON") },
+            false => unreadable(&error.to_string()),
+        })?;
+        let mut json: Json =
+            serde_json::from_slice(&text.bytes).map_err(|error| unreadable(&error.to_string()))?;
+        // The entries of protobuf's maps come in no order.
+        json.sort_all_objects();
+        Ok(json)
+    })
+}
+
+fn unreadable(why: &str) -> ToolError {
+    ToolError::Answer { message: quoted(&format!("it cannot be read: {why}")) }
+}
+
+/// A text that does not grow beyond a limit: a few bytes of protobuf can stand for many fields with default values.
+struct Text {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl io::Write for Text {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + more.len() > self.limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

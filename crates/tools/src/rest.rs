@@ -1,0 +1,275 @@
+//! REST tools: arguments into path, query or body; the answer as a value.
+
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use reqwest::{Response, Url};
+use serde_json::Value as Json;
+
+use super::aside::{LARGE_BYTES, aside};
+use super::client::{Clients, failure};
+use super::error::ToolError;
+use super::gate::Gate;
+use super::modules::Target;
+use base::outbound::{HEARD_BYTES, heard, quoted};
+use template::value::{Value, from_json};
+
+/// How many redirects are followed.
+const REDIRECTS_MAX: usize = 3;
+
+/// Everything but what RFC 3986 calls unreserved.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Sends requests.
+#[derive(Debug)]
+pub(super) struct Rest {
+    clients: Clients,
+    gate: Gate,
+    answer_bytes: usize,
+}
+
+/// An argument with its name.
+type Named<'v> = (&'v str, &'v Value);
+
+/// A request under way: redirects change it.
+struct Request {
+    url: Url,
+    method: Method,
+    headers: HeaderMap,
+    body: Option<Vec<u8>>,
+}
+
+/// The address with the arguments that it names in braces, percent-encoded, and the arguments that it does not name.
+///
+/// # Errors
+/// [`ToolError::Arguments`] for an argument that is not there, or cannot stand in an address.
+pub(super) fn fill<'v>(address: &str, arguments: &'v Value) -> Result<(String, Vec<Named<'v>>), ToolError> {
+    let wrong = |message: String| ToolError::Arguments { message };
+    let mut rest: Vec<Named<'v>> = arguments
+        .as_map()
+        .into_iter()
+        .flat_map(|map| map.iter())
+        .map(|(name, value)| (name.as_str(), value))
+        .collect();
+    let mut filled = String::with_capacity(address.len());
+    let mut used = Vec::new();
+    let mut left = address;
+    while let Some((before, (name, after))) =
+        left.split_once('{').and_then(|(a, b)| Some((a, b.split_once('}')?)))
+    {
+        let value = rest.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        let value = value.ok_or_else(|| wrong(format!("the URL needs `{name}`, which is not given")))?;
+        let text = plain(value)
+            .ok_or_else(|| wrong(format!("`{name}` stands in the URL, and is no text or number")))?;
+        filled.push_str(before);
+        if matches!(text.as_str(), "" | "." | "..") && !filled.contains('?') {
+            return Err(wrong(format!("`{name}` stands in the path, where it cannot be empty, `.` or `..`")));
+        }
+        filled.extend(percent_encode(text.as_bytes(), RESERVED));
+        used.push(name);
+        left = after;
+    }
+    filled.push_str(left);
+    rest.retain(|(name, _)| !used.contains(name));
+    Ok((filled, rest))
+}
+
+/// A value as the text of an address: that of a text, a number or a truth value.
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::Str(text) => Some(text.to_string()),
+        Value::Null | Value::List(_) | Value::Map(_) => None,
+        scalar => Some(scalar.to_json().to_string()),
+    }
+}
+
+impl Rest {
+    /// Sends requests to where `gate` allows, and reads answers of up to `answer_bytes`.
+    pub fn new(gate: Gate, answer_bytes: usize) -> Rest {
+        Rest { clients: Clients::new(gate.clone()), gate, answer_bytes }
+    }
+
+    /// Sends `arguments` to a target with a method: in the query of `GET` and `DELETE`, as a JSON body else.
+    ///
+    /// # Errors
+    /// [`ToolError`], with the beginning of an answer that is no success.
+    pub async fn call(
+        &self,
+        target: Target,
+        method: &Method,
+        arguments: &[Named<'_>],
+        trace: &HeaderMap,
+    ) -> Result<Value, ToolError> {
+        let Target { mut url, headers } = target;
+        let mut body = None;
+        if *method == Method::GET || *method == Method::DELETE {
+            into_query(&mut url, arguments);
+        } else {
+            let object = arguments.iter().map(|(name, value)| ((*name).to_owned(), value.to_json()));
+            body = Some(Json::Object(object.collect()).to_string().into_bytes());
+        }
+        let mut request = Request { url, method: method.clone(), headers, body };
+        for _ in 0..=REDIRECTS_MAX {
+            let response = self.send(&request, trace).await?;
+            match redirected(&request, &response)? {
+                Some(next) => request = next,
+                None => return self.read(response).await,
+            }
+        }
+        Err(ToolError::Answer { message: format!("it redirects more than {REDIRECTS_MAX} times") })
+    }
+
+    async fn send(&self, request: &Request, trace: &HeaderMap) -> Result<Response, ToolError> {
+        self.gate.check(&request.url)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/*;q=0.9, */*;q=0.1"));
+        if request.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let client = self.clients.get()?;
+        let mut outgoing = client.request(request.method.clone(), request.url.clone()).headers(headers);
+        // What the settings say of a module wins.
+        outgoing = outgoing.headers(trace.clone()).headers(request.headers.clone());
+        if let Some(body) = &request.body {
+            outgoing = outgoing.body(body.clone());
+        }
+        outgoing.send().await.map_err(|error| failure(&error))
+    }
+
+    async fn read(&self, response: Response) -> Result<Value, ToolError> {
+        let status = response.status();
+        if !status.is_success() {
+            let message = quoted(&String::from_utf8_lossy(&heard(response, HEARD_BYTES).await));
+            return Err(ToolError::Failed { status: status.to_string(), message });
+        }
+        let is_json = declares_json(response.headers());
+        let bytes = self.body(response).await?;
+        match is_json && !bytes.is_empty() {
+            true => value_of(bytes).await,
+            false => text_of(bytes),
+        }
+    }
+
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, ToolError> {
+        let limit = self.answer_bytes;
+        let too_long = || ToolError::Answer { message: format!("it is longer than {limit} bytes") };
+        if response.content_length().is_some_and(|bytes| bytes > limit as u64) {
+            return Err(too_long());
+        }
+        let mut bytes = Vec::new();
+        let broke_off = |_| ToolError::Answer { message: "it broke off before its end".into() };
+        while let Some(chunk) = response.chunk().await.map_err(broke_off)? {
+            if bytes.len() + chunk.len() > limit {
+                return Err(too_long());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Arrays repeat the name; an object is written as JSON; null is left out.
+fn into_query(url: &mut Url, arguments: &[Named<'_>]) {
+    if arguments.is_empty() {
+        return;
+    }
+    let mut query = url.query_pairs_mut();
+    for (name, value) in arguments {
+        let items = match value {
+            Value::List(items) => items.iter().collect(),
+            value => vec![*value],
+        };
+        for item in items.into_iter().filter(|item| **item != Value::Null) {
+            query.append_pair(name, &plain(item).unwrap_or_else(|| item.to_json().to_string()));
+        }
+    }
+}
+
+/// The request that a redirect asks for. Headers of the settings do not go to another host.
+fn redirected(request: &Request, response: &Response) -> Result<Option<Request>, ToolError> {
+    let Some(location) = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())
+    else {
+        return Ok(None);
+    };
+    let target = location.to_str().ok().and_then(|location| request.url.join(location).ok());
+    let url = target.ok_or_else(|| ToolError::Answer { message: "it redirects to what is no URL".into() })?;
+    let same_origin = url.origin() == request.url.origin();
+    let becomes_get = match response.status() {
+        StatusCode::SEE_OTHER => true,
+        StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => request.method == Method::POST,
+        _ => false,
+    };
+    Ok(Some(Request {
+        url,
+        method: if becomes_get { Method::GET } else { request.method.clone() },
+        headers: if same_origin { request.headers.clone() } else { HeaderMap::new() },
+        body: request.body.clone().filter(|_| !becomes_get),
+    }))
+}
+
+fn declares_json(headers: &HeaderMap) -> bool {
+    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json" || essence.ends_with("+json")
+}
+
+async fn value_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
+    let invalid = |error| ToolError::Answer { message: format!("it is not valid JSON: {error}") };
+    let is_large = bytes.len() > LARGE_BYTES;
+    let parse = move || {
+        // RFC 8259, section 8.1: a byte order mark may be ignored.
+        from_json(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).map_err(invalid)
+    };
+    if is_large { aside(parse).await } else { parse() }
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| ToolError::Answer { message: "it is neither JSON nor UTF-8 text".into() })?;
+    Ok(Value::from(text.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_in_the_address_are_encoded_and_not_sent_again() {
+        let arguments = Value::from(json!({"repo": "a/b c?", "n": 7, "x": true}));
+        let (address, rest) = fill("http://h/{repo}/issues/{n}?q={repo}", &arguments).unwrap();
+        assert_eq!(address, "http://h/a%2Fb%20c%3F/issues/7?q=a%2Fb%20c%3F");
+        assert_eq!(rest.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["x"]);
+    }
+
+    #[test]
+    fn arguments_cannot_climb_out_of_the_address() {
+        for (address, arguments) in [
+            ("http://h/a/{x}/b", json!({"x": ".."})),
+            ("http://h/a/{x}/b", json!({"x": "."})),
+            ("http://h/a/{x}/b", json!({"x": ""})),
+            ("http://h/a/{x}/b", json!({"x": [1]})),
+            ("http://h/a/{x}/b", json!({"x": null})),
+            ("http://h/a/{x}/b", json!({})),
+            ("http://h/{x}?q=1", json!({"x": ".."})),
+        ] {
+            let value = Value::from(arguments.clone());
+            let result = fill(address, &value);
+            assert!(matches!(result, Err(ToolError::Arguments { .. })), "{arguments}");
+        }
+        let empty = Value::from(json!({"x": ""}));
+        assert_eq!(fill("http://h/a?q={x}&r=1", &empty).unwrap().0, "http://h/a?q=&r=1");
+        let arguments = Value::from(json!({"x": "../..%2e"}));
+        let (address, _) = fill("http://h/a/{x}/b", &arguments).unwrap();
+        assert_eq!(Url::parse(&address).unwrap().path(), "/a/..%2F..%252e/b");
+    }
+
+    #[test]
+    fn lists_repeat_their_name_in_the_query() {
+        let arguments = Value::from(json!({"tag": ["a b", 2, null], "o": {"k": 1}, "none": null}));
+        let (_, rest) = fill("", &arguments).unwrap();
+        let mut url = Url::parse("http://h/p?fixed=1").unwrap();
+        into_query(&mut url, &rest);
+        assert_eq!(url.query(), Some("fixed=1&tag=a+b&tag=2&o=%7B%22k%22%3A1%7D"));
+    }
+}
