@@ -262,7 +262,8 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<schema::Violation>
         without_nulls(json);
     }
     let document = schema::document(kind.noun()).and_then(|document| document.schema.as_ref());
-    let mut violations = document.map_or_else(Vec::new, |schema| schema.violations(json, Effort::SERVING));
+    let mut violations =
+        document.map_or_else(Vec::new, |schema| schema.violations(&Value::from(&*json), Effort::SERVING));
     match kind {
         DocumentKind::Prompt => file_references(json, "", &mut violations),
         DocumentKind::Extension => {
@@ -272,7 +273,7 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<schema::Violation>
             }
         }
         DocumentKind::Tool => violations.extend(["parameters", "returns"].iter().filter_map(|member| {
-            let fault = schema::Schema::<Json>::compile(json.get(member)?).err()?;
+            let fault = schema::Schema::compile(json.get(member)?).err()?;
             Some(schema::Violation { path: format!("/{member}"), message: fault.to_string(), missing: None })
         })),
         DocumentKind::Environ => {}

@@ -106,12 +106,13 @@ impl Pipeline {
                 .add(format!("{path}/schema"), format!("at most {SCHEMAS_MAX} inputs can have a schema"));
         }
         match Schema::compile(schema) {
-            Ok(schema) => schema.violations(input, Effort::POOL.shared_by(self.inputs)).into_iter().for_each(
-                |violation| {
+            Ok(schema) => schema
+                .violations(&input.into(), Effort::POOL.shared_by(self.inputs))
+                .into_iter()
+                .for_each(|violation| {
                     let path = format!("{path}/input{}", violation.path);
                     self.faults.add_violation(Violation { path, ..violation });
-                },
-            ),
+                }),
             Err(error) => self.faults.add(format!("{path}/schema"), error.to_string()),
         }
     }

@@ -27,7 +27,7 @@ pub struct Compiled {
     /// What the templates can touch.
     pub requires: Arc<Requires>,
     /// The schema of the variables, as a document and compiled.
-    pub parameters: Option<(Json, Schema<Value>)>,
+    pub parameters: Option<(Json, Schema)>,
     /// How long its templates take to run.
     pub cost: Cost,
     /// What was asked of the documents around; `None` if running it asks more, for partials with computed names.
@@ -107,7 +107,7 @@ impl Compiled {
     }
 }
 
-fn parameters(prompt: &Prompt) -> Result<Option<(Json, Schema<Value>)>, RenderFailure> {
+fn parameters(prompt: &Prompt) -> Result<Option<(Json, Schema)>, RenderFailure> {
     let Some(document) = &prompt.parameters else { return Ok(None) };
     let schema = Schema::compile(document)
         .map_err(|error| RenderFailure::InvalidParameters { message: error.to_string() })?;
@@ -167,7 +167,7 @@ fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> Checke
 }
 
 /// Whether defaults break the schema that they stand in: then nobody could render the prompt who relies on them.
-fn bad_defaults(document: &Json, schema: &Schema<Value>) -> Option<Reason> {
+fn bad_defaults(document: &Json, schema: &Schema) -> Option<Reason> {
     let defaults = with_defaults(document, Value::from(Map::default()));
     let mut violations = schema.violations(&defaults, Effort::SOON);
     violations.retain(|violation| violation.missing.is_none() && !violation.path.is_empty());

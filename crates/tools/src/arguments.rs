@@ -29,7 +29,7 @@ impl Parameters {
         Ok(Parameters { names, schema })
     }
 
-    /// The arguments by name, with defaults, as the tool takes them; and the same as JSON.
+    /// The arguments by name, with defaults, as the tool takes them.
     ///
     /// # Errors
     /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema;
@@ -39,7 +39,7 @@ impl Parameters {
         positional: &[Value],
         named: &[(String, Value)],
         effort: Effort,
-    ) -> Result<(Value, Json), ToolError> {
+    ) -> Result<Value, ToolError> {
         match (positional, named) {
             ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.checked(object.clone(), effort),
             ([object @ Value::Map(_)], []) => match self.checked(object.clone(), effort) {
@@ -68,15 +68,11 @@ impl Parameters {
         Ok(Value::from(Map::from_entries(members)))
     }
 
-    fn checked(&self, object: Value, effort: Effort) -> Result<(Value, Json), ToolError> {
-        let Some((document, schema)) = &self.schema else {
-            let json = object.to_json();
-            return Ok((object, json));
-        };
+    fn checked(&self, object: Value, effort: Effort) -> Result<Value, ToolError> {
+        let Some((document, schema)) = &self.schema else { return Ok(object) };
         let object = with_defaults(document, object);
-        let json = object.to_json();
-        match schema.check(&json, effort) {
-            Ok(none) if none.is_empty() => Ok((object, json)),
+        match schema.check(&object, effort) {
+            Ok(none) if none.is_empty() => Ok(object),
             Ok(violations) => Err(ToolError::Arguments { message: in_words(&violations) }),
             Err(too_long) => Err(ToolError::Effort { message: too_long.to_string() }),
         }
@@ -100,7 +96,7 @@ mod tests {
             .collect();
         parameters
             .bind(&positional, &named, Effort::SERVING)
-            .map(|(_, json)| json)
+            .map(|arguments| arguments.to_json())
             .map_err(|error| error.to_string())
     }
 

@@ -178,7 +178,8 @@ impl Tools {
         effort: Effort,
     ) -> Result<Bound, ToolError> {
         let prepared = self.prepare(tool)?;
-        let (arguments, mut json) = prepared.parameters.bind(positional, named, effort)?;
+        let arguments = prepared.parameters.bind(positional, named, effort)?;
+        let mut json = arguments.to_json();
         json.sort_all_objects();
         let identity = Identity::of(&(prepared.version, tool.id.as_str(), json));
         Ok(Bound { arguments, identity })

@@ -33,7 +33,7 @@ pub(super) struct Prepared {
     pub cache: Option<Duration>,
     /// The calls that may run at once.
     pub permits: Semaphore,
-    returns: Option<Arc<Schema<Value>>>,
+    returns: Option<Arc<Schema>>,
 }
 
 /// How a tool is reached.

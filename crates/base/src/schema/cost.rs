@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::InvalidSchema;
 use super::graph::{BYTES_A_STEP, Graph, Link, Node, Reach, Role, size};
-use super::instance::{Instance, Members, Parts};
+use template::value::Value;
 
 /// The most steps that a schema may take for one value, not counting what is inside of the value.
 const IN_PLACE_MAX: u64 = 100_000;
@@ -95,7 +95,7 @@ impl Costs {
     }
 
     /// What it takes to check `value`; nothing if that is more than the effort allows.
-    pub fn weigh(&self, value: &impl Instance, effort: Effort) -> Option<Steps> {
+    pub fn weigh(&self, value: &Value, effort: Effort) -> Option<Steps> {
         self.roughly(value, effort)
             .or_else(|| Count::new(self, effort).root(value))
             .map(Steps::with_runs)
@@ -103,7 +103,7 @@ impl Costs {
     }
 
     /// An upper bound that takes little to find, if it is low enough.
-    fn roughly(&self, value: &impl Instance, effort: Effort) -> Option<Steps> {
+    fn roughly(&self, value: &Value, effort: Effort) -> Option<Steps> {
         let each = self.each.filter(|each| each.depth <= effort.depth)?;
         let most = effort.steps / each.fits.max(1);
         let values = size_up_to(value, most)?;
@@ -255,46 +255,46 @@ fn order(graph: &Graph, follow: impl Fn(&Link) -> bool) -> Result<Vec<usize>, &N
 }
 
 /// How many values there are in `value`, and how long their texts are; nothing if it is more than `most`.
-fn size_up_to(value: &impl Instance, most: u64) -> Option<u64> {
+fn size_up_to(value: &Value, most: u64) -> Option<u64> {
     let mut left = most;
     let mut take = |steps: u64| left.checked_sub(steps).map(|rest| left = rest);
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         take(1)?;
-        match value.parts() {
-            Parts::None => {}
-            Parts::Text(text) => take(text.len() as u64 / BYTES_A_STEP)?,
-            Parts::Items(items) if (items.len() as u64) > most => return None,
-            Parts::Members(members) if (members.count() as u64) > most => return None,
-            Parts::Items(items) => waiting.extend(items),
-            Parts::Members(members) => {
-                take(members.all().map(|(name, _)| name.len() as u64 / BYTES_A_STEP).sum())?;
-                waiting.extend(members.all().map(|(_, member)| member));
+        match value {
+            Value::Str(text) => take(text.len() as u64 / BYTES_A_STEP)?,
+            Value::List(items) if (items.len() as u64) > most => return None,
+            Value::Map(members) if (members.len() as u64) > most => return None,
+            Value::List(items) => waiting.extend(items.iter()),
+            Value::Map(members) => {
+                take(members.iter().map(|(name, _)| name.len() as u64 / BYTES_A_STEP).sum())?;
+                waiting.extend(members.iter().map(|(_, member)| member));
             }
+            _ => {}
         }
     }
     Some(most - left)
 }
 
 /// A count of the steps for one value. What is counted once for a part of the schema and a part of the value is remembered.
-struct Count<'c, I> {
+struct Count<'c> {
     costs: &'c Costs,
     effort: Effort,
-    known: HashMap<(usize, *const I), Steps>,
+    known: HashMap<(usize, *const Value), Steps>,
     left: usize,
 }
 
-impl<'c, I: Instance> Count<'c, I> {
-    fn new(costs: &'c Costs, effort: Effort) -> Count<'c, I> {
+impl<'c> Count<'c> {
+    fn new(costs: &'c Costs, effort: Effort) -> Count<'c> {
         Count { costs, effort, known: HashMap::new(), left: effort.pairs }
     }
 
-    fn root(&mut self, value: &I) -> Option<Steps> {
+    fn root(&mut self, value: &Value) -> Option<Steps> {
         self.steps(0, value, self.effort.depth)
     }
 
     /// The steps for a part of the schema and a part of the value, which may nest so deep; nothing beyond the effort.
-    fn steps(&mut self, number: usize, value: &I, depth: usize) -> Option<Steps> {
+    fn steps(&mut self, number: usize, value: &Value, depth: usize) -> Option<Steps> {
         self.left = self.left.checked_sub(1)?;
         let depth = depth.checked_sub(1)?;
         let costs = self.costs;
@@ -314,7 +314,7 @@ impl<'c, I: Instance> Count<'c, I> {
         Some(steps).filter(|steps| steps.fits <= self.effort.steps)
     }
 
-    fn own(&mut self, node: &Node, value: &I) -> Option<Steps> {
+    fn own(&mut self, node: &Node, value: &Value) -> Option<Steps> {
         let own = node.own;
         let mut fixed = own.fixed;
         let mut looks = 1;
@@ -324,56 +324,56 @@ impl<'c, I: Instance> Count<'c, I> {
             self.left = self.left.checked_sub(usize::try_from(size / BYTES_A_STEP).unwrap_or(usize::MAX))?;
             fixed = fixed.saturating_add(own.each.saturating_mul(size));
         }
-        match value.parts() {
-            Parts::Text(text) => {
+        match value {
+            Value::Str(text) => {
                 fixed = fixed.saturating_add(own.text.saturating_mul(text.len() as u64 + 1) / BYTES_A_STEP);
                 unfinished = own.unfinished;
             }
-            Parts::Members(members) => {
-                let bytes: u64 = members.all().map(|(name, _)| name.len() as u64 + 1).sum();
+            Value::Map(members) => {
+                let bytes: u64 = members.iter().map(|(name, _)| name.len() as u64 + 1).sum();
                 let keys = own.keys.saturating_mul(bytes) / BYTES_A_STEP;
                 fixed = fixed.saturating_add(keys);
-                looks = keys.saturating_add(members.count() as u64);
-                unfinished = own.unfinished.saturating_mul(members.count() as u64);
+                looks = keys.saturating_add(members.len() as u64);
+                unfinished = own.unfinished.saturating_mul(members.len() as u64);
             }
-            Parts::Items(items) => looks = items.len() as u64,
-            Parts::None => {}
+            Value::List(items) => looks = items.len() as u64,
+            _ => {}
         }
         Some(Steps::own(fixed, looks, unfinished))
     }
 
     /// Adds what one link of a part takes.
-    fn link(&mut self, node: &Node, link: &Link, value: &I, depth: usize, sum: &mut Steps) -> Option<()> {
-        let mut add = |count: &mut Self, value: &I| {
+    fn link(&mut self, node: &Node, link: &Link, value: &Value, depth: usize, sum: &mut Steps) -> Option<()> {
+        let mut add = |count: &mut Self, value: &Value| {
             let steps = count.steps(link.to, value, depth)?;
             sum.add(node, link, steps);
             Some(())
         };
-        match (&link.reach, value.parts()) {
+        match (&link.reach, value) {
             (Reach::Here, _) => add(self, value),
-            (Reach::Member(name), Parts::Members(members)) => {
-                members.named(name).map_or(Some(()), |value| add(self, value))
+            (Reach::Member(name), Value::Map(members)) => {
+                members.get(name).map_or(Some(()), |value| add(self, value))
             }
-            (Reach::Members, Parts::Members(members)) => {
-                members.all().try_for_each(|(_, value)| add(self, value))
+            (Reach::Members, Value::Map(members)) => {
+                members.iter().try_for_each(|(_, value)| add(self, value))
             }
-            (Reach::OtherMembers, Parts::Members(members)) => members
-                .all()
-                .filter(|(name, _)| !node.names.contains(*name))
+            (Reach::OtherMembers, Value::Map(members)) => members
+                .iter()
+                .filter(|(name, _)| !node.names.contains(name.as_str()))
                 .try_for_each(|(_, value)| add(self, value)),
-            (Reach::Names, Parts::Members(members)) => {
-                self.left = self.left.checked_sub(members.count())?;
+            (Reach::Names, Value::Map(members)) => {
+                self.left = self.left.checked_sub(members.len())?;
                 let each = self.costs.in_place.get(link.to)?;
-                let times = members.all().map(|(name, _)| 1 + name.len() as u64 / BYTES_A_STEP).sum();
+                let times = members.iter().map(|(name, _)| 1 + name.len() as u64 / BYTES_A_STEP).sum();
                 let mut names = each.times(times);
-                names.unfinished = each.unfinished.saturating_mul(members.count() as u64);
+                names.unfinished = each.unfinished.saturating_mul(members.len() as u64);
                 sum.add(node, link, names);
                 Some(())
             }
-            (Reach::Item(at), Parts::Items(items)) => {
+            (Reach::Item(at), Value::List(items)) => {
                 items.get(*at).map_or(Some(()), |value| add(self, value))
             }
-            (Reach::ItemsFrom(from), Parts::Items(items)) => {
+            (Reach::ItemsFrom(from), Value::List(items)) => {
                 items.iter().skip(*from).try_for_each(|value| add(self, value))
             }
             _ => Some(()),

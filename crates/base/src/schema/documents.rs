@@ -67,7 +67,7 @@ mod tests {
     fn all_violations_of_a_document_are_reported_at_once() {
         let schema = document("extension").and_then(|d| d.schema.as_ref()).unwrap();
         let found = schema.violations(
-            &json!({"version": "one", "contributes": {"prompts": [{"name": "a"}]}}),
+            &json!({"version": "one", "contributes": {"prompts": [{"name": "a"}]}}).into(),
             Effort::SERVING,
         );
         let paths: Vec<&str> = found.iter().map(|v| v.path.as_str()).collect();
@@ -78,9 +78,11 @@ mod tests {
     #[test]
     fn a_prompt_has_exactly_one_body() {
         let schema = document("prompt").and_then(|d| d.schema.as_ref()).unwrap();
-        assert!(schema.violations(&json!({"prompt": "x"}), Effort::SERVING).is_empty());
-        assert!(!schema.violations(&json!({"prompt": "x", "userPrompt": "y"}), Effort::SERVING).is_empty());
-        let found = schema.violations(&json!({"name": "x"}), Effort::SERVING);
+        assert!(schema.violations(&json!({"prompt": "x"}).into(), Effort::SERVING).is_empty());
+        assert!(
+            !schema.violations(&json!({"prompt": "x", "userPrompt": "y"}).into(), Effort::SERVING).is_empty()
+        );
+        let found = schema.violations(&json!({"name": "x"}).into(), Effort::SERVING);
         assert!(found[0].message.contains("exactly one of"), "{found:?}");
     }
 }

@@ -7,8 +7,8 @@ use referencing::{Registry, Resolver};
 use serde_json::{Map, Value as Json};
 
 use super::InvalidSchema;
-use super::instance::{Instance, Members, Parts};
 use super::pattern::{self, BACKTRACKS_MAX};
+use template::value::Value;
 
 /// The most parts that a schema may have, with those that it refers to.
 const NODES_MAX: usize = 5_000;
@@ -221,7 +221,11 @@ impl<'s> Builder<'s> {
 
     fn own(&mut self, members: &Map<String, Json>, own: &mut Own) {
         own.fixed += members.len() as u64;
-        own.fixed += DATA.iter().filter_map(|keyword| members.get(*keyword)).map(size).sum::<u64>();
+        own.fixed += DATA
+            .iter()
+            .filter_map(|keyword| members.get(*keyword))
+            .map(|data| size(&data.into()))
+            .sum::<u64>();
         if members.get("uniqueItems") == Some(&Json::Bool(true)) {
             // Up to fifteen items are compared each with each, more by hashes.
             own.each += 16;
@@ -419,19 +423,19 @@ fn unresolved(error: referencing::Error) -> InvalidSchema {
 }
 
 /// How much comparing with this value can cost, in steps.
-pub(super) fn size(value: &impl Instance) -> u64 {
+pub(super) fn size(value: &Value) -> u64 {
     let mut steps = 0;
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         steps += 1;
-        match value.parts() {
-            Parts::None => {}
-            Parts::Text(text) => steps += text.len() as u64 / BYTES_A_STEP,
-            Parts::Items(items) => waiting.extend(items),
-            Parts::Members(members) => waiting.extend(members.all().map(|(name, member)| {
+        match value {
+            Value::Str(text) => steps += text.len() as u64 / BYTES_A_STEP,
+            Value::List(items) => waiting.extend(items.iter()),
+            Value::Map(members) => waiting.extend(members.iter().map(|(name, member)| {
                 steps += name.len() as u64 / BYTES_A_STEP;
                 member
             })),
+            _ => {}
         }
     }
     steps

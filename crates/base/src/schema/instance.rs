@@ -1,110 +1,13 @@
-//! What a schema can check: values as documents and as requests bring them, each as it is, without a copy.
+//! How the validator sees our values: as they are, without a copy.
 
 use std::borrow::Cow;
 
 use jsonschema::json::unique::is_unique;
-use jsonschema::json::{Array, Json as Form, Node, NodeIdentity, Object, SerdeJson};
+use jsonschema::json::{Array, Json as Form, Node, NodeIdentity, Object};
 use jsonschema::types::JsonType;
 use serde_json::{Map as JsonMap, Number, Value as Json};
 
-use template::value::{List, Map, Value};
-
-/// A kind of values that a schema can check.
-pub trait Instance: Sized + 'static {
-    /// How the validator sees it.
-    type Form: Form;
-    /// The members of an object.
-    type Members: Members<Self>;
-
-    /// The value as the validator sees it.
-    fn node(&self) -> <Self::Form as Form>::Node<'_>;
-
-    /// What it consists of.
-    fn parts(&self) -> Parts<'_, Self>;
-}
-
-/// What a value consists of.
-pub enum Parts<'i, I: Instance> {
-    /// Nothing else.
-    None,
-    Text(&'i str),
-    Items(&'i [I]),
-    Members(&'i I::Members),
-}
-
-/// The members of an object.
-pub trait Members<I: 'static> {
-    /// How many there are.
-    fn count(&self) -> usize;
-    /// The one of this name.
-    fn named<'i>(&'i self, name: &str) -> Option<&'i I>;
-    /// All of them.
-    fn all(&self) -> impl Iterator<Item = (&str, &I)>;
-}
-
-impl Instance for Json {
-    type Form = SerdeJson;
-    type Members = JsonMap<String, Json>;
-
-    fn node(&self) -> &Json {
-        self
-    }
-
-    fn parts(&self) -> Parts<'_, Json> {
-        match self {
-            Json::String(text) => Parts::Text(text),
-            Json::Array(items) => Parts::Items(items),
-            Json::Object(members) => Parts::Members(members),
-            _ => Parts::None,
-        }
-    }
-}
-
-impl Members<Json> for JsonMap<String, Json> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn named<'i>(&'i self, name: &str) -> Option<&'i Json> {
-        self.get(name)
-    }
-
-    fn all(&self) -> impl Iterator<Item = (&str, &Json)> {
-        self.iter().map(|(name, member)| (name.as_str(), member))
-    }
-}
-
-impl Instance for Value {
-    type Form = Values;
-    type Members = Map;
-
-    fn node(&self) -> &Value {
-        self
-    }
-
-    fn parts(&self) -> Parts<'_, Value> {
-        match self {
-            Value::Str(text) => Parts::Text(text),
-            Value::List(items) => Parts::Items(items),
-            Value::Map(members) => Parts::Members(members.as_ref()),
-            _ => Parts::None,
-        }
-    }
-}
-
-impl Members<Value> for Map {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn named<'i>(&'i self, name: &str) -> Option<&'i Value> {
-        self.get(name)
-    }
-
-    fn all(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.iter().map(|(name, member)| (name.as_str(), member))
-    }
-}
+use template::value::{List, Map, SmolStr, Value};
 
 /// How the validator sees [`Value`]s.
 #[derive(Debug)]
@@ -187,13 +90,13 @@ impl<'a> Node<'a, Values> for &'a Value {
         match (self, expected) {
             (Value::List(own), Json::Array(expected)) => {
                 own.len() == expected.len()
-                    && own.iter().zip(expected).all(|(own, expected)| own.node().equals_value(expected))
+                    && own.iter().zip(expected).all(|(own, expected)| (&own).equals_value(expected))
             }
             (Value::Map(own), Json::Object(expected)) => {
-                let equals = |(name, own): (&str, &Value)| {
-                    expected.get(name).is_some_and(|expected| own.node().equals_value(expected))
+                let equals = |(name, own): (&SmolStr, &Value)| {
+                    expected.get(name.as_str()).is_some_and(|expected| (&own).equals_value(expected))
                 };
-                own.len() == expected.len() && own.all().all(equals)
+                own.len() == expected.len() && own.iter().all(equals)
             }
             (Value::List(_) | Value::Map(_), _) => false,
             (scalar, expected) => jsonschema::json::cmp::equal(&scalar.to_json(), expected),
@@ -228,7 +131,7 @@ impl<'a> Object<'a, Values> for &'a Map {
     }
 
     fn members(&self) -> Self::MembersIter {
-        Box::new(self.all())
+        Box::new(self.iter().map(|(name, member)| (name.as_str(), member)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! JSON Schema: the schemas of our own documents, and validation that reports every violation.
 //!
 //! - `documents`: our own schemas
-//! - `instance`: what a schema can check
+//! - `instance`: how the validator sees values
 //! - `cost`: what a schema can cost, counted before it runs; `graph`: how its parts apply each other; `pattern`: what patterns cost
 
 mod cost;
@@ -16,7 +16,6 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::json::Json as Form;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -24,7 +23,8 @@ use cost::Costs;
 pub use cost::Effort;
 pub use documents::{DOCUMENTS, Document, document};
 use graph::Graph;
-use instance::{Instance, Members, Parts};
+use instance::Values;
+use template::value::Value;
 
 /// One way in which a value breaks its schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -112,20 +112,23 @@ static OWN_SCHEMAS: LazyLock<Option<jsonschema::Registry<'static>>> = LazyLock::
     jsonschema::Registry::new().extend(named).ok()?.prepare().ok()
 });
 
-/// A compiled JSON Schema for values of one kind. What it takes to check a value is counted before it is checked, and bounded.
-pub struct Schema<I: Instance = Json> {
-    validator: jsonschema::Validator<I::Form>,
+/// The validator of our values.
+type Validator = jsonschema::Validator<Values>;
+
+/// A compiled JSON Schema. What it takes to check a value is counted before it is checked, and bounded.
+pub struct Schema {
+    validator: Validator,
     /// What it can cost; `None` for our own schemas, which are known to be harmless.
     costs: Option<Arc<Costs>>,
 }
 
-impl<I: Instance> Schema<I> {
+impl Schema {
     /// Compiles a schema; it may refer to the schemas of our own documents, and to nothing outside.
     ///
     /// # Errors
     /// [`InvalidSchema`] for anything that is not a schema, refers to what is not here, or could take too long.
-    pub fn compile(schema: &Json) -> Result<Schema<I>, InvalidSchema> {
-        if graph::size(schema) > SIZE_MAX {
+    pub fn compile(schema: &Json) -> Result<Schema, InvalidSchema> {
+        if graph::size(&Value::from(schema)) > SIZE_MAX {
             return Err(InvalidSchema::new(format!(
                 "it has more than {SIZE_MAX} values, long texts counting as several; use a smaller schema"
             )));
@@ -139,7 +142,7 @@ impl<I: Instance> Schema<I> {
     }
 
     /// Compiles one of our own schemas, which need no bounds.
-    fn own(schema: &Json) -> Result<Schema<I>, InvalidSchema> {
+    fn own(schema: &Json) -> Result<Schema, InvalidSchema> {
         Ok(Schema { validator: build(schema)?, costs: None })
     }
 
@@ -148,12 +151,12 @@ impl<I: Instance> Schema<I> {
     ///
     /// # Errors
     /// [`TooLong`] when telling could take more than `effort`; then nothing was checked.
-    pub fn check(&self, value: &I, effort: Effort) -> Result<Vec<Violation>, TooLong> {
+    pub fn check(&self, value: &Value, effort: Effort) -> Result<Vec<Violation>, TooLong> {
         let lists = match &self.costs {
             None => 0,
             Some(costs) => costs.weigh(value, effort).ok_or(TooLong { steps: effort.steps })?.lists,
         };
-        if self.validator.is_valid(value.node()) {
+        if self.validator.is_valid(value) {
             return Ok(Vec::new());
         }
         if lists > LISTING_MAX || lists.saturating_mul(longest_path(value)) > PLACES_BYTES {
@@ -164,12 +167,12 @@ impl<I: Instance> Schema<I> {
     }
 
     /// As [`Schema::check`]; that it would take too long to tell is a violation like others.
-    pub fn violations(&self, value: &I, effort: Effort) -> Vec<Violation> {
+    pub fn violations(&self, value: &Value, effort: Effort) -> Vec<Violation> {
         self.check(value, effort).unwrap_or_else(|error| vec![Violation::whole(error.to_string())])
     }
 
-    fn listed(&self, value: &I) -> Vec<Violation> {
-        let mut errors = self.validator.iter_errors(value.node());
+    fn listed(&self, value: &Value) -> Vec<Violation> {
+        let mut errors = self.validator.iter_errors(value);
         let mut found: Vec<Violation> = errors.by_ref().take(VIOLATIONS_MAX).map(Violation::from).collect();
         found.sort();
         found.dedup();
@@ -181,24 +184,24 @@ impl<I: Instance> Schema<I> {
     }
 }
 
-impl<I: Instance> fmt::Debug for Schema<I> {
+impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Schema").field("validator", &self.validator).finish_non_exhaustive()
     }
 }
 
 /// How many bytes the names on the way to a value inside of this one can have.
-fn longest_path(value: &impl Instance) -> u64 {
+fn longest_path(value: &Value) -> u64 {
     let mut longest = 0;
     let mut waiting = vec![(value, 0)];
     while let Some((value, bytes)) = waiting.pop() {
         longest = longest.max(bytes);
-        match value.parts() {
-            Parts::Items(items) => waiting.extend(items.iter().map(|item| (item, bytes + 8))),
-            Parts::Members(members) => {
-                waiting.extend(members.all().map(|(name, member)| (member, bytes + name.len() as u64 + 1)));
+        match value {
+            Value::List(items) => waiting.extend(items.iter().map(|item| (item, bytes + 8))),
+            Value::Map(members) => {
+                waiting.extend(members.iter().map(|(name, member)| (member, bytes + name.len() as u64 + 1)));
             }
-            Parts::None | Parts::Text(_) => {}
+            _ => {}
         }
     }
     longest
@@ -215,12 +218,12 @@ fn costs(schema: &Json) -> Result<Costs, InvalidSchema> {
     Costs::of(Graph::of(schema, draft, registry.resolver(base))?)
 }
 
-fn build<F: Form>(schema: &Json) -> Result<jsonschema::Validator<F>, InvalidSchema> {
+fn build(schema: &Json) -> Result<Validator, InvalidSchema> {
     let patterns = jsonschema::PatternOptions::fancy_regex()
         .backtrack_limit(pattern::BACKTRACKS_MAX)
         .size_limit(pattern::COMPILED_BYTES)
         .dfa_size_limit(pattern::COMPILED_BYTES);
-    let mut options = jsonschema::options_for::<F>().with_pattern_options(patterns);
+    let mut options = jsonschema::options_for::<Values>().with_pattern_options(patterns);
     if let Some(registry) = OWN_SCHEMAS.as_ref() {
         options = options.with_registry(registry);
     }
@@ -228,7 +231,7 @@ fn build<F: Form>(schema: &Json) -> Result<jsonschema::Validator<F>, InvalidSche
 }
 
 /// As [`build`], on a deep stack.
-fn build_aside<F: Form>(schema: &Json) -> Result<jsonschema::Validator<F>, InvalidSchema> {
+fn build_aside(schema: &Json) -> Result<Validator, InvalidSchema> {
     let failed = || InvalidSchema::new("it is too deep to be compiled now");
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("schema".to_owned()).stack_size(STACK_BYTES);

@@ -197,23 +197,24 @@ impl Serialize for Map {
 
 impl From<serde_json::Value> for Value {
     fn from(json: serde_json::Value) -> Value {
+        Value::from(&json)
+    }
+}
+
+impl From<&serde_json::Value> for Value {
+    fn from(json: &serde_json::Value) -> Value {
         match json {
             serde_json::Value::Null => Value::Null,
-            serde_json::Value::Bool(value) => Value::Bool(value),
+            serde_json::Value::Bool(value) => Value::Bool(*value),
             serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
                 (Some(n), _) => Value::Int(n),
                 (None, Some(n)) => Value::UInt(n),
                 (None, None) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
             },
             serde_json::Value::String(text) => Value::from(text.as_str()),
-            serde_json::Value::Array(items) => {
-                Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>())
-            }
+            serde_json::Value::Array(items) => Value::from(items.iter().map(Value::from).collect::<Vec<_>>()),
             serde_json::Value::Object(members) => Value::from(
-                members
-                    .into_iter()
-                    .map(|(key, value)| (SmolStr::new(key), Value::from(value)))
-                    .collect::<Map>(),
+                members.iter().map(|(key, value)| (SmolStr::new(key), Value::from(value))).collect::<Map>(),
             ),
         }
     }
