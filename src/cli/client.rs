@@ -4,6 +4,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value as Json;
 
 use super::error::CliError;
+use base::outbound::plain_client;
 
 /// A client of one service.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ impl Client {
         let local =
             ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| base.starts_with(own));
         // A proxy of the environment is for the world outside.
-        let builder = if local { reqwest::Client::builder().no_proxy() } else { reqwest::Client::builder() };
+        let builder = if local { plain_client().no_proxy() } else { plain_client() };
         Client { base: base.to_owned(), http: builder.build().unwrap_or_default() }
     }
 

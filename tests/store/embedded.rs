@@ -50,7 +50,7 @@ async fn no_acknowledged_write_is_lost_when_the_service_is_killed() {
 
 /// Writes one environ after the other, and says how many were acknowledged before the service was gone.
 async fn write_until_refused(address: String, writer: usize, count: Arc<AtomicUsize>) -> usize {
-    let client = reqwest::Client::new();
+    let client = support::app::client();
     for n in 0..1_000_000 {
         let put = client.put(format!("{address}/api/environs/w{writer}.n{n}")).json(&n);
         match put.send().await {

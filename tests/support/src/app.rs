@@ -48,13 +48,13 @@ impl TestApp {
         let server = bound.server.handle();
         tokio::spawn(bound.server);
         let base = format!("http://{}", bound.address);
-        TestApp { base, client: reqwest::Client::new(), packages, inside: Some((follow, server)) }
+        TestApp { base, client: client(), packages, inside: Some((follow, server)) }
     }
 
     /// A client of a service that runs elsewhere.
     pub fn at(base: &str) -> TestApp {
         let packages = tempfile::tempdir().unwrap();
-        TestApp { base: base.to_owned(), client: reqwest::Client::new(), packages, inside: None }
+        TestApp { base: base.to_owned(), client: client(), packages, inside: None }
     }
 
     /// Writes a file below the package folder.
@@ -92,7 +92,7 @@ impl TestApp {
 
     /// The answer to a GET over a connection of its own.
     pub async fn fresh(&self, path: &str) -> Answer {
-        let client = reqwest::Client::new();
+        let client = client();
         self.send(client.get(format!("{}{path}", self.base))).await
     }
 
@@ -200,6 +200,11 @@ impl Answer {
         assert_eq!(self.body["status"], "success");
         &self.body["rendered_prompt"]
     }
+}
+
+/// An HTTP client, as the library has it.
+pub fn client() -> reqwest::Client {
+    base::outbound::plain_client().build().unwrap()
 }
 
 /// Writes a file below a folder, with the folders on the way.

@@ -8,6 +8,7 @@ mod per_runtime;
 mod secrets;
 
 use std::error::Error;
+use std::sync::Once;
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Response};
@@ -33,9 +34,17 @@ const IDLE_CONNECTIONS: usize = 4_096;
 /// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
 const IDLE_TIME: Duration = Duration::from_secs(30);
 
+/// An HTTP client in the making, as the library has it.
+pub fn plain_client() -> ClientBuilder {
+    static TLS: Once = Once::new();
+    // `ring` is small; the library's own choice would take a quarter of the time of a build. Another one that is set is as good.
+    TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    Client::builder()
+}
+
 /// An HTTP client in the making: it follows no redirects, and uses no proxy that it was not told to.
 pub fn client() -> ClientBuilder {
-    Client::builder()
+    plain_client()
         .user_agent(USER_AGENT)
         .tcp_nodelay(true)
         .no_proxy()
