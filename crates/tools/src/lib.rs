@@ -36,6 +36,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName};
 use lru::LruCache;
 use reqwest::Url;
@@ -189,11 +190,19 @@ impl Tools {
     ///
     /// # Errors
     /// [`ToolError`].
-    pub async fn call(&self, caller: &Caller, call: Call<'_>) -> Result<Answer, ToolError> {
+    pub fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        call: Call<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        // Boxed, since it is large and would be moved about in whatever waits for it, and compiled once more there.
+        Box::pin(self.call_in_place(caller, call))
+    }
+
+    async fn call_in_place(&self, caller: &Caller, call: Call<'_>) -> Result<Answer, ToolError> {
         let prepared = self.prepare(call.tool)?;
         let limit = prepared.timeout;
-        // Boxed, since it is large and would be moved about in whatever waits for it.
-        let asking = Box::pin(self.ask(caller, &prepared, &call));
+        let asking = self.ask(caller, &prepared, &call);
         let answer = async {
             match prepared.cache {
                 Some(lasts) => {
