@@ -12,6 +12,7 @@ use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
 use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings};
 use crate::store::{self, StoreError};
+use crate::toolbox::Toolbox;
 use base::memory::Memory;
 use base::pool::Pool;
 use template::Limits;
@@ -32,6 +33,8 @@ pub struct App {
     pub catalog: Arc<Catalog>,
     /// What templates call.
     pub tools: Arc<Tools>,
+    /// Tools called outside of a render.
+    pub toolbox: Toolbox,
     /// Prompts to text and messages.
     pub renderer: Arc<Renderer>,
     /// The models.
@@ -81,8 +84,9 @@ impl App {
         let store = store::open(&settings.store.url).await?;
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load_packages().await;
+        let timeout = Duration::from_millis(settings.render.timeout_ms);
         let options = render::Options {
-            timeout: Duration::from_millis(settings.render.timeout_ms),
+            timeout,
             templates_cached: settings.render.templates_cached,
             limits,
             tool_calls: settings.render.tool_calls,
@@ -91,8 +95,19 @@ impl App {
         };
         let pool = Arc::new(Pool::start(pool_threads(), settings.render.queue)?);
         let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), pool.clone(), options));
+        let toolbox = Toolbox::new(catalog.clone(), tools.clone(), pool.clone(), timeout);
         let chat = Chat::new(catalog.clone(), renderer.clone(), llm.clone(), settings.llm.params.clone());
-        Ok(Arc::new(App { runtime: Handle::current(), memory, pool, catalog, tools, renderer, llm, chat }))
+        Ok(Arc::new(App {
+            runtime: Handle::current(),
+            memory,
+            pool,
+            catalog,
+            tools,
+            toolbox,
+            renderer,
+            llm,
+            chat,
+        }))
     }
 
     /// Keeps the catalog up to date until the handle is aborted, also after a panic in there.

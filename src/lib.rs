@@ -24,6 +24,7 @@ pub mod llm;
 pub mod content;
 
 pub mod render;
+pub mod toolbox;
 
 pub mod chat;
 

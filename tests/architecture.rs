@@ -11,7 +11,7 @@ const SERVICE: &[&[&str]] = &[
     &["telemetry"],
     &["store"],
     &["catalog", "llm", "content"],
-    &["render"],
+    &["render", "toolbox"],
     &["chat"],
     &["app"],
     &["http"],

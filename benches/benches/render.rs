@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use minijinja::{AutoEscape, Environment, Value as Engine};
 use serde::Deserialize;
 use template::value::{Map, Value, from_json};
-use template::{Arguments, Called, Functions, Limits, Partial, Partials, Run, Syntax, Template};
+use template::{Alone, Functions, Limits, Partials, Run, Surroundings, Syntax, Template};
 
 const SHARED: &str = include_str!("../workload/shared.json");
 const GO: [&str; 2] = [include_str!("../workload/system.go"), include_str!("../workload/user.go")];
@@ -54,30 +54,12 @@ impl Case {
     }
 }
 
-/// A catalog with no other prompts and no tools.
-struct Nothing;
-
-impl Partials for Nothing {
-    fn find(&self, name: &str) -> Result<Partial, String> {
-        Err(format!("there is no prompt `{name}`"))
-    }
-}
-
-impl Functions for Nothing {
-    fn contains(&self, _name: &str) -> bool {
-        false
-    }
-
-    fn call(&self, name: &str, _arguments: Arguments) -> Called {
-        Called::Refused(format!("there is no function `{name}`"))
-    }
-}
-
 /// Our engine: both texts of a prompt in one dialect.
 fn compile(syntax: Syntax, texts: [&str; 2]) -> [Template; 2] {
-    let partials: Arc<dyn Partials> = Arc::new(Nothing);
+    let partials: Arc<dyn Partials> = Arc::new(Alone);
+    let surroundings = Surroundings { partials: &partials, functions: &Alone };
     texts.map(|text| {
-        Template::compile("bench", &text.into(), syntax, (&partials, &Nothing), &Limits::default()).unwrap()
+        Template::compile("bench", &text.into(), syntax, surroundings, &Limits::default()).unwrap()
     })
 }
 
@@ -166,7 +148,7 @@ fn rendering(criterion: &mut Criterion) {
     let environs = object(SHARED);
     let bare_environs: BareEnvirons = serde_json::from_str(SHARED).unwrap();
     let bare = bare_environment();
-    let functions: Arc<dyn Functions> = Arc::new(Nothing);
+    let functions: Arc<dyn Functions> = Arc::new(Alone);
     for case in CASES {
         let expected = case.expected();
         let mut group = criterion.benchmark_group(format!("render/{}", case.name));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use base::error::{Kind, Kinded};
 use base::model::DocumentKind;
 
 /// What serves counts as old when the last complete reading of the store began longer ago than this, or than two times the
@@ -26,6 +27,19 @@ pub struct StoreState {
     /// The moment at which all that serves was in the store for sure: when the last complete scan began.
     read_at: Option<Instant>,
     old_after: Duration,
+}
+
+/// The store was never read, so that there may be more than the catalog knows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no catalog is loaded yet: {reason}")]
+pub struct NotLoaded {
+    reason: String,
+}
+
+impl Kinded for NotLoaded {
+    fn kind(&self) -> Kind {
+        Kind::Unavailable
+    }
 }
 
 /// Documents that are gone from the store all at once, and still serve.
@@ -62,9 +76,10 @@ impl StoreState {
         !self.loaded && self.error.is_none()
     }
 
-    /// Why there was no complete scan yet.
-    pub fn why_not_loaded(&self) -> &str {
-        self.error.as_deref().unwrap_or("the store is still being read")
+    /// Why there may be more than the catalog knows, as long as the store was never read.
+    pub fn not_loaded(&self) -> Option<NotLoaded> {
+        let reason = self.error.as_deref().unwrap_or("the store is still being read");
+        (!self.loaded).then(|| NotLoaded { reason: reason.to_owned() })
     }
 
     /// How old that may be which serves: a change in the store since then may be unknown. `None` before the first scan.

@@ -30,7 +30,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 pub use checks::{Check, Checked};
-pub use health::{Loss, Missing, StoreState};
+pub use health::{Loss, Missing, NotLoaded, StoreState};
 pub use nearby::{Asked, Nearby};
 pub use packages::test_files;
 pub use prompts::Prompts;

@@ -123,6 +123,14 @@ fn slashed(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
+/// What a document of a package is called.
+struct Name<'a> {
+    /// As in a key of the store.
+    text: &'a str,
+    /// Whether it is only that of its file, as the document does not say it.
+    guessed: bool,
+}
+
 struct Package<'a> {
     name: String,
     files: Files,
@@ -167,8 +175,8 @@ impl Package<'_> {
             None => None,
         };
         let bytes = filled.unwrap_or_else(|| bytes.map(<[u8]>::to_vec));
-        let guessed = name_is_missing;
-        self.raw(DocumentKind::Extension, (&id, guessed), "package.json", bytes)
+        let name = Name { text: &id, guessed: name_is_missing };
+        self.raw(DocumentKind::Extension, name, "package.json", bytes)
     }
 
     fn tool(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
@@ -178,21 +186,23 @@ impl Package<'_> {
             (Some(module), Some(name)) => (format!("{module}:{name}").replace('.', ":"), false),
             _ => (stem(path, "tools/"), true),
         };
-        self.raw(DocumentKind::Tool, (&id, guessed), path, bytes.map(<[u8]>::to_vec))
+        self.raw(DocumentKind::Tool, Name { text: &id, guessed }, path, bytes.map(<[u8]>::to_vec))
     }
 
     fn environ(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
-        self.raw(DocumentKind::Environ, (&stem(path, "environs/"), false), path, bytes.map(<[u8]>::to_vec))
+        let name = Name { text: &stem(path, "environs/"), guessed: false };
+        self.raw(DocumentKind::Environ, name, path, bytes.map(<[u8]>::to_vec))
     }
 
     fn raw(
         &self,
         kind: DocumentKind,
-        (id, guessed): (&str, bool),
+        name: Name<'_>,
         path: &str,
         bytes: Result<Vec<u8>, Reason>,
     ) -> PackageDocument {
-        let key = format!("{}{}{id}", self.root, kind.key_prefix());
+        let Name { text, guessed } = name;
+        let key = format!("{}{}{text}", self.root, kind.key_prefix());
         (kind, Raw { key, guessed, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
     }
 

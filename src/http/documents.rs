@@ -151,12 +151,8 @@ pub async fn show(
 
 /// Nothing of this id, unless it may be in a store that could not be read yet.
 fn not_found(app: &App, kind: DocumentKind, id: &Id) -> ApiError {
-    let store = app.catalog.store_state();
-    if store.loaded {
-        ApiError::not_found(kind, id.as_str())
-    } else {
-        ApiError::not_ready(store.why_not_loaded())
-    }
+    let not_loaded = app.catalog.store_state().not_loaded();
+    not_loaded.map_or_else(|| ApiError::not_found(kind, id.as_str()), ApiError::from)
 }
 
 /// `PUT /api/{kind}s/{id}`

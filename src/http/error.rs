@@ -6,7 +6,6 @@ use actix_web::web::Bytes;
 use actix_web::{HttpResponse, ResponseError};
 use serde_json::{Value as Json, json};
 
-use crate::render::RenderFailure;
 use base::error::Kind;
 use base::model::{DocumentKind, Reason};
 
@@ -186,11 +185,6 @@ impl ApiError {
     pub fn too_many_connections() -> ApiError {
         let message = "too many connections are open (server.connections); try again in a moment";
         ApiError::new(Kind::Unavailable, "overloaded", message)
-    }
-
-    /// No catalog has been loaded yet.
-    pub fn not_ready(why: &str) -> ApiError {
-        RenderFailure::NotLoaded { reason: why.to_owned() }.into()
     }
 
     /// A condition on the stored version that cannot be met as it stands.

@@ -4,12 +4,13 @@ use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
-use crate::catalog::WriteError;
+use crate::catalog::{NotLoaded, WriteError};
 use crate::chat::ChatFailure;
 use crate::content::ContentError;
 use crate::llm::LlmError;
-use crate::render::{RenderFailure, TrialFailure};
+use crate::render::RenderFailure;
 use crate::store::StoreError;
+use crate::toolbox::ToolboxError;
 use base::error::{Kind, Kinded};
 use base::memory::OutOfMemory;
 use base::model::{DocumentKind, InvalidId};
@@ -77,7 +78,7 @@ impl From<RenderFailure> for ApiError {
                 error("render_timeout").with_details(json!({"tools": tools}))
             }
             RenderFailure::Overloaded => error("overloaded"),
-            RenderFailure::NotLoaded { .. } => error("not_ready"),
+            RenderFailure::NotLoaded(_) => error("not_ready"),
         }
     }
 }
@@ -99,20 +100,26 @@ fn missing_details(missing: &[Missing]) -> Json {
     json!({"missing": paths, "positions": positions})
 }
 
-impl From<TrialFailure> for ApiError {
-    fn from(failure: TrialFailure) -> ApiError {
+impl From<NotLoaded> for ApiError {
+    fn from(error: NotLoaded) -> ApiError {
+        ApiError::new(error.kind(), "not_ready", error.to_string())
+    }
+}
+
+impl From<ToolboxError> for ApiError {
+    fn from(failure: ToolboxError) -> ApiError {
         let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
         match failure {
-            TrialFailure::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
-            TrialFailure::NotLoaded(_) => error("not_ready"),
-            TrialFailure::NotChecked(failure) => ApiError::from(failure),
-            TrialFailure::Tool(ToolError::Arguments { .. } | ToolError::Effort { .. }) => {
+            ToolboxError::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
+            ToolboxError::NotLoaded(failure) => failure.into(),
+            ToolboxError::NotChecked(failure) => failure.into(),
+            ToolboxError::Tool(ToolError::Arguments { .. } | ToolError::Effort { .. }) => {
                 error("invalid_arguments").about("arguments")
             }
-            TrialFailure::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
-            TrialFailure::Tool(ToolError::Forbidden { .. }) => error("tool_forbidden"),
-            TrialFailure::Tool(ToolError::Unusable { .. }) => error("tool_unusable"),
-            TrialFailure::Tool(_) => error("tool_failed"),
+            ToolboxError::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
+            ToolboxError::Tool(ToolError::Forbidden { .. }) => error("tool_forbidden"),
+            ToolboxError::Tool(ToolError::Unusable { .. }) => error("tool_unusable"),
+            ToolboxError::Tool(_) => error("tool_failed"),
         }
     }
 }

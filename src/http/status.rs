@@ -18,8 +18,8 @@ pub async fn alive() -> HttpResponse {
 /// `GET /readyz`
 pub async fn ready(app: Data<App>) -> Result<HttpResponse, ApiError> {
     let store = app.catalog.store_state();
-    if !app.catalog.ready() {
-        return Err(ApiError::not_ready(store.why_not_loaded()));
+    if let Some(error) = store.not_loaded().filter(|_| !app.catalog.ready()) {
+        return Err(error.into());
     }
     Ok(HttpResponse::Ok().json(match trouble(&app, &store) {
         None => json!({"status": "ready"}),
@@ -30,7 +30,7 @@ pub async fn ready(app: Data<App>) -> Result<HttpResponse, ApiError> {
 /// Refuses what needs to know the store as long as it is read for the first time.
 pub fn first_read(app: &App) -> Result<(), ApiError> {
     let store = app.catalog.store_state();
-    if store.is_first_read() { Err(ApiError::not_ready(store.why_not_loaded())) } else { Ok(()) }
+    store.not_loaded().filter(|_| store.is_first_read()).map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// `GET /api/status`

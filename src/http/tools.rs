@@ -7,6 +7,7 @@ use super::body::{JsonBody, Parsed};
 use super::caller::RequestCaller;
 use super::error::ApiError;
 use crate::app::App;
+use crate::toolbox::TimedAnswer;
 use base::model::Id;
 use template::value::{Tree, Value};
 
@@ -33,7 +34,7 @@ pub async fn call(
     let id = Id::parse(&id)?;
     let Parsed { value, held: _held } = body.parse::<CallBody>(Tree::Value).await?;
     let arguments = value.arguments.unwrap_or(Value::Null);
-    let tried = app.renderer.try_tool(&caller, &id, arguments).await?;
-    let duration_ms = tried.duration.as_micros() as f64 / 1e3;
-    Ok(JsonReply(CallReply { value: tried.answer.value, cached: tried.answer.cached, duration_ms }))
+    let TimedAnswer { answer, duration } = app.toolbox.call(&caller, &id, &arguments).await?;
+    let duration_ms = duration.as_micros() as f64 / 1e3;
+    Ok(JsonReply(CallReply { value: answer.value, cached: answer.cached, duration_ms }))
 }

@@ -241,7 +241,7 @@ impl Calls {
         }
         let inline = self.table().inline;
         let effort = if inline { Effort::SERVING } else { Effort::SOON };
-        match self.tools.bind(tool, (&arguments.positional, &arguments.named), effort) {
+        match self.tools.bind(tool, arguments, effort) {
             Err(ToolError::Effort { .. }) if inline => None,
             bound => Some(bound.map_err(|error| error.to_string())),
         }

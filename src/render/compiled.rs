@@ -14,7 +14,7 @@ use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
 use base::model::{Id, Prompt, Reason, TemplateText, with_defaults};
 use base::schema::{Effort, Schema, in_words};
 use template::value::{Map, Value};
-use template::{CompileError, Functions, Limits, Partials, Requires, Syntax, Template, detect};
+use template::{CompileError, Functions, Limits, Partials, Requires, Surroundings, Syntax, Template, detect};
 
 /// A prompt whose templates are compiled.
 pub struct Compiled {
@@ -132,7 +132,8 @@ fn compile_each<'a>(
                 "" => prompt.id.to_string(),
                 place => format!("{}#{place}", prompt.id),
             };
-            Template::compile(&name, &text.text, syntax, (&partials, functions.as_ref()), limits)
+            let surroundings = Surroundings { partials: &partials, functions: functions.as_ref() };
+            Template::compile(&name, &text.text, syntax, surroundings, limits)
         };
         (text, template)
     })

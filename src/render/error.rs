@@ -1,5 +1,6 @@
 //! Why a prompt was not rendered.
 
+use crate::catalog::NotLoaded;
 use base::error::{Kind, Kinded};
 use base::model::{Id, InvalidId, Reason};
 use base::pool::PoolError;
@@ -91,11 +92,8 @@ pub enum RenderFailure {
         tools: Vec<String>,
     },
     /// There is no such prompt in the packages, and the store was never read.
-    #[error("no catalog is loaded yet: {reason}")]
-    NotLoaded {
-        /// Why the store was not read.
-        reason: String,
-    },
+    #[error(transparent)]
+    NotLoaded(#[from] NotLoaded),
     /// Too many long renders wait for their turn.
     #[error("too many long renders are waiting; try again in a moment")]
     Overloaded,
@@ -129,7 +127,7 @@ impl Kinded for RenderFailure {
             F::FailedDependency { .. } => Kind::FailedDependency,
             F::Failed { .. } => Kind::Failed,
             F::Timeout | F::NoTurn | F::ToolsTimeout { .. } => Kind::Timeout,
-            F::NotLoaded { .. } => Kind::Unavailable,
+            F::NotLoaded(error) => error.kind(),
             F::Overloaded => Kind::Overloaded,
         }
     }

@@ -5,7 +5,7 @@
 //! - `variables`: defaults and schema check of what a request brings
 //! - `run`: one render in waves, on the caller's thread or in the pool; `cost`: where it is expected to fit; `turns`: middling
 //!   ones on one thread
-//! - `calls`: the calls of tools in one render; `report`: how it went; `trial`: one call outside of any prompt
+//! - `calls`: the calls of tools in one render; `report`: how it went
 
 mod calls;
 mod compiled;
@@ -14,7 +14,6 @@ mod error;
 mod report;
 mod run;
 mod surroundings;
-mod trial;
 mod turns;
 mod variables;
 
@@ -28,7 +27,6 @@ use serde_json::Value as Json;
 pub use compiled::checker;
 pub use error::RenderFailure;
 pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
-pub use trial::{TrialFailure, Tried};
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use base::caller::Caller;
@@ -245,13 +243,8 @@ impl Renderer {
             }
             _ => false,
         };
-        if may_be_there { self.not_loaded().unwrap_or(failure) } else { failure }
-    }
-
-    /// Why there may be more than the catalog knows, if that is so.
-    fn not_loaded(&self) -> Option<RenderFailure> {
-        let store = self.catalog.store_state();
-        (!store.loaded).then(|| RenderFailure::NotLoaded { reason: store.why_not_loaded().to_owned() })
+        let not_loaded = may_be_there.then(|| self.catalog.store_state().not_loaded()).flatten();
+        not_loaded.map_or(failure, RenderFailure::from)
     }
 
     /// Renders a prompt document that is not registered.

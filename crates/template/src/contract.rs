@@ -86,6 +86,26 @@ pub trait Partials: Send + Sync {
     fn find(&self, name: &str) -> Result<Partial, String>;
 }
 
+/// No functions, and no other prompts.
+#[derive(Debug, Clone, Copy)]
+pub struct Alone;
+
+impl Functions for Alone {
+    fn contains(&self, _name: &str) -> bool {
+        false
+    }
+
+    fn call(&self, name: &str, _arguments: Arguments) -> Called {
+        Called::Refused(format!("there is no function `{name}`"))
+    }
+}
+
+impl Partials for Alone {
+    fn find(&self, name: &str) -> Result<Partial, String> {
+        Err(format!("there is no prompt `{name}`"))
+    }
+}
+
 /// What one render may use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

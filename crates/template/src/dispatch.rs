@@ -17,8 +17,14 @@ pub enum Template {
     Text(Arc<str>),
 }
 
-/// What a template is compiled against: other prompts, and the functions that exist.
-pub type Around<'a> = (&'a Arc<dyn Partials>, &'a dyn Functions);
+/// What a template is compiled against.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The prompts that it may include.
+    pub partials: &'a Arc<dyn Partials>,
+    /// The functions that exist.
+    pub functions: &'a dyn Functions,
+}
 
 /// What a text without actions requires.
 static NOTHING: Requires =
@@ -33,10 +39,10 @@ impl Template {
         name: &str,
         text: &Arc<str>,
         syntax: Syntax,
-        around: Around<'_>,
+        surroundings: Surroundings<'_>,
         limits: &Limits,
     ) -> Result<Template, CompileError> {
-        let (partials, functions) = around;
+        let Surroundings { partials, functions } = surroundings;
         if text.len() > limits.source_bytes {
             return Err(CompileError::TooLarge { bytes: text.len(), limit: limits.source_bytes });
         }

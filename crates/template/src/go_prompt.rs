@@ -52,7 +52,7 @@ impl GoTemplate {
         let options = ParseOptions::new(&known);
         let mut set = Set::new();
         set.parse(name, text, &options).map_err(invalid)?;
-        let partials = add_partials(&mut set, (name, text), partials, &options, limits)?;
+        let partials = add_partials(&mut set, Main { name, text }, partials, &options, limits)?;
         let requires = requires(&set, name, partials);
         Ok(GoTemplate {
             set,
@@ -129,14 +129,21 @@ fn position(place: &go::Place) -> Position {
     Position { template: place.name.to_string(), line: place.line, column: Some(place.column + 1) }
 }
 
+/// The template that a prompt is made of.
+struct Main<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
 /// Adds the prompts that the templates of the set call and nobody defines; returns them as they are called.
 fn add_partials(
     set: &mut Set,
-    (name, text): (&str, &str),
+    main: Main<'_>,
     partials: &dyn Partials,
     options: &ParseOptions<'_>,
     limits: &Limits,
 ) -> Result<Vec<Need>, CompileError> {
+    let Main { name, text } = main;
     let mut used: Vec<Need> = Vec::new();
     while let Some(wanted) = set.requires(name, &takes_missing).templates.into_iter().next() {
         let fail = |message: String| {

@@ -26,4 +26,4 @@ pub mod value;
 #[cfg(feature = "jinja")]
 pub use contract::*;
 #[cfg(feature = "jinja")]
-pub use dispatch::{Around, Template, detect};
+pub use dispatch::{Surroundings, Template, detect};

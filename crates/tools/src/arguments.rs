@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::error::ToolError;
 use base::model::with_defaults;
 use base::schema::{Effort, InvalidSchema, Schema, in_words};
+use template::Arguments;
 use template::value::{Map, SmolStr, Value};
 
 /// What a tool's `parameters` say about its arguments.
@@ -34,13 +35,9 @@ impl Parameters {
     /// # Errors
     /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema;
     /// [`ToolError::Effort`] if telling takes more than `effort`.
-    pub fn bind(
-        &self,
-        positional: &[Value],
-        named: &[(String, Value)],
-        effort: Effort,
-    ) -> Result<Value, ToolError> {
-        match (positional, named) {
+    pub fn bind(&self, arguments: &Arguments, effort: Effort) -> Result<Value, ToolError> {
+        let Arguments { positional, named } = arguments;
+        match (positional.as_slice(), named.as_slice()) {
             ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.checked(object.clone(), effort),
             ([object @ Value::Map(_)], []) => match self.checked(object.clone(), effort) {
                 Err(ToolError::Arguments { .. }) => self.checked(self.object(positional, named)?, effort),
@@ -95,8 +92,8 @@ mod tests {
             .map(|(name, value)| (name.clone(), Value::from(value.clone())))
             .collect();
         parameters
-            .bind(&positional, &named, Effort::SERVING)
-            .map(|arguments| arguments.to_json())
+            .bind(&Arguments { positional, named }, Effort::SERVING)
+            .map(|bound| bound.to_json())
             .map_err(|error| error.to_string())
     }
 

@@ -54,8 +54,9 @@ use grpc::{Grpc, UnaryCall};
 use mcp::{Endpoint, Mcp, ToolCall};
 use memory::Memory;
 use modules::{Modules, base_of_environ};
-use prepared::{Binding, McpServer, Prepared, Usual};
+use prepared::{Binding, GrpcBinding, McpBinding, McpServer, Prepared, RestBinding, Usual};
 use rest::Rest;
+use template::Arguments;
 use template::value::Value;
 
 /// How tools are called.
@@ -172,14 +173,9 @@ impl Tools {
     /// # Errors
     /// [`ToolError::Arguments`]; [`ToolError::Effort`] if checking takes more than `effort`; [`ToolError::Unusable`] for a
     /// document that cannot be used.
-    pub fn bind(
-        &self,
-        tool: &Arc<Tool>,
-        (positional, named): (&[Value], &[(String, Value)]),
-        effort: Effort,
-    ) -> Result<Bound, ToolError> {
+    pub fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments, effort: Effort) -> Result<Bound, ToolError> {
         let prepared = self.prepare(tool)?;
-        let arguments = prepared.parameters.bind(positional, named, effort)?;
+        let arguments = prepared.parameters.bind(arguments, effort)?;
         let mut json = arguments.to_json();
         json.sort_all_objects();
         let identity = Identity::of(&(prepared.version, tool.id.as_str(), json));
@@ -233,18 +229,13 @@ impl Tools {
     async fn ask(&self, caller: &Caller, prepared: &Prepared, call: &Call<'_>) -> Result<Value, ToolError> {
         let _permit = prepared.permits.acquire().await;
         let answer = match &prepared.binding {
-            Binding::Rest { address, method } => {
+            Binding::Rest(RestBinding { address, method }) => {
                 let (address, rest) = rest::fill(address, &call.bound.arguments)?;
                 let target = self.modules.target(&prepared.tool.module, &address, call.module)?;
                 self.rest.call(target, method, &rest, &headers_of(caller)).await
             }
-            Binding::Grpc { address, method, descriptor_set } => {
-                let wanted = (address.as_str(), method.as_str(), descriptor_set.as_deref());
-                Box::pin(self.ask_grpc(caller, prepared, call, wanted)).await
-            }
-            Binding::Mcp { server, tool } => {
-                Box::pin(self.ask_mcp(caller, prepared, call, (server, tool))).await
-            }
+            Binding::Grpc(binding) => Box::pin(self.ask_grpc(caller, prepared, binding, call)).await,
+            Binding::Mcp(binding) => Box::pin(self.ask_mcp(caller, prepared, binding, call)).await,
         };
         let checked = match answer {
             Ok(value) => prepared.checked(value).await,
@@ -257,17 +248,17 @@ impl Tools {
         &self,
         caller: &Caller,
         prepared: &Prepared,
+        binding: &GrpcBinding,
         call: &Call<'_>,
-        (address, method, descriptor_set): (&str, &str, Option<&[u8]>),
     ) -> Result<Value, ToolError> {
-        let (url, mut headers) = self.target(prepared, address, call)?;
+        let (url, mut headers) = self.target(prepared, &binding.address, call)?;
         headers.extend(headers_of(caller));
         let arguments = call.bound.arguments.to_json();
         let timeout = prepared.timeout;
         let unary = UnaryCall {
             url: &url,
-            method,
-            descriptor_set,
+            method: &binding.method,
+            descriptor_set: binding.descriptor_set.as_deref(),
             arguments: &arguments,
             headers: &headers,
             timeout,
@@ -279,11 +270,11 @@ impl Tools {
         &self,
         caller: &Caller,
         prepared: &Prepared,
+        binding: &McpBinding,
         call: &Call<'_>,
-        (server, tool): (&McpServer, &str),
     ) -> Result<Value, ToolError> {
         let target;
-        let endpoint = match server {
+        let endpoint = match &binding.server {
             McpServer::Named(name) => Endpoint::Server(name),
             McpServer::Url(address) => {
                 target = self.target(prepared, address, call)?;
@@ -295,7 +286,8 @@ impl Tools {
             _ => serde_json::Map::new(),
         };
         let meta = members(caller).map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let answer = self.mcp.call(ToolCall { endpoint, tool, arguments, meta: &meta }).await?;
+        let answer =
+            self.mcp.call(ToolCall { endpoint, tool: &binding.tool, arguments, meta: &meta }).await?;
         Ok(Value::from(answer))
     }
 

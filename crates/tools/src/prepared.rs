@@ -39,12 +39,38 @@ pub(super) struct Prepared {
 /// How a tool is reached.
 #[derive(Debug)]
 pub(super) enum Binding {
-    /// An HTTP request; `{name}` in the address stands for an argument.
-    Rest { address: String, method: Method },
-    /// A unary gRPC call of `pkg.Service/Method`.
-    Grpc { address: String, method: String, descriptor_set: Option<Vec<u8>> },
+    /// An HTTP request.
+    Rest(RestBinding),
+    /// A unary gRPC call.
+    Grpc(GrpcBinding),
     /// A tool of an MCP server.
-    Mcp { server: McpServer, tool: String },
+    Mcp(McpBinding),
+}
+
+/// An HTTP request.
+#[derive(Debug)]
+pub(super) struct RestBinding {
+    /// Its address; `{name}` in it stands for an argument.
+    pub address: String,
+    pub method: Method,
+}
+
+/// A unary gRPC call.
+#[derive(Debug)]
+pub(super) struct GrpcBinding {
+    pub address: String,
+    /// `pkg.Service/Method`.
+    pub method: String,
+    /// The types of its messages, where the document brings them (a serialized `FileDescriptorSet`).
+    pub descriptor_set: Option<Vec<u8>>,
+}
+
+/// A tool of an MCP server.
+#[derive(Debug)]
+pub(super) struct McpBinding {
+    pub server: McpServer,
+    /// What the server calls it.
+    pub tool: String,
 }
 
 /// Where an MCP server is.
@@ -128,13 +154,13 @@ impl Binding {
             Some("grpc") => {
                 let grpc = document.get("grpc");
                 let set = text(grpc, "descriptorSet").map(|set| STANDARD.decode(set)).transpose();
-                Ok(Binding::Grpc {
+                Ok(Binding::Grpc(GrpcBinding {
                     address: text(grpc, "url").ok_or_else(|| absent("grpc.url"))?,
                     method: text(grpc, "method").ok_or_else(|| absent("grpc.method"))?,
                     descriptor_set: set.map_err(|error| ToolError::Unusable {
                         message: format!("its `grpc.descriptorSet` is not valid base64: {error}"),
                     })?,
-                })
+                }))
             }
             Some("mcp") => {
                 let mcp = document.get("mcp");
@@ -144,10 +170,10 @@ impl Binding {
                     (None, Some(name)) => McpServer::Named(name),
                     (None, None) => return Err(absent("mcp.url")),
                 };
-                Ok(Binding::Mcp {
+                Ok(Binding::Mcp(McpBinding {
                     server,
                     tool: text(mcp, "tool").or(name).ok_or_else(|| absent("mcp.tool"))?,
-                })
+                }))
             }
             _ => {
                 let restful = document.get("restful");
@@ -158,7 +184,7 @@ impl Binding {
                     let message = "arguments in its URL may stand after the host only".to_owned();
                     return Err(ToolError::Unusable { message });
                 }
-                Ok(Binding::Rest { address, method: method.unwrap_or(Method::POST) })
+                Ok(Binding::Rest(RestBinding { address, method: method.unwrap_or(Method::POST) }))
             }
         }
     }

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use template::value::{Map, Value};
-use template::{Arguments, Called, Functions, Limits, Partial, Partials, RenderError, Run, Syntax, Template};
+use template::{
+    Arguments, Called, Functions, Limits, Partial, Partials, RenderError, Run, Surroundings, Syntax, Template,
+};
 
 use super::templates;
 
@@ -101,8 +103,8 @@ fn run(text: &str, syntax: Syntax, by_waves: bool) -> Option<Outcome> {
     let partials: Arc<dyn Partials> = Arc::new(Shelf(templates::partials(syntax), syntax));
     let tools = Arc::new(Tools { by_waves, ..Tools::default() });
     let functions: Arc<dyn Functions> = tools.clone();
-    let template =
-        Template::compile("main", &text.into(), syntax, (&partials, functions.as_ref()), &limits).ok()?;
+    let surroundings = Surroundings { partials: &partials, functions: functions.as_ref() };
+    let template = Template::compile("main", &text.into(), syntax, surroundings, &limits).ok()?;
     let root = Map::over(
         Arc::new(["a", "b", "x"].map(|name| (name.into(), Value::from(name))).into_iter().collect()),
         vec![("variables".into(), Value::from(variables()))],

@@ -258,22 +258,15 @@ impl<'s> Builder<'s> {
         cost.states.saturating_mul(STATE_UNITS * times)
     }
 
-    /// The link to the part below `place` along these steps of its pointer.
-    fn child(
-        &mut self,
-        place: &Place<'s>,
-        schema: &'s Json,
-        steps: &[&str],
-        (reach, role): (Reach, Role),
-    ) -> Result<Link, InvalidSchema> {
+    /// The number of the part below `place` along these steps of its pointer.
+    fn child(&mut self, place: &Place<'s>, schema: &'s Json, steps: &[&str]) -> Result<usize, InvalidSchema> {
         let draft = place.draft.detect(schema);
         let resolver =
             place.resolver.in_subresource(draft.create_resource_ref(schema)).map_err(unresolved)?;
         let escaped = steps.iter().map(|step| step.replace('~', "~0").replace('/', "~1"));
         let at = escaped.fold(place.at.clone(), |at, step| at + "/" + &step);
         self.check_size()?;
-        let to = self.visit(Place { schema, draft, resolver, at });
-        Ok(Link { to, reach, role })
+        Ok(self.visit(Place { schema, draft, resolver, at }))
     }
 
     fn here(
@@ -286,27 +279,27 @@ impl<'s> Builder<'s> {
             match members.get(keyword) {
                 Some(Json::Array(schemas)) => {
                     for (at, schema) in schemas.iter().enumerate() {
-                        links.push(self.child(
-                            place,
-                            schema,
-                            &[keyword, &at.to_string()],
-                            (Reach::Here, role),
-                        )?);
+                        let to = self.child(place, schema, &[keyword, &at.to_string()])?;
+                        links.push(Link { to, reach: Reach::Here, role });
                     }
                 }
-                Some(schema) => links.push(self.child(place, schema, &[keyword], (Reach::Here, role))?),
+                Some(schema) => {
+                    let to = self.child(place, schema, &[keyword])?;
+                    links.push(Link { to, reach: Reach::Here, role });
+                }
                 None => {}
             }
         }
         for keyword in ["dependentSchemas", "dependencies"] {
             for (name, schema) in members.get(keyword).and_then(Json::as_object).into_iter().flatten() {
-                links.push(self.child(place, schema, &[keyword, name], (Reach::Here, Role::Must))?);
+                let to = self.child(place, schema, &[keyword, name])?;
+                links.push(Link { to, reach: Reach::Here, role: Role::Must });
             }
         }
         // They cost nothing, but a dynamic reference may mean them.
         for keyword in ["$defs", "definitions"] {
             for (name, schema) in members.get(keyword).and_then(Json::as_object).into_iter().flatten() {
-                self.child(place, schema, &[keyword, name], (Reach::Here, Role::Asked))?;
+                self.child(place, schema, &[keyword, name])?;
             }
         }
         Ok(())
@@ -319,14 +312,14 @@ impl<'s> Builder<'s> {
         links: &mut Vec<Link>,
     ) -> Result<(), InvalidSchema> {
         for (name, schema) in members.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            let reach = (Reach::Member(name.clone()), Role::Must);
-            links.push(self.child(place, schema, &["properties", name], reach)?);
+            let to = self.child(place, schema, &["properties", name])?;
+            links.push(Link { to, reach: Reach::Member(name.clone()), role: Role::Must });
         }
         for (pattern, schema) in
             members.get("patternProperties").and_then(Json::as_object).into_iter().flatten()
         {
-            let reach = (Reach::Members, Role::Must);
-            links.push(self.child(place, schema, &["patternProperties", pattern], reach)?);
+            let to = self.child(place, schema, &["patternProperties", pattern])?;
+            links.push(Link { to, reach: Reach::Members, role: Role::Must });
         }
         for (keyword, reach) in [
             ("additionalProperties", Reach::OtherMembers),
@@ -334,7 +327,8 @@ impl<'s> Builder<'s> {
             ("propertyNames", Reach::Names),
         ] {
             if let Some(schema) = members.get(keyword) {
-                links.push(self.child(place, schema, &[keyword], (reach, Role::Must))?);
+                let to = self.child(place, schema, &[keyword])?;
+                links.push(Link { to, reach, role: Role::Must });
             }
         }
         Ok(())
@@ -350,8 +344,8 @@ impl<'s> Builder<'s> {
         for keyword in ["prefixItems", "items"] {
             let schemas = members.get(keyword).and_then(Json::as_array).into_iter().flatten();
             for (at, schema) in schemas.enumerate() {
-                let reach = (Reach::Item(at), Role::Must);
-                links.push(self.child(place, schema, &[keyword, &at.to_string()], reach)?);
+                let to = self.child(place, schema, &[keyword, &at.to_string()])?;
+                links.push(Link { to, reach: Reach::Item(at), role: Role::Must });
                 first = first.max(at + 1);
             }
         }
@@ -362,7 +356,8 @@ impl<'s> Builder<'s> {
             ("contains", 0, Role::Asked),
         ] {
             if let Some(schema @ (Json::Object(_) | Json::Bool(_))) = members.get(keyword) {
-                links.push(self.child(place, schema, &[keyword], (Reach::ItemsFrom(from), role))?);
+                let to = self.child(place, schema, &[keyword])?;
+                links.push(Link { to, reach: Reach::ItemsFrom(from), role });
             }
         }
         Ok(())

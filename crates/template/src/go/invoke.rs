@@ -8,6 +8,15 @@ use super::eval::Args;
 use super::exec::{Machine, Stop};
 use super::val::{Kind, V, Val};
 
+/// What is called, where, and with what.
+struct Called<'a> {
+    name: &'a str,
+    builtin: Option<Builtin>,
+    /// What an error is reported for.
+    node: At<'a>,
+    args: Args<'a>,
+}
+
 impl<'a> Machine<'a, '_> {
     /// Calls the function that `word` names; an error in it is reported for `node`.
     pub(super) fn function(
@@ -34,9 +43,9 @@ impl<'a> Machine<'a, '_> {
                 let compares = matches!(builtin, Some(Builtin::Eq | Builtin::Ne));
                 let start = self.arguments.len();
                 let result = self.collect(dot, &signature, args).and_then(|()| {
-                    match self.any_missing(start, &signature, (args, compares))? {
+                    match self.any_missing(start, &signature, args, compares)? {
                         true => Ok(Val::of(V::Gap)),
-                        false => self.call(name, *builtin, signature, (start, node, args)),
+                        false => self.call(Called { name, builtin: *builtin, node, args }, signature, start),
                     }
                 });
                 self.arguments.truncate(start);
@@ -87,7 +96,8 @@ impl<'a> Machine<'a, '_> {
         &mut self,
         start: usize,
         signature: &Signature,
-        (args, compares): (Args<'a>, bool),
+        args: Args<'a>,
+        compares: bool,
     ) -> Result<bool, Stop> {
         let mut found = false;
         let end = self.arguments.len();
@@ -111,13 +121,8 @@ impl<'a> Machine<'a, '_> {
         Ok(found)
     }
 
-    fn call(
-        &mut self,
-        name: &'a str,
-        builtin: Option<Builtin>,
-        signature: Signature,
-        (start, node, args): (usize, At<'a>, Args<'a>),
-    ) -> Result<Val<'a>, Stop> {
+    fn call(&mut self, called: Called<'a>, signature: Signature, start: usize) -> Result<Val<'a>, Stop> {
+        let Called { name, builtin, node, args } = called;
         let given = self.arguments.get(start..).unwrap_or_default();
         let before = self.context.scratch_left();
         let result = match builtin {

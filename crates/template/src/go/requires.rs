@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::ast::{BranchKind, Expr, List, Node, Pipe, ROOT, Tree, VariableId};
 use super::needs::{Need, Needs, Requires};
+use super::requires_call::Given;
 use super::requires_path::{Paths, Step};
 use super::set::Set;
 
@@ -309,7 +310,7 @@ impl<'a> Analysis<'a, '_> {
     fn command(&mut self, args: &'a [Expr], piped: Option<Paths>, view: &mut View<'_>) -> Paths {
         match args {
             [Expr::Ident { name, builtin, .. }, args @ ..] => {
-                self.function(name, *builtin, (args, piped), view)
+                self.function(name, *builtin, Given { args, piped }, view)
             }
             [first, ..] => self.operand(first, view),
             [] => Paths::default(),
@@ -337,7 +338,9 @@ impl<'a> Analysis<'a, '_> {
             }
             Expr::Chain { base, path, .. } => self.operand(base, view).fields(path),
             Expr::Pipe(pipe) => self.pipe(pipe, view),
-            Expr::Ident { name, builtin, .. } => self.function(name, *builtin, (&[], None), view),
+            Expr::Ident { name, builtin, .. } => {
+                self.function(name, *builtin, Given { args: &[], piped: None }, view)
+            }
             Expr::Nil(_) | Expr::Bool(..) | Expr::Number(..) | Expr::Str { .. } => Paths::default(),
         }
     }

@@ -5,18 +5,27 @@ use super::builtins::Builtin;
 use super::requires::{Analysis, View};
 use super::requires_path::{Paths, Step};
 
+/// What a call is given.
+pub(super) struct Given<'a> {
+    /// Its arguments, as they are written.
+    pub args: &'a [Expr],
+    /// What is piped into it.
+    pub piped: Option<Paths>,
+}
+
 impl<'a> Analysis<'a, '_> {
     /// A call: what its arguments touch, and what its result can stand for.
     pub(super) fn function(
         &mut self,
         name: &str,
         builtin: Option<Builtin>,
-        (args, piped): (&'a [Expr], Option<Paths>),
+        given: Given<'a>,
         view: &mut View<'_>,
     ) -> Paths {
         if matches!(builtin, Some(Builtin::And | Builtin::Or)) {
-            return self.choice(builtin == Some(Builtin::Or), (args, piped), view);
+            return self.choice(builtin == Some(Builtin::Or), given, view);
         }
+        let Given { args, piped } = given;
         if builtin.is_none() {
             self.functions.name(name, view.optional);
         }
@@ -49,7 +58,8 @@ impl<'a> Analysis<'a, '_> {
     }
 
     /// `and` and `or` give one of their arguments; those after the first may not even be looked at.
-    fn choice(&mut self, or: bool, (args, piped): (&'a [Expr], Option<Paths>), view: &mut View<'_>) -> Paths {
+    fn choice(&mut self, or: bool, given: Given<'a>, view: &mut View<'_>) -> Paths {
+        let Given { args, piped } = given;
         let outer = view.optional;
         let alone = args.len() + usize::from(piped.is_some()) == 1;
         let mut result = Paths::default();
