@@ -5,7 +5,8 @@
 //! - `ask`: attempts, pauses and fallbacks; `attempt`: one request, and what its outcome means; `refusal`: what an
 //!   upstream says about a failure
 //! - `payload`: what the service reads of a payload
-//! - `stream`: an answer in pieces; `wire`: what of it a client sees; `quiet`: how long nothing comes; [`events`]: server-sent
+//! - `stream`: an answer in pieces; `wire`: what of it a client sees; `quiet`: how long nothing comes; `joined`: pieces that
+//!   are ready at the same time; [`events`]: server-sent
 //!   events out of split bytes
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call
 
@@ -14,6 +15,7 @@ mod attempt;
 mod echo;
 mod error;
 pub mod events;
+mod joined;
 mod listing;
 mod log;
 mod payload;

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::error::{Cause, LlmError};
 use super::events::{Collector, TooLong};
+use super::joined::Joined;
 use super::log::Log;
 use super::quiet::{Quiet, Silence};
 use super::wire::{Passed, Wire};
@@ -78,7 +79,7 @@ pub struct Begun {
 
 /// A stream under way.
 struct Live {
-    incoming: Incoming,
+    incoming: Joined<Incoming, Cause>,
     collector: Collector,
     wire: Wire,
     quiet: Quiet,
@@ -100,6 +101,7 @@ impl AnswerStream {
         let Begun { incoming, wire, limits, first, log, place, held } = begun;
         let collector = Collector::new(limits.event_bytes);
         let quiet = Quiet::new(first, &limits);
+        let incoming = Joined::new(incoming);
         let live = Live { incoming, collector, wire, quiet, limits, log, _place: place, held };
         AnswerStream(Source::Upstream(Some(Box::new(live))))
     }

@@ -1,14 +1,16 @@
-//! The least that a chat service can be: actix-web and reqwest around minijinja, the yardstick of `make bench-chat`.
+//! The least that a chat service can be: actix-web and an HTTP client around minijinja, the yardsticks of `make bench-chat`.
 //!
-//! `proxy ADDRESS WORKLOAD_DIR UPSTREAM` answers any `POST` with the upstream's answer to the workload's messages.
+//! `proxy ADDRESS WORKLOAD_DIR UPSTREAM CLIENT` answers any `POST` with the upstream's answer to the workload's messages. The
+//! client is `reqwest`, which hands an answer over chunk by chunk, or `awc`, with which actix-web joins all chunks that are ready.
+
+use std::error::Error;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::CONTENT_TYPE;
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use actix_web::web::{Bytes, Data, post};
-use actix_web::{App, HttpResponse, HttpServer, rt};
+use actix_web::{App, HttpResponse, HttpResponseBuilder, HttpServer, rt};
 use ai_prompt_benches::bare_prompt::{BarePrompt, Message};
 use minijinja::Value;
-use reqwest::header::{self, HeaderValue};
 use reqwest::{Client, Url};
 use serde::{Deserialize, Serialize};
 
@@ -34,43 +36,85 @@ struct Payload<'a> {
     stream: bool,
 }
 
-async fn chat(prepared: Data<Prepared>, client: Data<Client>, body: Bytes) -> HttpResponse {
+async fn chat(prepared: Data<Prepared>, client: Data<AnyClient>, body: Bytes) -> HttpResponse {
     let Ok(Body { args, model, stream }) = serde_json::from_slice(&body) else {
         return HttpResponse::BadRequest().finish();
     };
     match prepared.prompt.messages(args) {
-        Ok(messages) => pass_on(&client, &prepared.upstream, &Payload { model, messages, stream })
+        Ok(messages) => client
+            .pass_on(&prepared.upstream, &Payload { model, messages, stream })
             .await
             .unwrap_or_else(|error| HttpResponse::BadGateway().body(error.to_string())),
         Err(error) => HttpResponse::InternalServerError().body(error.to_string()),
     }
 }
 
-async fn pass_on(client: &Client, upstream: &Url, payload: &Payload<'_>) -> reqwest::Result<HttpResponse> {
-    let key = HeaderValue::from_static("Bearer bench");
-    let answer =
-        client.post(upstream.clone()).header(header::AUTHORIZATION, key).json(payload).send().await?;
-    let status = StatusCode::from_u16(answer.status().as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
-    let mut reply = HttpResponse::build(status);
-    if let Some(content_type) = answer.headers().get(header::CONTENT_TYPE) {
-        reply.insert_header((CONTENT_TYPE, content_type.as_bytes()));
-    }
-    Ok(match payload.stream {
-        true => reply.streaming(answer.bytes_stream()),
-        false => reply.body(answer.bytes().await?),
-    })
+/// What asks the upstream.
+enum AnyClient {
+    Reqwest(Client),
+    Awc(awc::Client),
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+const KEY: &str = "Bearer bench";
+
+impl AnyClient {
+    fn new(name: &str) -> Option<AnyClient> {
+        match name {
+            "reqwest" => {
+                let builder = Client::builder().no_proxy().no_gzip().no_deflate().tcp_nodelay(true);
+                builder.build().ok().map(AnyClient::Reqwest)
+            }
+            "awc" => Some(AnyClient::Awc(awc::Client::new())),
+            _ => None,
+        }
+    }
+
+    async fn pass_on(&self, upstream: &Url, payload: &Payload<'_>) -> Result<HttpResponse, Box<dyn Error>> {
+        match self {
+            AnyClient::Reqwest(client) => {
+                let request = client.post(upstream.clone()).header(AUTHORIZATION.as_str(), KEY).json(payload);
+                let answer = request.send().await?;
+                let content_type =
+                    answer.headers().get(CONTENT_TYPE.as_str()).map(|value| value.as_bytes().to_vec());
+                let mut reply = reply(answer.status().as_u16(), content_type);
+                Ok(match payload.stream {
+                    true => reply.streaming(answer.bytes_stream()),
+                    false => reply.body(answer.bytes().await?),
+                })
+            }
+            AnyClient::Awc(client) => {
+                let request = client.post(upstream.as_str()).insert_header((AUTHORIZATION, KEY));
+                let mut answer = request.send_json(payload).await.map_err(|error| error.to_string())?;
+                let content_type = answer.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_vec());
+                let mut reply = reply(answer.status().as_u16(), content_type);
+                Ok(match payload.stream {
+                    true => reply.streaming(answer),
+                    false => reply.body(answer.body().await?),
+                })
+            }
+        }
+    }
+}
+
+fn reply(status: u16, content_type: Option<Vec<u8>>) -> HttpResponseBuilder {
+    let mut reply = HttpResponse::build(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY));
+    if let Some(content_type) = content_type {
+        reply.insert_header((CONTENT_TYPE, content_type));
+    }
+    reply
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, folder, upstream] = arguments.as_slice() else {
-        return Err("usage: proxy ADDRESS WORKLOAD_DIR UPSTREAM".into());
+    let [address, folder, upstream, client] = arguments.as_slice() else {
+        return Err("usage: proxy ADDRESS WORKLOAD_DIR UPSTREAM reqwest|awc".into());
     };
     let prepared = Data::new(Prepared { prompt: BarePrompt::load(folder)?, upstream: upstream.parse()? });
+    AnyClient::new(client).ok_or("the client is `reqwest` or `awc`")?;
+    let client = client.clone();
     // Each worker has a client of its own, so that a connection is driven by the thread that uses it.
     let server = HttpServer::new(move || {
-        let builder = Client::builder().no_proxy().no_gzip().no_deflate().tcp_nodelay(true);
-        let client = builder.build().expect("a client can be built");
+        let client = AnyClient::new(&client).expect("a client can be built");
         App::new().app_data(prepared.clone()).app_data(Data::new(client)).default_service(post().to(chat))
     });
     Ok(rt::System::new().block_on(server.workers(2).tcp_nodelay(true).bind(address)?.run())?)

@@ -1,4 +1,4 @@
-//! Chat through a rendered prompt: the service, a bare proxy and the upstream itself, in turns, so that all see the
+//! Chat through a rendered prompt: the service, two bare proxies and the upstream itself, in turns, so that all see the
 //! same machine.
 
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
-use crate::completions::{self, CHUNKS, INSTANT};
+use crate::completions::{self, BURST, CHUNKS, INSTANT};
 use crate::connection::Connection;
 use crate::figures::mib;
 use crate::model_server::ModelServer;
@@ -21,8 +21,10 @@ const REQUEST: &str = "small";
 const SESSIONS: usize = 20;
 /// How many requests such a connection makes.
 const EXCHANGES: usize = 50;
-/// The turns of direct, bare and ours: each comes as often after one of the others as after the other one.
-const TURNS: [[usize; 3]; 2] = [[0, 1, 2], [0, 2, 1]];
+/// How many are measured: the upstream directly, the bare proxies with reqwest and with awc, and the service.
+const TARGETS: usize = 4;
+/// Their turns: each comes as often before one of the others as after it.
+const TURNS: [[usize; TARGETS]; 2] = [[0, 1, 2, 3], [0, 3, 2, 1]];
 
 /// What answers, and the file with what it is asked.
 struct Target {
@@ -30,14 +32,24 @@ struct Target {
     body: PathBuf,
 }
 
-/// One kind of answer: from the upstream directly, through the bare proxy and through the service.
+/// How an answer comes.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Whole,
+    /// As a stream, chunk by chunk.
+    Streamed,
+    /// As a stream that is sent in one piece.
+    Burst,
+}
+
+/// One kind of answer: from the upstream directly, through the bare proxies and through the service.
 struct Row {
     name: &'static str,
     answer: String,
-    targets: [Target; 3],
-    per_second: [Vec<f64>; 3],
+    targets: [Target; TARGETS],
+    per_second: [Vec<f64>; TARGETS],
     /// The p50 of each round, in microseconds.
-    p50: [Vec<f64>; 3],
+    p50: [Vec<f64>; TARGETS],
 }
 
 /// Measures and prints a table.
@@ -46,13 +58,14 @@ pub async fn run(options: &Options) -> Outcome {
     workload::write_package(packages.path())?;
     let models = ModelServer::start()?;
     let upstream = format!("{}/chat/completions", models.base);
-    let bare = Server::proxy(&workload::folder(), &upstream).await?;
+    let bare = Server::proxy(&workload::folder(), &upstream, "reqwest").await?;
+    let joining = Server::proxy(&workload::folder(), &upstream, "awc").await?;
     let flags = ["-s", &format!("llm.base_url={}", models.base), "-s", "llm.api_key=bench"];
     let ours = Server::service(None, Some(packages.path()), &flags).await?;
-    let urls = [upstream, bare.url("/"), ours.url(workload::CHAT)];
+    let urls = [upstream, bare.url("/"), joining.url("/"), ours.url(workload::CHAT)];
     let mut rows = Vec::new();
-    for streamed in [false, true] {
-        rows.push(Row::verified(streamed, &urls, &models, bodies.path())?);
+    for kind in [Kind::Whole, Kind::Streamed, Kind::Burst] {
+        rows.push(Row::verified(kind, &urls, &models, bodies.path())?);
     }
     for round in 1..=options.rounds(7) {
         eprintln!("round {round}");
@@ -62,7 +75,7 @@ pub async fn run(options: &Options) -> Outcome {
         }
     }
     print_table(&rows);
-    for (name, server) in [("bare", &bare), ("ours", &ours)] {
+    for (name, server) in [("reqwest", &bare), ("awc", &joining), ("ours", &ours)] {
         println!("peak memory of {name}: {}", mib(server.memory_kib("VmHWM")?));
     }
     Ok(())
@@ -70,32 +83,36 @@ pub async fn run(options: &Options) -> Outcome {
 
 impl Row {
     /// A row without figures, of servers that do what they must.
-    fn verified(streamed: bool, urls: &[String; 3], models: &ModelServer, bodies: &Path) -> Outcome<Row> {
+    fn verified(kind: Kind, urls: &[String; TARGETS], models: &ModelServer, bodies: &Path) -> Outcome<Row> {
         let mut body = workload::body(REQUEST)?;
-        body["model"] = json!(INSTANT);
-        let (name, answer) = match streamed {
-            false => ("whole", completions::whole()),
-            true => ("streamed", completions::stream(CHUNKS)),
+        let (name, model, answer) = match kind {
+            Kind::Whole => ("whole", INSTANT, completions::whole()),
+            Kind::Streamed => ("streamed", INSTANT, completions::stream(CHUNKS)),
+            Kind::Burst => ("burst", BURST, completions::stream(CHUNKS)),
         };
-        if streamed {
+        body["model"] = json!(model);
+        if kind != Kind::Whole {
             body["stream"] = json!(true);
         }
         let body = body.to_string().into_bytes();
-        let [direct, bare, ours] = urls;
-        verify(ours, &body, &answer, models)?;
-        verify(bare, &body, &answer, models)?;
+        let [direct, proxies @ ..] = urls;
+        for proxy in proxies {
+            verify(proxy, &body, &answer, models)?;
+        }
         let plain = bodies.join(format!("{name}.json"));
         std::fs::write(&plain, body)?;
-        // The upstream is asked directly what the bare proxy has just asked it.
+        // The upstream is asked directly what it was asked last.
         let rendered = bodies.join(format!("{name}.rendered.json"));
         std::fs::write(&rendered, models.last_body())?;
-        let targets = [(direct, &rendered), (bare, &plain), (ours, &plain)]
-            .map(|(url, body)| Target { url: url.clone(), body: body.clone() });
+        let targets = urls.each_ref().map(|url| Target {
+            url: url.clone(),
+            body: if url == direct { rendered.clone() } else { plain.clone() },
+        });
         Ok(Row { name, answer, targets, per_second: Default::default(), p50: Default::default() })
     }
 
     /// Requests per second on 64 connections.
-    async fn load(&mut self, turn: [usize; 3], options: &Options) -> Outcome {
+    async fn load(&mut self, turn: [usize; TARGETS], options: &Options) -> Outcome {
         for at in turn {
             let Target { url, body } = &self.targets[at];
             self.per_second[at].push(wrk::load(url, body, options.duration(4)).await?);
@@ -105,7 +122,7 @@ impl Row {
 
     /// The times of one connection to each, many times.
     fn exchange(&mut self) -> Outcome {
-        let mut times: [Vec<f64>; 3] = Default::default();
+        let mut times: [Vec<f64>; TARGETS] = Default::default();
         for _ in 0..SESSIONS {
             self.session(&mut times)?;
         }
@@ -116,7 +133,7 @@ impl Row {
     }
 
     /// Adds the times of new connections, request by request.
-    fn session(&self, times: &mut [Vec<f64>; 3]) -> Outcome {
+    fn session(&self, times: &mut [Vec<f64>; TARGETS]) -> Outcome {
         let mut connections = Vec::new();
         for target in &self.targets {
             connections.push(Connection::open(&target.url, &std::fs::read(&target.body)?)?);
@@ -149,22 +166,28 @@ fn same(url: &str, answer: &str, expected: &str) -> Outcome {
 }
 
 fn print_table(rows: &[Row]) {
-    println!("chat with a rendered prompt, medians; ratios of ours to bare (lowest..highest of a round)");
-    println!("{:44} {:>8} {:>8} {:>8} {:>20}", "", "direct", "bare", "ours", "ratio");
-    for Row { name, per_second: [direct, bare, ours], .. } in rows {
-        print_row(&format!("{name}: requests per second, 64 connections"), [direct, bare, ours]);
+    println!(
+        "chat with a rendered prompt, medians; ratios of ours to bare proxies (lowest..highest of a round)"
+    );
+    println!(
+        "{:44} {:>7} {:>7} {:>7} {:>7} {:>20} {:>20}",
+        "", "direct", "reqwest", "awc", "ours", "to reqwest", "to awc"
+    );
+    for Row { name, per_second, .. } in rows {
+        print_row(&format!("{name}: requests per second, 64 connections"), per_second);
     }
-    for Row { name, p50: [direct, bare, ours], .. } in rows {
-        print_row(&format!("{name}: p50 of one connection, us"), [direct, bare, ours]);
-        let [none, bare, ours] = [direct, bare, ours].map(|times| added(times, direct));
-        print_row(&format!("{name}: added to direct, us"), [&none, &bare, &ours]);
+    for Row { name, p50, .. } in rows {
+        print_row(&format!("{name}: p50 of one connection, us"), p50);
+        let added = p50.each_ref().map(|times| added(times, &p50[0]));
+        print_row(&format!("{name}: added to direct, us"), &added);
     }
 }
 
-fn print_row(what: &str, [direct, bare, ours]: [&Vec<f64>; 3]) {
-    let [direct_median, bare_median, ours_median] = [direct, bare, ours].map(|figures| median(figures));
-    let ratio = ratios(ours, bare);
-    println!("{what:44} {direct_median:8.0} {bare_median:8.0} {ours_median:8.0} {ratio:>20}");
+fn print_row(what: &str, figures: &[Vec<f64>; TARGETS]) {
+    let [_, reqwest, awc, ours] = figures;
+    print!("{what:44}");
+    figures.iter().for_each(|figures| print!(" {:7.0}", median(figures)));
+    println!(" {:>20} {:>20}", ratios(ours, reqwest), ratios(ours, awc));
 }
 
 /// How much longer than directly it took in each round.

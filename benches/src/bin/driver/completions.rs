@@ -2,6 +2,8 @@
 
 /// The model of the answers, which come at once.
 pub const INSTANT: &str = "bench";
+/// The model whose streams are sent in one piece.
+pub const BURST: &str = "burst";
 /// The chunks of a stream that is sent at once.
 pub const CHUNKS: usize = 20;
 /// The event that ends a stream.

@@ -1,7 +1,8 @@
 //! An upstream that takes as little processor time as possible: fixed answers, on a thread of its own.
 //!
 //! It speaks as much HTTP/1.1 as clients of chat completions need: persistent connections, and request bodies with a
-//! length or in chunks. The model `slow-N` streams one chunk each second for N seconds, and `large-N` gives an answer of N MB; all
+//! length or in chunks. The model `slow-N` streams one chunk each second for N seconds, `large-N` gives an answer of N MB, and `burst` sends a
+//! stream in one piece; all
 //! others answer at once.
 
 use std::io::{Error, ErrorKind, Result};
@@ -24,6 +25,8 @@ const BACKLOG: u32 = 4096;
 const READ: usize = 16 << 10;
 const STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+/// How a request names [`completions::BURST`].
+const BURST_MARK: &[u8] = br#""model":"burst""#;
 const NOT_FOUND: &str = "HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n";
 const MODELS: &str =
     r#"{"object":"list","data":[{"id":"bench","object":"model","created":1735689600,"owned_by":"bench"}]}"#;
@@ -41,6 +44,8 @@ struct Served {
     completion: String,
     /// The writes of a stream: each chunk has one of its own.
     stream: Vec<String>,
+    /// All of it, with its head.
+    burst: String,
     last_body: Mutex<Vec<u8>>,
 }
 
@@ -85,8 +90,15 @@ async fn accept(listener: TcpListener, served: Arc<Served>) -> Result<()> {
 impl Served {
     fn new() -> Served {
         let events = (0..CHUNKS).map(chunk).map(|event| http_chunk(&event));
-        let stream = events.chain([stream_end()]).collect();
-        Served { models: json(MODELS), completion: json(&whole()), stream, last_body: Mutex::default() }
+        let stream: Vec<String> = events.chain([stream_end()]).collect();
+        let burst = STREAM_HEAD.to_owned() + &stream.concat();
+        Served {
+            models: json(MODELS),
+            completion: json(&whole()),
+            stream,
+            burst,
+            last_body: Mutex::default(),
+        }
     }
 }
 
@@ -126,6 +138,9 @@ impl Connection {
         }
         if memmem::find(body, br#""stream":true"#).is_none() {
             return self.stream.write_all(served.completion.as_bytes()).await;
+        }
+        if memmem::find(body, BURST_MARK).is_some() {
+            return self.stream.write_all(served.burst.as_bytes()).await;
         }
         self.stream.write_all(STREAM_HEAD.as_bytes()).await?;
         if let Some(seconds) = numbered(body, "slow") {

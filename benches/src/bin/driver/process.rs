@@ -41,9 +41,9 @@ impl Server {
         Server::yardstick("bare", &[workload.as_os_str()]).await
     }
 
-    /// Runs the bare proxy of `benches/proxy/bare.rs` over a folder with the workload, in front of an upstream.
-    pub async fn proxy(workload: &Path, upstream: &str) -> Outcome<Server> {
-        Server::yardstick("proxy", &[workload.as_os_str(), upstream.as_ref()]).await
+    /// Runs the bare proxy over a folder with the workload, in front of an upstream that it asks with `client`.
+    pub async fn proxy(workload: &Path, upstream: &str, client: &str) -> Outcome<Server> {
+        Server::yardstick("proxy", &[workload.as_os_str(), upstream.as_ref(), client.as_ref()]).await
     }
 
     async fn yardstick(name: &str, arguments: &[&OsStr]) -> Outcome<Server> {
