@@ -19,8 +19,9 @@ dist: ## build the binary as it is shipped, target/dist/ai-prompt-shell (ten min
 setup: ## install what the tests need (Debian's packages, when missing)
 	@scripts/setup redis-server openssl curl
 
-test: setup ## all tests
+test: setup ## all tests; those of the template engine also without Jinja
 	$(CARGO) test
+	$(CARGO) test --package ai-prompt-template --no-default-features
 
 test-clients: ## OpenAI's own client libraries, in Python and JavaScript, against the service
 	@scripts/setup-clients

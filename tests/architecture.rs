@@ -19,7 +19,8 @@ const SERVICE: &[&[&str]] = &[
 ];
 
 /// Those of what the members share.
-const BASE: &[&[&str]] = &[&["error", "caller"], &["model", "schema", "pool", "memory", "outbound"]];
+const BASE: &[&[&str]] =
+    &[&["error", "encoding", "caller"], &["model", "schema", "pool", "memory", "outbound"]];
 
 /// The crates whose modules have layers.
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];

@@ -4,6 +4,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value as Json;
 
 use super::error::CliError;
+use base::error::innermost;
 use base::outbound::plain_client;
 
 /// A client of one service.
@@ -116,13 +117,7 @@ impl Client {
 
     /// What an error of the client means.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> CliError {
-        let mut reason = error.to_string();
-        let mut cause = std::error::Error::source(error);
-        while let Some(inner) = cause {
-            reason = inner.to_string();
-            cause = inner.source();
-        }
-        CliError::Unreachable { url: self.base.clone(), reason }
+        CliError::Unreachable { url: self.base.clone(), reason: innermost(error).to_string() }
     }
 }
 

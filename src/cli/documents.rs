@@ -9,6 +9,7 @@ use super::args::{Action, Common};
 use super::error::CliError;
 use super::output::say;
 use super::target;
+use base::encoding::percent_encoded;
 
 /// Does what was asked for with documents of a kind.
 ///
@@ -47,11 +48,7 @@ pub async fn run(common: &Common, action: Action, kind: &str) -> Result<(), CliE
 
 /// The path of a document; what no id can have is encoded, so that the service can say so.
 pub fn path(kind: &str, id: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b if b.is_ascii_alphanumeric() || b"._-:".contains(&b) => char::from(b).to_string(),
-        b => format!("%{b:02X}"),
-    };
-    format!("/api/{kind}s/{}", id.bytes().map(encode).collect::<String>())
+    format!("/api/{kind}s/{}", percent_encoded(id))
 }
 
 /// The path at which a prompt is rendered.

@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep_until};
 use super::error::ApiError;
 use super::unless::unless;
 use crate::settings;
+use base::encoding::media_type;
 use base::memory::{Buffer, Buffered, Held, Memory};
 use base::model::Reason;
 use base::pool::{Aside, Lane, Pool};
@@ -209,8 +210,7 @@ fn declared_length(request: &HttpRequest) -> Option<usize> {
 
 fn declares_json(request: &HttpRequest) -> bool {
     let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = declared.and_then(|value| value.split(';').next()).map(str::trim);
-    essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
+    declared.is_some_and(|value| media_type(value).eq_ignore_ascii_case("application/json"))
 }
 
 /// The variables of a request, under one of their two names.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::StreamExt;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, StatusCode};
 use reqwest::{Client, NoProxy, Proxy, Response, Url};
@@ -13,8 +14,9 @@ use super::error::{Cause, LlmError};
 use super::refusal::{Said, retry_after};
 use super::upstream::Upstream;
 use base::caller::Caller;
+use base::encoding::{media_type, without_bom};
 use base::memory::{Buffer, Buffered, Memory, OutOfMemory};
-use base::outbound::{self, heard, told};
+use base::outbound::{self, BodyError, heard, told};
 
 /// How long setting a connection up may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -100,6 +102,13 @@ impl Failed {
         Failed { cause: Cause::unusable(message), next: Next::Elsewhere }
     }
 
+    fn body(error: BodyError) -> Failed {
+        match error {
+            BodyError::TooLong { .. } => Failed::elsewhere(format!("{error} (llm.answer_bytes)")),
+            BodyError::Broken(error) => Failed::again(broken(&error)),
+        }
+    }
+
     fn out_of_memory(error: OutOfMemory) -> Failed {
         Failed { cause: Cause::unusable(error.to_string()), next: Next::Nowhere(error.into()) }
     }
@@ -135,23 +144,17 @@ impl Attempt<'_> {
         tracing::debug!(request_id = self.caller.request_id(), cause = cause.for_log(), "an attempt failed");
     }
 
-    async fn whole(&self, mut response: Response) -> Result<Buffered, Failed> {
+    async fn whole(&self, response: Response) -> Result<Buffered, Failed> {
         let declared = content_type(response.headers());
         let expected = response.content_length().and_then(|length| usize::try_from(length).ok());
         let expected = expected.unwrap_or(0).min(self.answer_bytes);
         let mut body = Buffer::reserved(self.memory, expected).map_err(Failed::out_of_memory)?;
-        while let Some(chunk) = response.chunk().await.map_err(|error| Failed::again(broken(&error)))? {
-            if body.len() + chunk.len() > self.answer_bytes {
-                let limit = self.answer_bytes;
-                return Err(Failed::elsewhere(format!("it is longer than {limit} bytes (llm.answer_bytes)")));
-            }
-            body.push(chunk).map_err(Failed::out_of_memory)?;
+        let mut chunks = outbound::body(response, self.answer_bytes);
+        while let Some(chunk) = chunks.next().await {
+            body.push(chunk.map_err(Failed::body)?).map_err(Failed::out_of_memory)?;
         }
-        let Buffered { mut bytes, held } = body.finish().map_err(Failed::out_of_memory)?;
-        // RFC 8259, section 8.1: a byte order mark may be ignored.
-        if bytes.starts_with(b"\xef\xbb\xbf") {
-            bytes = bytes.slice(3..);
-        }
+        let Buffered { bytes, held } = body.finish().map_err(Failed::out_of_memory)?;
+        let bytes = bytes.slice_ref(without_bom(&bytes));
         match is_object(&bytes) {
             true => Ok(Buffered { bytes, held }),
             false => Err(Failed::elsewhere(format!("it is no JSON object, but {declared}"))),
@@ -201,9 +204,13 @@ const TYPES: [&str; 7] = [
 
 fn content_type(headers: &HeaderMap) -> &'static str {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = declared.and_then(|value| value.split(';').next()).map(str::trim);
-    let Some(essence) = essence.filter(|text| !text.is_empty()) else { return NOTHING };
-    TYPES.into_iter().find(|known| known.eq_ignore_ascii_case(essence)).unwrap_or("of some other type")
+    match declared.map(media_type).unwrap_or_default() {
+        "" => NOTHING,
+        declared => {
+            let known = TYPES.into_iter().find(|known| known.eq_ignore_ascii_case(declared));
+            known.unwrap_or("of some other type")
+        }
+    }
 }
 
 fn is_object(body: &[u8]) -> bool {

@@ -3,6 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use memchr::memchr2_iter;
 
+use base::encoding::without_bom;
+
 /// An event, or a run of them, is longer than it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong;
@@ -108,8 +110,7 @@ fn end_of_first(bytes: &[u8]) -> usize {
 pub fn data(event: &[u8]) -> Option<Vec<u8>> {
     let mut data: Option<Vec<u8>> = None;
     // A stream may begin with a byte order mark.
-    let event = event.strip_prefix(b"\xef\xbb\xbf").unwrap_or(event);
-    let lines = event.split(|byte| b"\r\n".contains(byte));
+    let lines = without_bom(event).split(|byte| b"\r\n".contains(byte));
     for line in lines.filter_map(|line| line.strip_prefix(b"data")) {
         let value = match line {
             [] => line,

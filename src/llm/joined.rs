@@ -1,16 +1,19 @@
 //! Joins what is ready of a stream at the same time, so that not each chunk becomes a write to the client.
 //!
-//! The HTTP client hands an answer over chunk by chunk, each by way of another task. To see whether the next chunk is there
-//! already, that task has to run first: a chunk that follows another one closely is kept until all tasks that are ready have
-//! run. Nothing is ever waited for, and a chunk that follows a pause is passed on at once.
+//! The HTTP client hands an answer over chunk by chunk, each by way of another task, so that the next chunk may be there
+//! already, and only shows when that task has run. A chunk that follows another one closely therefore begins a burst: a small
+//! task collects what is ready, until all tasks that are ready have run and nothing more has come. Nothing is ever waited for,
+//! and a chunk that follows a pause is passed on at once.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, poll};
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
 
 /// A chunk that follows the one before within this time may be part of a burst.
 const CLOSE: Duration = Duration::from_millis(2);
@@ -20,77 +23,113 @@ const ENOUGH: usize = 64 << 10;
 
 /// A stream of chunks, of which those that are ready at the same time are one.
 pub struct Joined<S, E> {
-    chunks: S,
-    /// How it ended, while what came before is passed on.
-    end: Option<Option<Result<Bytes, E>>>,
-    /// Chunks that are kept while others may be ready, too.
-    kept: Vec<Bytes>,
-    kept_bytes: usize,
+    source: Source<S, E>,
     /// When the last chunk came.
     last: Option<Instant>,
-    /// Whether other tasks have run since then.
-    others_ran: bool,
+}
+
+enum Source<S, E> {
+    /// The chunks themselves.
+    Chunks(S),
+    /// The task that collects a burst has them.
+    Collecting(oneshot::Receiver<Burst<S, E>>),
+    /// What came last, after a burst.
+    Ending(Option<Result<Bytes, E>>),
+}
+
+/// What came at the same time, and what comes after it.
+struct Burst<S, E> {
+    bytes: Bytes,
+    rest: Source<S, E>,
 }
 
 impl<S, E> Joined<S, E> {
     /// Joins these chunks.
     pub fn new(chunks: S) -> Joined<S, E> {
-        Joined { chunks, end: None, kept: Vec::new(), kept_bytes: 0, last: None, others_ran: false }
+        Joined { source: Source::Chunks(chunks), last: None }
     }
 
-    /// Keeps a chunk that has come; whether what is kept is to be passed on now.
-    fn keep(&mut self, chunk: Bytes) -> bool {
+    /// Whether the chunk that has come now follows the one before closely.
+    fn is_close(&mut self) -> bool {
         let now = Instant::now();
-        let is_close = self.last.replace(now).is_some_and(|last| now.duration_since(last) < CLOSE);
-        let follows = is_close || !self.kept.is_empty();
-        self.kept_bytes += chunk.len();
-        self.kept.push(chunk);
-        self.others_ran = false;
-        !follows || self.kept_bytes >= ENOUGH
-    }
-
-    /// All that is kept; nothing if that is nothing.
-    fn take_kept(&mut self) -> Option<Bytes> {
-        let bytes = std::mem::take(&mut self.kept_bytes);
-        if self.kept.len() < 2 {
-            return self.kept.pop();
-        }
-        let mut joined = BytesMut::with_capacity(bytes);
-        self.kept.drain(..).for_each(|chunk| joined.extend_from_slice(&chunk));
-        Some(joined.freeze())
+        self.last.replace(now).is_some_and(|last| now.duration_since(last) < CLOSE)
     }
 }
 
-impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Unpin> Stream for Joined<S, E> {
+impl<S, E> Stream for Joined<S, E>
+where
+    S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
+    E: Send + Unpin + 'static,
+{
     type Item = Result<Bytes, E>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(end) = self.end.take() {
-            return Poll::Ready(end);
-        }
         loop {
-            match self.chunks.poll_next_unpin(context) {
-                Poll::Ready(Some(Ok(chunk))) => {
-                    if self.keep(chunk) {
-                        return Poll::Ready(self.take_kept().map(Ok));
+            match &mut self.source {
+                Source::Chunks(chunks) => {
+                    let Poll::Ready(next) = chunks.poll_next_unpin(context) else { return Poll::Pending };
+                    match next {
+                        Some(Ok(chunk)) if self.is_close() => self.begin_burst(chunk),
+                        next => return Poll::Ready(next),
                     }
                 }
-                Poll::Ready(end) => {
-                    let Some(kept) = self.take_kept() else { return Poll::Ready(end) };
-                    self.end = Some(end);
-                    return Poll::Ready(Some(Ok(kept)));
+                Source::Collecting(burst) => {
+                    let Poll::Ready(burst) = Pin::new(burst).poll(context) else { return Poll::Pending };
+                    // Without its task, as when the runtime ends, the stream has ended.
+                    let Ok(Burst { bytes, rest }) = burst else { return Poll::Ready(None) };
+                    self.source = rest;
+                    self.last = Some(Instant::now());
+                    return Poll::Ready(Some(Ok(bytes)));
                 }
-                Poll::Pending if self.kept.is_empty() => return Poll::Pending,
-                Poll::Pending if self.others_ran => return Poll::Ready(self.take_kept().map(Ok)),
-                Poll::Pending => {
-                    self.others_ran = true;
-                    // Polled once, it has this task woken after the others; there is no need to poll it again.
-                    let _woken_later = pin!(tokio::task::yield_now()).poll(context);
-                    return Poll::Pending;
-                }
+                Source::Ending(end) => return Poll::Ready(end.take()),
             }
         }
     }
+}
+
+impl<S, E> Joined<S, E>
+where
+    S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
+    E: Send + 'static,
+{
+    /// Has a task collect what is ready beside `first`.
+    fn begin_burst(&mut self, first: Bytes) {
+        let (sender, receiver) = oneshot::channel();
+        let Source::Chunks(chunks) = std::mem::replace(&mut self.source, Source::Collecting(receiver)) else {
+            return;
+        };
+        tokio::spawn(async move {
+            // When nobody takes the burst, its client has left, and the rest of the stream is dropped with it.
+            let _left = sender.send(burst(first, chunks).await);
+        });
+    }
+}
+
+/// All that is ready of `chunks`, after `first`.
+async fn burst<S, E>(first: Bytes, mut chunks: S) -> Burst<S, E>
+where
+    S: Stream<Item = Result<Bytes, E>> + Unpin,
+{
+    let mut joined = BytesMut::from(first);
+    let mut others_ran = false;
+    let rest = loop {
+        match poll!(chunks.next()) {
+            Poll::Ready(Some(Ok(chunk))) => {
+                joined.extend_from_slice(&chunk);
+                others_ran = false;
+                if joined.len() >= ENOUGH {
+                    break Source::Chunks(chunks);
+                }
+            }
+            Poll::Ready(end) => break Source::Ending(end),
+            Poll::Pending if others_ran => break Source::Chunks(chunks),
+            Poll::Pending => {
+                yield_now().await;
+                others_ran = true;
+            }
+        }
+    };
+    Burst { bytes: joined.freeze(), rest }
 }
 
 #[cfg(test)]

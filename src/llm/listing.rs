@@ -16,6 +16,7 @@ use super::attempt::broken;
 use super::error::Cause;
 use super::routes::{ECHO, PROMPT, Routes};
 use super::upstream::Upstream;
+use base::outbound::{BodyError, whole_body};
 use template::value::{RawObject, parse_json};
 
 /// How long a list is good.
@@ -117,17 +118,14 @@ impl Listing {
 
 async fn fetch(client: &Client, upstream: &Upstream) -> Result<Vec<RawObject>, Cause> {
     let request = client.get(upstream.models.clone()).headers(upstream.headers.clone());
-    let mut response = request.send().await.map_err(|error| broken(&error))?;
+    let response = request.send().await.map_err(|error| broken(&error))?;
     if !response.status().is_success() {
         return Err(Cause::Status { status: response.status().as_u16(), message: String::new() });
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| broken(&error))? {
-        body.extend_from_slice(&chunk);
-        if body.len() > LIST_BYTES {
-            return Err(Cause::unusable(format!("the list is longer than {LIST_BYTES} bytes")));
-        }
-    }
+    let body = whole_body(response, LIST_BYTES).await.map_err(|error| match error {
+        BodyError::TooLong { limit } => Cause::unusable(format!("the list is longer than {limit} bytes")),
+        BodyError::Broken(error) => broken(&error),
+    })?;
     let list: List = parse_json(&body).map_err(|_| Cause::unusable("it is no list of models"))?;
     // What is no object is no model, and hides none.
     Ok(list.data.iter().filter_map(|model| parse_json(model.get().as_bytes()).ok()).collect())

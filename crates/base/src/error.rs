@@ -1,5 +1,7 @@
 //! What kind of failure an error is, so that each front door can answer in its own terms.
 
+use std::error::Error;
+
 /// The kind of a failure, independent of the module that reports it.
 ///
 /// `http` turns a kind into a status and the CLI into an exit code, each in one table of its own.
@@ -27,8 +29,18 @@ pub enum Kind {
     Upstream,
 }
 
+/// An error and all that caused it, from the outermost on.
+pub fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// The innermost cause of an error, or the error itself; of an HTTP client it names neither the address nor what was sent.
+pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    causes(error).last().unwrap_or(error)
+}
+
 /// An error that knows its [`Kind`].
-pub trait Kinded: std::error::Error {
+pub trait Kinded: Error {
     /// Says what kind of failure this is.
     fn kind(&self) -> Kind;
 }

@@ -1,6 +1,6 @@
 //! What the parts of the service share; plain data, and what bounds them.
 //!
-//! - [`error`]: what kind of failure an error is
+//! - [`error`]: what kind of failure an error is; [`encoding`]: what stands around the texts of HTTP
 //! - [`caller`]: the one who asks
 //! - [`model`]: the documents of the catalog
 //! - [`schema`]: JSON Schema, with every violation and a bound on the work
@@ -19,6 +19,7 @@
 )]
 
 pub mod caller;
+pub mod encoding;
 pub mod error;
 pub mod memory;
 pub mod model;

@@ -7,6 +7,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::error::ToolError;
 use super::gate::{ANY_PORT, Gate};
+use base::error::innermost;
 use base::outbound::{self, PerRuntime};
 
 /// The clients.
@@ -60,7 +61,7 @@ impl Resolve for Resolver {
 
 /// What an error of the client means; it names neither the address nor what was sent.
 pub fn failure(error: &reqwest::Error) -> ToolError {
-    match outbound::cause(error).downcast_ref::<ToolError>() {
+    match innermost(error).downcast_ref::<ToolError>() {
         Some(ours) => ours.clone(),
         None => ToolError::Unreachable { message: outbound::in_words(error) },
     }

@@ -2,7 +2,6 @@
 
 use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use reqwest::{Response, Url};
 use serde_json::Value as Json;
 
@@ -11,14 +10,12 @@ use super::client::{Clients, failure};
 use super::error::ToolError;
 use super::gate::Gate;
 use super::modules::Target;
-use base::outbound::{HEARD_BYTES, heard, quoted};
+use base::encoding::{media_type, percent_encoded, without_bom};
+use base::outbound::{BodyError, HEARD_BYTES, heard, quoted, whole_body};
 use template::value::{Value, from_json};
 
 /// How many redirects are followed.
 const REDIRECTS_MAX: usize = 3;
-
-/// Everything but what RFC 3986 calls unreserved.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Sends requests.
 #[derive(Debug)]
@@ -65,7 +62,7 @@ pub(super) fn fill<'v>(address: &str, arguments: &'v Value) -> Result<(String, V
         if matches!(text.as_str(), "" | "." | "..") && !filled.contains('?') {
             return Err(wrong(format!("`{name}` stands in the path, where it cannot be empty, `.` or `..`")));
         }
-        filled.extend(percent_encode(text.as_bytes(), RESERVED));
+        filled.push_str(&percent_encoded(&text));
         used.push(name);
         left = after;
     }
@@ -143,28 +140,16 @@ impl Rest {
             return Err(ToolError::Failed { status: status.to_string(), message });
         }
         let is_json = declares_json(response.headers());
-        let bytes = self.body(response).await?;
+        let bytes = whole_body(response, self.answer_bytes).await.map_err(|error| ToolError::Answer {
+            message: match error {
+                BodyError::TooLong { .. } => error.to_string(),
+                BodyError::Broken(_) => "it broke off before its end".to_owned(),
+            },
+        })?;
         match is_json && !bytes.is_empty() {
             true => value_of(bytes).await,
             false => text_of(bytes),
         }
-    }
-
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>, ToolError> {
-        let limit = self.answer_bytes;
-        let too_long = || ToolError::Answer { message: format!("it is longer than {limit} bytes") };
-        if response.content_length().is_some_and(|bytes| bytes > limit as u64) {
-            return Err(too_long());
-        }
-        let mut bytes = Vec::new();
-        let broke_off = |_| ToolError::Answer { message: "it broke off before its end".into() };
-        while let Some(chunk) = response.chunk().await.map_err(broke_off)? {
-            if bytes.len() + chunk.len() > limit {
-                return Err(too_long());
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
     }
 }
 
@@ -209,17 +194,14 @@ fn redirected(request: &Request, response: &Response) -> Result<Option<Request>,
 
 fn declares_json(headers: &HeaderMap) -> bool {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence == "application/json" || essence.ends_with("+json")
+    let media_type = media_type(declared).to_ascii_lowercase();
+    media_type == "application/json" || media_type.ends_with("+json")
 }
 
 async fn value_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
     let invalid = |error| ToolError::Answer { message: format!("it is not valid JSON: {error}") };
     let is_large = bytes.len() > LARGE_BYTES;
-    let parse = move || {
-        // RFC 8259, section 8.1: a byte order mark may be ignored.
-        from_json(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).map_err(invalid)
-    };
+    let parse = move || from_json(without_bom(&bytes)).map_err(invalid);
     if is_large { aside(parse).await } else { parse() }
 }
 

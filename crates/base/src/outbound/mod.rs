@@ -1,18 +1,21 @@
 //! What all calls of other services have in common, whichever protocol they speak.
 //!
 //! - [`PerRuntime`]: clients, one for each async runtime
-//! - [`client`]: HTTP clients as all of them are; [`cause`], [`in_words`]: what their errors mean
+//! - [`client`]: HTTP clients as all of them are; [`in_words`]: what their errors mean; [`body`]: answers of bounded length
 //! - [`Secrets`]: what is struck out of the far end's own words; [`heard`], [`told`]: how much of them is read and passed on
 
 mod per_runtime;
 mod secrets;
 
-use std::error::Error;
 use std::sync::Once;
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
 use reqwest::{Client, ClientBuilder, Response};
 use tokio::time::{Instant, timeout_at};
+
+use crate::error::innermost;
 
 pub use per_runtime::PerRuntime;
 pub use secrets::Secrets;
@@ -53,22 +56,54 @@ pub fn client() -> ClientBuilder {
         .pool_idle_timeout(IDLE_TIME)
 }
 
-/// The innermost cause of a client's error, which names neither the address nor what was sent.
-pub fn cause(error: &reqwest::Error) -> &(dyn Error + 'static) {
-    let mut cause: &(dyn Error + 'static) = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause
-}
-
 /// What an error of a client means, in words for others.
 pub fn in_words(error: &reqwest::Error) -> String {
-    let cause = cause(error);
+    let cause = innermost(error);
     match cause.is::<reqwest::Error>() {
         true => "the request could not be sent, or the connection broke".to_owned(),
         false => cause.to_string(),
     }
+}
+
+/// Why the body of an answer cannot be read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum BodyError {
+    /// It is longer than it may be.
+    #[error("it is longer than {limit} bytes")]
+    TooLong {
+        /// The longest that it may be, in bytes.
+        limit: usize,
+    },
+    /// The connection broke.
+    #[error(transparent)]
+    Broken(#[from] reqwest::Error),
+}
+
+/// The body of an answer as it comes, of at most `limit` bytes.
+pub fn body(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, BodyError>> + Unpin {
+    let mut left = limit;
+    // What is declared as too long is not waited for.
+    let declared = response.content_length().filter(|&bytes| bytes > limit as u64);
+    let too_long = declared.map(|_| Err(BodyError::TooLong { limit }));
+    let chunks = response.bytes_stream().map(move |chunk| {
+        let chunk = chunk?;
+        left = left.checked_sub(chunk.len()).ok_or(BodyError::TooLong { limit })?;
+        Ok(chunk)
+    });
+    stream::iter(too_long).chain(chunks)
+}
+
+/// All of the body of an answer, of at most `limit` bytes.
+///
+/// # Errors
+/// [`BodyError`].
+pub async fn whole_body(response: Response, limit: usize) -> Result<Vec<u8>, BodyError> {
+    let mut chunks = body(response, limit);
+    let mut whole = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        whole.extend_from_slice(&chunk?);
+    }
+    Ok(whole)
 }
 
 /// The beginning of a failure's body, about so many bytes.

@@ -70,7 +70,7 @@ pub(super) fn is_before_sending(status: &Status) -> bool {
 type Cause<'a> = &'a (dyn Error + 'static);
 
 fn causes(status: &Status) -> impl Iterator<Item = Cause<'_>> {
-    std::iter::successors(status.source(), |&cause| cause.source())
+    base::error::causes(status).skip(1)
 }
 
 /// A status that [`explain`] turns back into this error.

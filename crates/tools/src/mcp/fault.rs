@@ -1,7 +1,5 @@
 //! Why a call over a session failed, and whether the far end may have seen it.
 
-use std::error::Error;
-
 use rmcp::ServiceError;
 use rmcp::model::{ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::service::ClientInitializeError;
@@ -9,6 +7,7 @@ use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use crate::error::ToolError;
+use base::error::innermost;
 use base::outbound::quoted;
 
 /// Marks the errors that the transports put in the place of an answer that is too long; no code of JSON-RPC.
@@ -74,16 +73,8 @@ fn of_transport(error: &DynamicTransportError) -> Fault {
         }
         Some(_) => unreachable("the connection broke").into(),
         // A pipe to a child process: it broke before the whole line was written.
-        None => Fault { error: unreachable(&innermost(&*error.error)), refused: true },
+        None => Fault { error: unreachable(&innermost(&*error.error).to_string()), refused: true },
     }
-}
-
-/// The words of the cause at the bottom of an error, which names no URL.
-fn innermost(error: &(dyn Error + 'static)) -> String {
-    std::iter::successors(Some(error), |&error| error.source())
-        .last()
-        .map(ToString::to_string)
-        .unwrap_or_default()
 }
 
 pub(super) fn unreachable(message: &str) -> ToolError {

@@ -20,7 +20,7 @@ use sse_stream::{Sse, SseStream};
 use super::fault::{Fault, longer_than, too_long, unreadable};
 use crate::client;
 use crate::error::ToolError;
-use base::outbound::{HEARD_BYTES, heard, quoted};
+use base::outbound::{BodyError, HEARD_BYTES, body, heard, quoted, whole_body};
 
 /// What of a call's `_meta` is sent as headers too, for those on the way who read no bodies.
 const TRACE: [&str; 2] = ["x-request-id", "traceparent"];
@@ -82,7 +82,8 @@ impl StreamableHttpClient for Http {
             let events = events(response, self.limit, request.id);
             Ok(StreamableHttpPostResponse::Sse(events, session))
         } else if is(&response, JSON_MIME_TYPE) {
-            let body = body(response, self.limit).await.map_err(failure)?;
+            let body = whole_body(response, self.limit).await;
+            let body = body.map_err(|error| failure(unreadable_body(&error)))?;
             let answer =
                 answer(&body, request.id).ok_or_else(|| failure(unreadable("it is no JSON-RPC answer")))?;
             Ok(StreamableHttpPostResponse::Json(answer, session))
@@ -142,22 +143,14 @@ fn traced(request: RequestBuilder, message: &ClientJsonRpcMessage) -> RequestBui
 
 /// The bytes of a body, up to a limit.
 fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, ToolError>> {
-    let mut left = limit;
-    response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(|error| client::failure(&error))?;
-        let rest = left.checked_sub(chunk.len());
-        left = rest.ok_or_else(|| unreadable(&longer_than(limit)))?;
-        Ok(chunk)
-    })
+    body(response, limit).map(|chunk| chunk.map_err(|error| unreadable_body(&error)))
 }
 
-async fn body(response: Response, limit: usize) -> Result<Vec<u8>, ToolError> {
-    let mut chunks = std::pin::pin!(bounded(response, limit));
-    let mut body = Vec::new();
-    while let Some(chunk) = chunks.next().await {
-        body.extend_from_slice(&chunk?);
+fn unreadable_body(error: &BodyError) -> ToolError {
+    match error {
+        BodyError::TooLong { limit } => unreadable(&longer_than(*limit)),
+        BodyError::Broken(error) => client::failure(error),
     }
-    Ok(body)
 }
 
 /// The answer in a body: one to this request whatever its `id` says, as some servers leave it out of errors.
