@@ -2,6 +2,8 @@
 //!
 //! Walls between members of the workspace need no test: a crate cannot name what its `Cargo.toml` does not.
 
+#![cfg(test)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -7,17 +7,6 @@
 //! - [`memory`], [`pool`]: budgets of memory and of processor time
 //! - [`outbound`]: what calls of other services have in common
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic,
-        clippy::dbg_macro
-    )
-)]
-
 pub mod caller;
 pub mod encoding;
 pub mod error;

@@ -1,14 +1,4 @@
 #![doc = include_str!("../README.md")]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic,
-        clippy::dbg_macro
-    )
-)]
 
 #[cfg(feature = "jinja")]
 mod contract;

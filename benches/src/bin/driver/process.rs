@@ -36,7 +36,7 @@ impl Server {
         Server::start(command, &address, "/readyz", folder).await
     }
 
-    /// Runs the bare handler of `benches/http/bare.rs` over a folder with the workload.
+    /// Runs the bare handler over a folder with the workload.
     pub async fn bare(workload: &Path) -> Outcome<Server> {
         Server::yardstick("bare", &[workload.as_os_str()]).await
     }
