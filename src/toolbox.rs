@@ -81,7 +81,7 @@ impl Toolbox {
         arguments: &Value,
     ) -> Result<TimedAnswer, ToolboxError> {
         let snapshot = self.catalog.snapshot();
-        let Some(tool) = snapshot.documents.tools.get(id) else {
+        let Some(tool) = snapshot.tool(id) else {
             return Err(match self.catalog.store_state().not_loaded() {
                 Some(error) => ToolboxError::NotLoaded(error),
                 None => ToolboxError::NotFound { id: id.clone() },

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use include_dir::{Dir, include_dir};
 use serde_json::Value as Json;
 
+use super::document::own_name;
 use super::slots::Raw;
 use base::model::{DocumentKind, Id, Reason, filled_in};
 
@@ -145,9 +146,10 @@ impl Package<'_> {
             let document = match path.as_str() {
                 "package.json" => self.extension(bytes),
                 _ if !path.ends_with(".json") && contents.is_ok() => continue,
-                _ if path.starts_with("tools/") => self.tool(path, bytes),
-                _ if path.starts_with("environs/") => self.environ(path, bytes),
-                _ => continue,
+                _ => match kind_of(path) {
+                    Some((kind, name)) => self.document(kind, name, path, bytes),
+                    None => continue,
+                },
             };
             documents.push(document);
         }
@@ -179,19 +181,19 @@ impl Package<'_> {
         self.raw(DocumentKind::Extension, name, "package.json", bytes)
     }
 
-    fn tool(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
+    /// A document in a file of its own. It is called what it calls itself; if its kind has no names, as its file.
+    fn document(
+        &self,
+        kind: DocumentKind,
+        file_name: &str,
+        path: &str,
+        bytes: Result<&[u8], Reason>,
+    ) -> PackageDocument {
         let json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
-        let text = |member: &str| json.as_ref().and_then(|json| json.get(member)).and_then(Json::as_str);
-        let (id, guessed) = match (text("module"), text("name")) {
-            (Some(module), Some(name)) => (format!("{module}:{name}").replace('.', ":"), false),
-            _ => (stem(path, "tools/"), true),
-        };
-        self.raw(DocumentKind::Tool, Name { text: &id, guessed }, path, bytes.map(<[u8]>::to_vec))
-    }
-
-    fn environ(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
-        let name = Name { text: &stem(path, "environs/"), guessed: false };
-        self.raw(DocumentKind::Environ, name, path, bytes.map(<[u8]>::to_vec))
+        let own_name = json.and_then(|json| own_name(kind, &json)).map(|name| name.replace('.', ":"));
+        let guessed = own_name.is_none() && !kind.named_by().is_empty();
+        let text = own_name.unwrap_or_else(|| file_name.replace('/', ":"));
+        self.raw(kind, Name { text: &text, guessed }, path, bytes.map(<[u8]>::to_vec))
     }
 
     fn raw(
@@ -238,10 +240,13 @@ impl Package<'_> {
     }
 }
 
-/// The id part of a path: `environs/vscode/rules.json` -> `vscode:rules`.
-fn stem(path: &str, folder: &str) -> String {
-    let path = path.strip_prefix(folder).unwrap_or(path);
-    path.strip_suffix(".json").unwrap_or(path).replace('/', ":")
+/// The kind of the document in a file, and the file's name below the kind's folder, without `.json`:
+/// `environs/vscode/rules.json` -> `vscode/rules`.
+fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
+    DocumentKind::ALL.into_iter().find_map(|kind| {
+        let name = path.strip_prefix(kind.package_folder()?)?;
+        Some((kind, name.strip_suffix(".json").unwrap_or(name)))
+    })
 }
 
 /// The ids of the prompts that a package's tests are about, and the test files: `prompts/NAME.test.json` below the folder

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::checks::{Changed, Check, Checks};
+use super::document::Document;
 use super::environs::EnvironTree;
 use super::merge::{Candidate, Fault, bad_documents, candidate, merge};
 use super::packages::PackageDocument;
-use super::slots::{Document, Layer, Layers, Raw, Slots};
+use super::slots::{Layer, Layers, Raw, Slots};
 use super::snapshot::{Documents, Snapshot};
 use base::model::{DocumentKind, Id, Problem, Reason};
 use template::value::SmolStr;
@@ -33,7 +34,7 @@ pub struct State {
 /// What has changed since the current snapshot.
 #[derive(Debug, Default)]
 struct Dirty {
-    /// Extensions or tools: everything has to be merged again.
+    /// Anything but prompts and environs: everything has to be merged again.
     documents: bool,
     /// The keys of prompts.
     prompts: BTreeSet<String>,
@@ -156,7 +157,7 @@ impl State {
                 self.dirty.prompts.insert(key.to_owned());
                 return;
             }
-            DocumentKind::Extension | DocumentKind::Tool => {
+            _ => {
                 self.dirty.documents = true;
                 return;
             }
@@ -245,10 +246,10 @@ impl State {
     fn problems(&mut self) -> Vec<Problem> {
         let mut faults = self.document_faults.clone();
         faults.extend(self.merge_faults.iter().cloned());
-        for kind in [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Tool] {
+        for kind in DocumentKind::ALL {
             faults.extend(bad_documents(&self.slots, kind));
         }
-        faults.extend(self.environ_faults());
+        faults.extend(self.shadowed_environs());
         faults.sort();
         faults.dedup();
         let now = now();
@@ -267,8 +268,9 @@ impl State {
         faults.into_iter().map(problem).collect()
     }
 
-    fn environ_faults(&self) -> Vec<Fault> {
-        let shadowed = self.environs.shadowed().iter().map(|(path, owner)| Fault {
+    /// Environs whose value, or a part of it, cannot be seen because of longer keys.
+    fn shadowed_environs(&self) -> impl Iterator<Item = Fault> {
+        self.environs.shadowed().iter().map(|(path, owner)| Fault {
             kind: DocumentKind::Environ,
             key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), owner.replace('.', ":")),
             reason: Reason::new(match path.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) {
@@ -279,8 +281,7 @@ impl State {
                     )
                 }
             }),
-        });
-        bad_documents(&self.slots, DocumentKind::Environ).chain(shadowed).collect()
+        })
     }
 }
 

@@ -115,7 +115,7 @@ impl ApiError {
     /// Nothing of this id exists.
     pub fn not_found(kind: DocumentKind, id: &str) -> ApiError {
         let message = format!("there is no {kind} `{id}`; GET /api/{kind}s lists those that exist");
-        ApiError::new(Kind::NotFound, not_found_code(kind), message).about("id")
+        ApiError::new(Kind::NotFound, kind.not_found_code(), message).about("id")
     }
 
     /// The path leads nowhere.
@@ -213,15 +213,6 @@ impl ApiError {
             members.insert("details".to_owned(), details.clone());
         }
         json!({"error": error})
-    }
-}
-
-fn not_found_code(kind: DocumentKind) -> &'static str {
-    match kind {
-        DocumentKind::Extension => "extension_not_found",
-        DocumentKind::Prompt => "prompt_not_found",
-        DocumentKind::Environ => "environ_not_found",
-        DocumentKind::Tool => "tool_not_found",
     }
 }
 

@@ -116,8 +116,6 @@ impl Content {
 /// A prompt as [`Renderer::describe`] shows it.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// The catalog's entry.
-    pub entry: Arc<PromptEntry>,
     /// The dialect, where the templates compile.
     pub syntax: Option<Syntax>,
     /// What the templates can touch, where they compile.
@@ -281,7 +279,7 @@ impl Renderer {
             Some(Ok(compiled)) => (Some(compiled.syntax), compiled.requires.clone()),
             _ => (None, Arc::default()),
         };
-        Description { entry: entry.clone(), syntax, requires }
+        Description { syntax, requires }
     }
 
     async fn run(

@@ -91,7 +91,7 @@ fn seen(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug {
     let problems: Vec<_> =
         snapshot.problems.iter().map(|problem| (problem.key.clone(), problem.reason.clone())).collect();
     let functions: BTreeSet<String> = documents.functions.keys().cloned().collect();
-    (prompts, problems, functions, documents.extensions.len(), documents.tools.len())
+    (prompts, problems, functions, documents.extensions.len(), documents.plain.of(DocumentKind::Tool).len())
 }
 
 proptest! {

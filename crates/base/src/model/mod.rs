@@ -2,6 +2,7 @@
 
 mod extension;
 mod id;
+mod kind;
 mod messages;
 mod parameters;
 mod problem;
@@ -9,7 +10,8 @@ mod prompt;
 mod tool;
 
 pub use extension::{Dependence, Engine, Extension, FailStrategy, Requirement};
-pub use id::{DocumentKind, Id, InvalidId, function_name};
+pub use id::{Id, InvalidId, function_name};
+pub use kind::{DocumentKind, PerKind};
 pub use messages::Messages;
 pub use parameters::{object_schema, with_defaults};
 pub use problem::{Problem, Reason};

@@ -15,6 +15,7 @@ mod tests;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use crate::model::DocumentKind;
 use jsonschema::error::ValidationErrorKind;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -105,8 +106,8 @@ const STACK_BYTES: usize = 128 << 20;
 
 /// Our own documents' schemas, so that a schema can refer to them; `None` only if a shipped one were broken.
 static OWN_SCHEMAS: LazyLock<Option<jsonschema::Registry<'static>>> = LazyLock::new(|| {
-    let texts = documents::TEXTS.map(|(_, text)| serde_json::from_str::<Json>(text));
-    let schemas = texts.into_iter().collect::<Result<Vec<Json>, _>>().ok()?;
+    let texts = DocumentKind::ALL.into_iter().filter_map(DocumentKind::schema);
+    let schemas: Vec<Json> = texts.map(serde_json::from_str).collect::<Result<_, _>>().ok()?;
     let named =
         schemas.into_iter().filter_map(|schema| Some((schema.get("$id")?.as_str()?.to_owned(), schema)));
     jsonschema::Registry::new().extend(named).ok()?.prepare().ok()
