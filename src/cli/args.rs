@@ -161,14 +161,16 @@ pub enum ToolAction {
 
 impl KindCommand {
     fn command(kind: DocumentKind) -> clap::Command {
-        let about = format!("Work with {}", kind.about());
-        let command = clap::Command::new(kind.noun()).about(about).subcommand_required(true);
-        let command = Action::augment_subcommands(command.arg_required_else_help(true));
-        match kind {
+        let command = clap::Command::new(kind.noun()).subcommand_required(true).arg_required_else_help(true);
+        let command = Action::augment_subcommands(command);
+        let command = match kind {
             DocumentKind::Prompt => PromptAction::augment_subcommands(command),
             DocumentKind::Tool => ToolAction::augment_subcommands(command),
             _ => command,
-        }
+        };
+        let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let about = format!("Work with {}: {}", kind.about(), verbs.join(", "));
+        command.about(about)
     }
 }
 

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::error::ApiError;
 use super::unless::unless;
+use crate::render::{RenderFailure, only_one};
 use crate::settings;
 use base::encoding::media_type;
 use base::memory::{Buffer, Buffered, Held, Memory};
@@ -225,13 +226,8 @@ impl VariablesBody {
     ///
     /// # Errors
     /// When both names are used.
-    pub fn either(self) -> Result<Option<Value>, ApiError> {
-        match (self.variables, self.args) {
-            (Some(_), Some(_)) => Err(ApiError::invalid_variables(
-                "`variables` and `args` mean the same; give only one of them",
-            )),
-            (one, other) => Ok(one.or(other)),
-        }
+    pub fn either(self) -> Result<Option<Value>, RenderFailure> {
+        only_one([("variables", self.variables), ("args", self.args)])
     }
 }
 

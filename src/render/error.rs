@@ -61,6 +61,12 @@ pub enum RenderFailure {
         /// Every way in which they do.
         violations: Vec<Violation>,
     },
+    /// The request has variables in several places that mean the same.
+    #[error("the variables are given more than once, in {}; give them in one place", places.join(" and "))]
+    AmbiguousVariables {
+        /// The members of the request.
+        places: Vec<&'static str>,
+    },
     /// Values that the prompt needs are not there.
     #[error("the prompt needs values that are missing: {}; give them in `variables`, or register the environs", missing.iter().map(|m| m.path.as_str()).collect::<Vec<_>>().join(", "))]
     Missing {
@@ -122,6 +128,7 @@ impl Kinded for RenderFailure {
             | F::InvalidTemplate { .. }
             | F::InvalidParameters { .. }
             | F::InvalidVariables { .. }
+            | F::AmbiguousVariables { .. }
             | F::Missing { .. } => Kind::InvalidInput,
             F::NotFound { .. } => Kind::NotFound,
             F::FailedDependency { .. } => Kind::FailedDependency,

@@ -27,6 +27,7 @@ use serde_json::Value as Json;
 pub use compiled::checker;
 pub use error::RenderFailure;
 pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
+pub use variables::only_one;
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use base::caller::Caller;
