@@ -16,7 +16,7 @@ use super::upstream::Upstream;
 use base::caller::Caller;
 use base::encoding::{media_type, without_bom};
 use base::memory::{Buffer, Buffered, Memory, OutOfMemory};
-use base::outbound::{self, BodyError, heard, told};
+use base::outbound::{self, BodyError, error_body, redacted};
 
 /// How long setting a connection up may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -163,9 +163,9 @@ impl Attempt<'_> {
 
     async fn failure(&self, status: StatusCode, response: Response) -> Failed {
         let after = retry_after(response.headers());
-        let said = Said::read(&heard(response, REFUSAL_BYTES).await);
+        let said = Said::read(&error_body(response, REFUSAL_BYTES).await);
         let secrets = &self.upstream.secrets;
-        let message = told(said.message(), secrets);
+        let message = redacted(said.message(), secrets);
         let cause = Cause::Status { status: status.as_u16(), message };
         let next = match status.as_u16() {
             408 | 409 | 429 | 500.. => Next::Again(after),
