@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dependences::{Unmet, unmet};
 use super::slots::{Document, Layer, Layers, Slot, Slots};
 use super::snapshot::{Documents, ExtensionEntry, PromptEntry};
-use base::model::{DocumentKind, Extension, Id, Origin, Reason, Tool};
+use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail, Tool};
 
 /// A problem before it is known since when it exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +16,7 @@ pub struct Fault {
     /// The key in the store, or the path of the file.
     pub key: String,
     /// What is wrong.
-    pub reason: Reason,
+    pub reason: ProblemDetail,
 }
 
 /// A prompt that could serve, before its templates are checked.
@@ -99,7 +99,7 @@ fn serving(layers: &Layers) -> Option<(Layer, &Slot, &Document)> {
 }
 
 impl Merged {
-    fn fault(&mut self, kind: DocumentKind, key: String, reason: Reason) {
+    fn fault(&mut self, kind: DocumentKind, key: String, reason: ProblemDetail) {
         self.faults.push(Fault { kind, key, reason });
     }
 
@@ -113,7 +113,7 @@ impl Merged {
                 match claimed.get(&id) {
                     Some((winner, first, _)) if *winner == layer => {
                         let message = format!("the extension `{id}` is already defined by {first}");
-                        self.fault(DocumentKind::Extension, place, Reason::new(message));
+                        self.fault(DocumentKind::Extension, place, ProblemDetail::new(message));
                     }
                     Some((winner, ..)) if *winner > layer => {}
                     _ => {
@@ -139,7 +139,7 @@ impl Merged {
         enforce: bool,
     ) -> Arc<ExtensionEntry> {
         for Unmet { message, .. } in &unmet {
-            self.fault(DocumentKind::Extension, place.to_owned(), Reason::new(message));
+            self.fault(DocumentKind::Extension, place.to_owned(), ProblemDetail::new(message));
         }
         let fatal: Vec<&str> = unmet.iter().filter(|u| u.fatal).map(|u| u.message.as_str()).collect();
         Arc::new(ExtensionEntry {
@@ -153,7 +153,7 @@ impl Merged {
         for prompt in &entry.extension.prompts {
             if self.contributed.contains_key(&prompt.id) {
                 let message = format!("the prompt `{}` is defined more than once", prompt.id);
-                self.fault(DocumentKind::Prompt, place.to_owned(), Reason::new(message));
+                self.fault(DocumentKind::Prompt, place.to_owned(), ProblemDetail::new(message));
                 continue;
             }
             let entry = PromptEntry {
@@ -181,7 +181,7 @@ impl Merged {
         for (layer, place, tool) in strongest {
             if let Some((_, first)) = claimed.get(&tool.function) {
                 let message = format!("the function name `{}` is already taken by {first}", tool.function);
-                self.fault(DocumentKind::Tool, place, Reason::new(message));
+                self.fault(DocumentKind::Tool, place, ProblemDetail::new(message));
                 continue;
             }
             claimed.insert(tool.function.clone(), (layer, place));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use base::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool, is_file_reference};
+use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail, Prompt, Tool, is_file_reference};
 use base::schema::{self, Effort};
 use template::value::{Value, from_json};
 
@@ -30,7 +30,7 @@ pub struct Raw {
     /// The path of the file it was read from.
     pub file: Option<String>,
     /// The bytes, or why there are none.
-    pub bytes: Result<Arc<[u8]>, Reason>,
+    pub bytes: Result<Arc<[u8]>, ProblemDetail>,
 }
 
 /// What a document means.
@@ -49,13 +49,13 @@ pub enum Document {
 /// What one source holds under one key.
 #[derive(Debug)]
 pub struct Slot {
-    raw: Result<Arc<[u8]>, Reason>,
+    raw: Result<Arc<[u8]>, ProblemDetail>,
     /// The path of the file it was read from.
     pub file: Option<String>,
     /// The latest good version that this process has seen.
     pub good: Option<Document>,
     /// What is wrong with the latest version.
-    pub reason: Option<Reason>,
+    pub reason: Option<ProblemDetail>,
     /// The last scan that saw the key.
     seen: u64,
 }
@@ -163,7 +163,13 @@ impl Slots {
     }
 
     /// Whether a layer already holds just this under a key.
-    pub fn holds(&self, kind: DocumentKind, layer: Layer, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn holds(
+        &self,
+        kind: DocumentKind,
+        layer: Layer,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         let slot = self.of(kind).get(key).and_then(|layers| layers.get(layer));
         slot.is_some_and(|slot| slot.raw.as_deref() == bytes)
     }
@@ -177,7 +183,13 @@ impl Slots {
     }
 
     /// Marks the key as seen by the scan of this number; says whether the store's slot already holds just this.
-    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn sees(
+        &mut self,
+        kind: DocumentKind,
+        scan: u64,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         let layers = self.kind_mut(kind).all.get_mut(key);
         let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) else {
             return false;
@@ -196,7 +208,7 @@ impl Slots {
     pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: Raw) {
         let id = Id::from_key(&raw.key, &self.root, kind);
         let read = raw.bytes.clone().and_then(|bytes| {
-            let id = id.map_err(|error| Reason::new(error.to_string()))?;
+            let id = id.map_err(|error| ProblemDetail::new(error.to_string()))?;
             read(kind, id, &bytes)
         });
         let layers = self.kind_mut(kind).all.entry(raw.key.clone()).or_default();
@@ -237,14 +249,14 @@ impl OfKind {
 }
 
 /// Reads a document: JSON, then its schema, then what it means.
-fn read(kind: DocumentKind, id: Id, bytes: &[u8]) -> Result<Document, Reason> {
+fn read(kind: DocumentKind, id: Id, bytes: &[u8]) -> Result<Document, ProblemDetail> {
     if kind == DocumentKind::Environ {
-        return from_json(bytes).map(Document::Environ).map_err(|e| Reason::from_json_error(&e));
+        return from_json(bytes).map(Document::Environ).map_err(|e| ProblemDetail::from_json_error(&e));
     }
-    let mut json: Json = serde_json::from_slice(bytes).map_err(|e| Reason::from_json_error(&e))?;
+    let mut json: Json = serde_json::from_slice(bytes).map_err(|e| ProblemDetail::from_json_error(&e))?;
     let violations = violations(kind, &mut json);
     if !violations.is_empty() {
-        return Err(Reason::new(schema::in_words(&violations)));
+        return Err(ProblemDetail::new(schema::in_words(&violations)));
     }
     Ok(match kind {
         DocumentKind::Extension => Document::Extension(Arc::new(Extension::from_document(json))),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::prompts::Prompts;
-use base::model::{Extension, Id, Origin, Problem, Prompt, Reason, Tool};
+use base::model::{Extension, Id, Origin, Problem, ProblemDetail, Prompt, Tool};
 use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
@@ -62,7 +62,7 @@ pub struct PromptEntry {
     /// The extension that contributes it.
     pub extension: Option<Arc<ExtensionEntry>>,
     /// What is wrong with the current version.
-    pub problems: Vec<Reason>,
+    pub problems: Vec<ProblemDetail>,
 }
 
 impl Snapshot {

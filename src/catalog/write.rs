@@ -11,7 +11,7 @@ use super::state::State;
 use super::{Catalog, Documents, PromptEntry, Snapshot};
 use crate::store::{Etag, Expect, StoreError};
 use base::error::{Kind, Kinded};
-use base::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
+use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail, Prompt, string_member};
 use base::schema::{Violation, in_words};
 use template::value::from_json;
 
@@ -32,7 +32,7 @@ pub struct Written {
 pub enum WriteError {
     /// The document is not JSON.
     #[error("the document is {}", .0.message)]
-    NotJson(Reason),
+    NotJson(ProblemDetail),
     /// The document breaks its schema, or does not fit its id.
     #[error("the document is not a valid {kind}: {}", in_words(violations))]
     Invalid {
@@ -45,7 +45,7 @@ pub enum WriteError {
     #[error("{}", flaws.iter().map(|f| f.message.as_str()).collect::<Vec<_>>().join("; "))]
     Template {
         /// Everything that is wrong.
-        flaws: Vec<Reason>,
+        flaws: Vec<ProblemDetail>,
     },
     /// Nothing of this id exists.
     #[error("there is no {kind} `{id}`")]
@@ -221,10 +221,10 @@ impl Catalog {
     ) -> Result<(), WriteError> {
         if kind == DocumentKind::Environ {
             let read = from_json(bytes).map(drop);
-            return read.map_err(|error| WriteError::NotJson(Reason::from_json_error(&error)));
+            return read.map_err(|error| WriteError::NotJson(ProblemDetail::from_json_error(&error)));
         }
-        let mut json: Json =
-            serde_json::from_slice(bytes).map_err(|e| WriteError::NotJson(Reason::from_json_error(&e)))?;
+        let mut json: Json = serde_json::from_slice(bytes)
+            .map_err(|e| WriteError::NotJson(ProblemDetail::from_json_error(&e)))?;
         let mut violations = violations(kind, &mut json);
         violations.extend(identity_violation(kind, id, &json));
         if !violations.is_empty() {

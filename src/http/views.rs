@@ -4,15 +4,15 @@ use serde_json::{Value as Json, json};
 
 use crate::catalog::{ExtensionEntry, PromptEntry, Snapshot};
 use crate::render::Description;
-use base::model::{Reason, Tool, object_schema};
+use base::model::{ProblemDetail, Tool, object_schema};
 
 /// An extension: its document, its state, and what is wrong with it and its prompts.
 pub fn extension(entry: &ExtensionEntry, snapshot: &Snapshot) -> Json {
-    let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.reason);
+    let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.detail);
     // Those of prompts that come from files of their own are not under the extension's key.
     let prompts = entry.extension.prompts.iter().filter_map(|prompt| snapshot.prompt(&prompt.id));
     let of_files = prompts.flat_map(|prompt| &prompt.problems).filter(|reason| reason.file.is_some());
-    let problems: Vec<&Reason> = own.chain(of_files).collect();
+    let problems: Vec<&ProblemDetail> = own.chain(of_files).collect();
     let mut view = entry.extension.document.clone();
     if let Some(members) = view.as_object_mut() {
         members.insert("available".to_owned(), entry.unavailable.is_none().into());

@@ -9,7 +9,7 @@ use futures_util::stream::{self, StreamExt};
 use super::report::{CallReport, Outcome, Warning, WaveReport};
 use crate::catalog::Snapshot;
 use base::caller::Caller;
-use base::memory::{Held, Memory};
+use base::memory::{Memory, Reservation};
 use base::model::Tool;
 use base::schema::Effort;
 use template::value::Value;
@@ -55,7 +55,7 @@ struct Table {
     /// What the answers take.
     answer_bytes: usize,
     /// Their part of the budget of memory.
-    held: Option<Held>,
+    held: Option<Reservation>,
     /// Whether the wave asks for nothing more: it might not come that far with the results.
     closed: bool,
     /// Whether the run is on a serving thread, and so has less time.
@@ -167,7 +167,7 @@ impl Calls {
             return Err(ToolError::Answer { message });
         }
         let bytes = table.answer_bytes;
-        let held = table.held.get_or_insert_with(|| self.limits.memory.hold());
+        let held = table.held.get_or_insert_with(|| self.limits.memory.reservation());
         held.resize(bytes).map_err(|error| ToolError::Answer { message: error.to_string() })?;
         Ok(answer)
     }
@@ -240,7 +240,7 @@ impl Calls {
             return Some(Err("the prompt's `limits.tools` does not allow this tool".to_owned()));
         }
         let inline = self.table().inline;
-        let effort = if inline { Effort::SERVING } else { Effort::SOON };
+        let effort = if inline { Effort::SERVING } else { Effort::MEDIUM };
         match self.tools.bind(tool, arguments, effort) {
             Err(ToolError::Effort { .. }) if inline => None,
             bound => Some(bound.map_err(|error| error.to_string())),

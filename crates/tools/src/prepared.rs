@@ -123,7 +123,7 @@ impl PreparedTool {
             return answer_unless(answer, &violations);
         }
         offload(move || {
-            let violations = schema.violations(&answer, Effort::ASIDE);
+            let violations = schema.violations(&answer, Effort::BLOCKING);
             answer_unless(answer, &violations)
         })
         .await
