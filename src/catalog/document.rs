@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::snapshot::{ExtensionEntry, PromptEntry};
 use base::model::{
-    DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool, is_file_reference, string_member,
+    DocumentKind, Extension, Id, Origin, ProblemDetail, Prompt, Tool, is_file_reference, string_member,
 };
 use base::schema::{self, Effort, Schema, Violation};
 use template::value::{Value, from_json};
@@ -42,7 +42,7 @@ pub enum Entry {
 pub enum DocumentError {
     /// They are not JSON.
     #[error("the document is {}", .0.message)]
-    NotJson(Reason),
+    NotJson(ProblemDetail),
     /// The JSON breaks the schema of the kind, or the document does not name itself as it is stored.
     #[error("{}", schema::in_words(.0))]
     Invalid(Vec<Violation>),
@@ -50,10 +50,10 @@ pub enum DocumentError {
 
 impl DocumentError {
     /// The error as a problem of the document.
-    pub fn into_reason(self) -> Reason {
+    pub fn into_problem(self) -> ProblemDetail {
         match self {
             DocumentError::NotJson(reason) => reason,
-            DocumentError::Invalid(violations) => Reason::new(schema::in_words(&violations)),
+            DocumentError::Invalid(violations) => ProblemDetail::new(schema::in_words(&violations)),
         }
     }
 }
@@ -81,7 +81,8 @@ impl Document {
         bytes: &[u8],
         check: impl FnOnce(&Json) -> Option<Violation>,
     ) -> Result<Document, DocumentError> {
-        let not_json = |error: serde_json::Error| DocumentError::NotJson(Reason::from_json_error(&error));
+        let not_json =
+            |error: serde_json::Error| DocumentError::NotJson(ProblemDetail::from_json_error(&error));
         if kind == DocumentKind::Environ {
             return from_json(bytes).map(Document::Environ).map_err(not_json);
         }

@@ -8,7 +8,7 @@ use super::dependences::{Unmet, unmet};
 use super::document::Document;
 use super::slots::{Layer, Layers, Slot, Slots};
 use super::snapshot::{Documents, ExtensionEntry, PromptEntry};
-use base::model::{DocumentKind, Extension, Id, Origin, Reason};
+use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
 
 /// A problem before it is known since when it exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +18,7 @@ pub struct Fault {
     /// The key in the store, or the path of the file.
     pub key: String,
     /// What is wrong.
-    pub reason: Reason,
+    pub reason: ProblemDetail,
 }
 
 /// A prompt that could serve, before its templates are checked.
@@ -117,7 +117,7 @@ fn winner<'a>(key: &'a str, layers: &'a Layers) -> Option<Winner<'a>> {
 }
 
 impl Merged {
-    fn fault(&mut self, kind: DocumentKind, key: String, reason: Reason) {
+    fn fault(&mut self, kind: DocumentKind, key: String, reason: ProblemDetail) {
         self.faults.push(Fault { kind, key, reason });
     }
 
@@ -131,7 +131,7 @@ impl Merged {
                 match claimed.get(&id) {
                     Some((winner, first, _)) if *winner == layer => {
                         let message = format!("the extension `{id}` is already defined by {first}");
-                        self.fault(DocumentKind::Extension, place, Reason::new(message));
+                        self.fault(DocumentKind::Extension, place, ProblemDetail::new(message));
                     }
                     Some((winner, ..)) if *winner > layer => {}
                     _ => {
@@ -157,7 +157,7 @@ impl Merged {
         enforce: bool,
     ) -> Arc<ExtensionEntry> {
         for Unmet { message, .. } in &unmet {
-            self.fault(DocumentKind::Extension, place.to_owned(), Reason::new(message));
+            self.fault(DocumentKind::Extension, place.to_owned(), ProblemDetail::new(message));
         }
         let fatal: Vec<&str> = unmet.iter().filter(|u| u.fatal).map(|u| u.message.as_str()).collect();
         Arc::new(ExtensionEntry {
@@ -171,7 +171,7 @@ impl Merged {
         for prompt in &entry.extension.prompts {
             if self.contributed.contains_key(&prompt.id) {
                 let message = format!("the prompt `{}` is defined more than once", prompt.id);
-                self.fault(DocumentKind::Prompt, place.to_owned(), Reason::new(message));
+                self.fault(DocumentKind::Prompt, place.to_owned(), ProblemDetail::new(message));
                 continue;
             }
             let entry = PromptEntry {
@@ -199,7 +199,7 @@ impl Merged {
             if let Some(function) = document.function() {
                 if let Some(first) = claimed.get(function) {
                     let message = format!("the function name `{function}` is already taken by {first}");
-                    self.fault(kind, place, Reason::new(message));
+                    self.fault(kind, place, ProblemDetail::new(message));
                     continue;
                 }
                 claimed.insert(function.to_owned(), place);

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::document::own_name;
 use super::slots::Raw;
-use base::model::{DocumentKind, Id, Reason, filled_in};
+use base::model::{DocumentKind, Id, ProblemDetail, filled_in};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
@@ -142,7 +142,7 @@ impl Package<'_> {
     fn documents(&self) -> Vec<PackageDocument> {
         let mut documents = Vec::new();
         for (path, contents) in &self.files {
-            let bytes = contents.as_deref().map_err(|why| Reason::new(why.clone()));
+            let bytes = contents.as_deref().map_err(|why| ProblemDetail::new(why.clone()));
             let document = match path.as_str() {
                 "package.json" => self.extension(bytes),
                 _ if !path.ends_with(".json") && contents.is_ok() => continue,
@@ -154,7 +154,7 @@ impl Package<'_> {
             documents.push(document);
         }
         if !self.files.contains_key("package.json") {
-            documents.push(self.extension(Err(Reason::new("a package needs a file package.json"))));
+            documents.push(self.extension(Err(ProblemDetail::new("a package needs a file package.json"))));
         }
         documents
     }
@@ -165,7 +165,7 @@ impl Package<'_> {
 
     /// The extension document with the files that it refers to filled in. Its key is made of its name, or of the
     /// folder's when it has none.
-    fn extension(&self, bytes: Result<&[u8], Reason>) -> PackageDocument {
+    fn extension(&self, bytes: Result<&[u8], ProblemDetail>) -> PackageDocument {
         let mut json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
         let name = json.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
         let name_is_missing = name.is_none();
@@ -187,7 +187,7 @@ impl Package<'_> {
         kind: DocumentKind,
         file_name: &str,
         path: &str,
-        bytes: Result<&[u8], Reason>,
+        bytes: Result<&[u8], ProblemDetail>,
     ) -> PackageDocument {
         let json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
         let own_name = json.and_then(|json| own_name(kind, &json)).map(|name| name.replace('.', ":"));
@@ -201,7 +201,7 @@ impl Package<'_> {
         kind: DocumentKind,
         name: Name<'_>,
         path: &str,
-        bytes: Result<Vec<u8>, Reason>,
+        bytes: Result<Vec<u8>, ProblemDetail>,
     ) -> PackageDocument {
         let Name { text, guessed } = name;
         let key = format!("{}{}{text}", self.root, kind.key_prefix());
@@ -209,14 +209,14 @@ impl Package<'_> {
     }
 
     /// Replaces every `{"file": PATH}` in the prompts by `{"file": …, "text": …}`.
-    fn fill_in_files(&self, json: &mut Json) -> Result<(), Reason> {
+    fn fill_in_files(&self, json: &mut Json) -> Result<(), ProblemDetail> {
         match json.pointer_mut("/contributes/prompts") {
             Some(prompts) => self.fill_in(prompts),
             None => Ok(()),
         }
     }
 
-    fn fill_in(&self, json: &mut Json) -> Result<(), Reason> {
+    fn fill_in(&self, json: &mut Json) -> Result<(), ProblemDetail> {
         match json {
             Json::Array(items) => items.iter_mut().try_for_each(|item| self.fill_in(item)),
             Json::Object(members) => match members.get("file").and_then(Json::as_str) {
@@ -230,8 +230,8 @@ impl Package<'_> {
         }
     }
 
-    fn text(&self, path: &str) -> Result<&str, Reason> {
-        let fail = |why: String| Reason { file: Some(self.file(path)), ..Reason::new(why) };
+    fn text(&self, path: &str) -> Result<&str, ProblemDetail> {
+        let fail = |why: String| ProblemDetail { file: Some(self.file(path)), ..ProblemDetail::new(why) };
         match self.files.get(path) {
             None => Err(fail(format!("the file `{path}` that package.json names is not in the package"))),
             Some(Err(why)) => Err(fail(why.clone())),

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::document::{Document, DocumentError};
-use base::model::{DocumentKind, Id, PerKind, Reason};
+use base::model::{DocumentKind, Id, PerKind, ProblemDetail};
 
 /// Where a document comes from; later layers beat earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,19 +27,19 @@ pub struct Raw {
     /// The path of the file it was read from.
     pub file: Option<String>,
     /// The bytes, or why there are none.
-    pub bytes: Result<Arc<[u8]>, Reason>,
+    pub bytes: Result<Arc<[u8]>, ProblemDetail>,
 }
 
 /// What one source holds under one key.
 #[derive(Debug)]
 pub struct Slot {
-    raw: Result<Arc<[u8]>, Reason>,
+    raw: Result<Arc<[u8]>, ProblemDetail>,
     /// The path of the file it was read from.
     pub file: Option<String>,
     /// The latest good version that this process has seen.
     pub good: Option<Document>,
     /// What is wrong with the latest version.
-    pub reason: Option<Reason>,
+    pub reason: Option<ProblemDetail>,
     /// The last scan that saw the key.
     seen: u64,
 }
@@ -132,7 +132,13 @@ impl Slots {
     }
 
     /// Whether a layer already holds just this under a key.
-    pub fn holds(&self, kind: DocumentKind, layer: Layer, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn holds(
+        &self,
+        kind: DocumentKind,
+        layer: Layer,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         let slot = self.of(kind).get(key).and_then(|layers| layers.get(layer));
         slot.is_some_and(|slot| slot.raw.as_deref() == bytes)
     }
@@ -146,7 +152,13 @@ impl Slots {
     }
 
     /// Marks the key as seen by the scan of this number; says whether the store's slot already holds just this.
-    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn sees(
+        &mut self,
+        kind: DocumentKind,
+        scan: u64,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         let layers = self.kinds.of_mut(kind).all.get_mut(key);
         let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) else {
             return false;
@@ -165,8 +177,8 @@ impl Slots {
     pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: Raw) {
         let id = Id::from_key(&raw.key, &self.root, kind);
         let read = raw.bytes.clone().and_then(|bytes| {
-            let id = id.map_err(|error| Reason::new(error.to_string()))?;
-            Document::read(kind, &id, &bytes).map_err(DocumentError::into_reason)
+            let id = id.map_err(|error| ProblemDetail::new(error.to_string()))?;
+            Document::read(kind, &id, &bytes).map_err(DocumentError::into_problem)
         });
         let layers = self.kinds.of_mut(kind).all.entry(raw.key.clone()).or_default();
         let place = layers.slot_mut(layer);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::document::{Document, Entry};
 use super::prompts::Prompts;
-use base::model::{DocumentKind, Extension, Id, Origin, PerKind, Problem, Prompt, Reason, Tool};
+use base::model::{DocumentKind, Extension, Id, Origin, PerKind, Problem, ProblemDetail, Prompt, Tool};
 use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
@@ -63,7 +63,7 @@ pub struct PromptEntry {
     /// The extension that contributes it.
     pub extension: Option<Arc<ExtensionEntry>>,
     /// What is wrong with the current version.
-    pub problems: Vec<Reason>,
+    pub problems: Vec<ProblemDetail>,
 }
 
 impl Snapshot {

@@ -11,7 +11,7 @@ use super::merge::{Candidate, Fault, bad_documents, candidate, merge};
 use super::packages::PackageDocument;
 use super::slots::{Layer, Layers, Raw, Slots};
 use super::snapshot::{Documents, Snapshot};
-use base::model::{DocumentKind, Id, Problem, Reason};
+use base::model::{DocumentKind, Id, Problem, ProblemDetail};
 use template::value::SmolStr;
 
 /// Everything that is known of all sources, and the snapshot made of it.
@@ -67,12 +67,24 @@ impl State {
     }
 
     /// Whether a layer already holds just this under a key.
-    pub fn holds(&self, kind: DocumentKind, layer: Layer, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn holds(
+        &self,
+        kind: DocumentKind,
+        layer: Layer,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         self.slots.holds(kind, layer, key, bytes)
     }
 
     /// Marks a key as seen by the scan of this number; says whether the store's slot already holds just this.
-    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn sees(
+        &mut self,
+        kind: DocumentKind,
+        scan: u64,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         self.slots.sees(kind, scan, key, bytes)
     }
 
@@ -130,7 +142,7 @@ impl State {
                 let key = format!("{}#{}", raw.key, raw.file.as_deref().unwrap_or_default());
                 let message = "another package already defines this document";
                 kept.insert((kind, key.clone()));
-                self.put(kind, layer, Raw { key, bytes: Err(Reason::new(message)), ..raw });
+                self.put(kind, layer, Raw { key, bytes: Err(ProblemDetail::new(message)), ..raw });
             }
         }
         for kind in DocumentKind::ALL {
@@ -263,7 +275,7 @@ impl State {
             since: self.since.get(&fault).copied().unwrap_or(now),
             kind: fault.kind,
             key: fault.key,
-            reason: fault.reason,
+            detail: fault.reason,
         };
         faults.into_iter().map(problem).collect()
     }
@@ -273,14 +285,16 @@ impl State {
         self.environs.shadowed().iter().map(|(path, owner)| Fault {
             kind: DocumentKind::Environ,
             key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), owner.replace('.', ":")),
-            reason: Reason::new(match path.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) {
-                None => "hidden: its value is no object, and longer keys need one here".to_owned(),
-                Some(member) => {
-                    format!(
-                        "its member `{member}` is hidden: it is no object, and longer keys need one there"
-                    )
-                }
-            }),
+            reason: ProblemDetail::new(
+                match path.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) {
+                    None => "hidden: its value is no object, and longer keys need one here".to_owned(),
+                    Some(member) => {
+                        format!(
+                            "its member `{member}` is hidden: it is no object, and longer keys need one there"
+                        )
+                    }
+                },
+            ),
         })
     }
 }

@@ -11,7 +11,7 @@ use super::state::State;
 use super::{Catalog, Documents, PromptEntry, Snapshot};
 use crate::store::{Etag, Expect, StoreError};
 use base::error::{Kind, Kinded};
-use base::model::{DocumentKind, Extension, Id, Origin, Reason};
+use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
 use base::schema::{Violation, in_words};
 
 /// How long a write waits for those before it.
@@ -31,7 +31,7 @@ pub struct Written {
 pub enum WriteError {
     /// The document is not JSON.
     #[error("the document is {}", .0.message)]
-    NotJson(Reason),
+    NotJson(ProblemDetail),
     /// The document breaks its schema, or does not fit its id.
     #[error("the document is not a valid {kind}: {}", in_words(violations))]
     Invalid {
@@ -44,7 +44,7 @@ pub enum WriteError {
     #[error("{}", flaws.iter().map(|f| f.message.as_str()).collect::<Vec<_>>().join("; "))]
     Template {
         /// Everything that is wrong.
-        flaws: Vec<Reason>,
+        flaws: Vec<ProblemDetail>,
     },
     /// Nothing of this id exists.
     #[error("there is no {kind} `{id}`")]
@@ -220,7 +220,7 @@ impl Catalog {
             Document::Extension(extension) => &with_contributions(&around.documents, extension),
             _ => &around.documents,
         };
-        let flaws: Vec<Reason> =
+        let flaws: Vec<ProblemDetail> =
             prompts.iter().flat_map(|prompt| (self.check)(prompt, around).flaws).collect();
         if flaws.is_empty() { Ok(()) } else { Err(WriteError::Template { flaws }) }
     }

@@ -13,7 +13,7 @@ use super::views;
 use crate::app::App;
 use crate::catalog::Entry;
 use crate::store::{Etag, Expect};
-use base::memory::Buffered;
+use base::memory::BufferedBytes;
 use base::model::{DocumentKind, Id};
 use template::value::Tree;
 
@@ -137,7 +137,7 @@ pub async fn put(
     let (expect, sent) = (expectation(&request)?, body.into_sent());
     let (catalog, stored_as) = (app.catalog.clone(), id.clone());
     let write = async move {
-        let Buffered { bytes, mut held } = sent.finish()?;
+        let BufferedBytes { bytes, mut held } = sent.finish()?;
         held.grow(admitted(&bytes, tree_of(kind))?)?;
         Ok::<_, ApiError>(catalog.put(kind, &stored_as, &bytes, expect).await?)
     };

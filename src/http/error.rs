@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use base::error::Kind;
-use base::model::{DocumentKind, Reason};
+use base::model::{DocumentKind, ProblemDetail};
 
 /// An error as an answer, in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,7 @@ impl ApiError {
     }
 
     /// The body is not JSON, or not of the expected shape.
-    pub fn invalid_json(reason: &Reason) -> ApiError {
+    pub fn invalid_json(reason: &ProblemDetail) -> ApiError {
         let message = format!("the request body is {}; send one JSON object", reason.message);
         ApiError::new(Kind::InvalidInput, "invalid_json", message)
             .with_details(place(reason.line, reason.column))

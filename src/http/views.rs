@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::app::App;
 use crate::catalog::{Document, Entry, ExtensionEntry, PromptEntry, Snapshot};
-use base::model::{Id, Origin, Reason, Syntax, object_schema};
+use base::model::{Id, Origin, ProblemDetail, Syntax, object_schema};
 use template::Requires;
 use template::value::Value;
 
@@ -39,7 +39,7 @@ pub struct ExtensionReply<'a> {
     #[serde(flatten)]
     document: MembersBut<'a>,
     available: bool,
-    problems: Vec<&'a Reason>,
+    problems: Vec<&'a ProblemDetail>,
 }
 
 /// A prompt with its document, what it takes, and what it needs.
@@ -52,7 +52,7 @@ pub struct PromptReply<'a> {
     parameters: Json,
     requires: Arc<Requires>,
     syntax: Option<Syntax>,
-    problems: &'a [Reason],
+    problems: &'a [ProblemDetail],
 }
 
 /// A prompt without its texts.
@@ -63,7 +63,7 @@ pub struct PromptSummary<'a> {
     name: Option<&'a Json>,
     description: Option<&'a Json>,
     supports: &'a [String],
-    problems: &'a [Reason],
+    problems: &'a [ProblemDetail],
 }
 
 /// A shared variable in a list.
@@ -120,7 +120,7 @@ pub fn summary<'a>(id: &'a Id, entry: &'a Entry, snapshot: &'a Snapshot) -> Summ
 
 /// An extension: its document, its state, and what is wrong with it and its prompts.
 fn extension<'a>(entry: &'a ExtensionEntry, snapshot: &'a Snapshot) -> ExtensionReply<'a> {
-    let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.reason);
+    let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.detail);
     // Those of prompts that come from files of their own are not under the extension's key.
     let prompts = entry.extension.prompts.iter().filter_map(|prompt| snapshot.prompt(&prompt.id));
     let of_files = prompts.flat_map(|prompt| &prompt.problems).filter(|reason| reason.file.is_some());

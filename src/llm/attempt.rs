@@ -15,8 +15,8 @@ use super::refusal::{Said, retry_after};
 use super::upstream::Upstream;
 use base::caller::Caller;
 use base::encoding::{media_type, without_bom};
-use base::memory::{Buffer, Buffered, Memory, OutOfMemory};
-use base::outbound::{self, BodyError, heard, told};
+use base::memory::{Buffer, BufferedBytes, Memory, OutOfMemory};
+use base::outbound::{self, BodyError, error_body, redacted};
 
 /// How long setting a connection up may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -70,7 +70,7 @@ pub struct Attempt<'a> {
 /// What came.
 pub enum Came {
     /// The whole answer: a JSON object.
-    Whole(Buffered),
+    Whole(BufferedBytes),
     /// The head of a stream.
     Stream(Response),
 }
@@ -144,7 +144,7 @@ impl Attempt<'_> {
         tracing::debug!(request_id = self.caller.request_id(), cause = cause.for_log(), "an attempt failed");
     }
 
-    async fn whole(&self, response: Response) -> Result<Buffered, Failed> {
+    async fn whole(&self, response: Response) -> Result<BufferedBytes, Failed> {
         let declared = content_type(response.headers());
         let expected = response.content_length().and_then(|length| usize::try_from(length).ok());
         let expected = expected.unwrap_or(0).min(self.answer_bytes);
@@ -153,19 +153,19 @@ impl Attempt<'_> {
         while let Some(chunk) = chunks.next().await {
             body.push(chunk.map_err(Failed::body)?).map_err(Failed::out_of_memory)?;
         }
-        let Buffered { bytes, held } = body.finish().map_err(Failed::out_of_memory)?;
+        let BufferedBytes { bytes, held } = body.finish().map_err(Failed::out_of_memory)?;
         let bytes = bytes.slice_ref(without_bom(&bytes));
         match is_object(&bytes) {
-            true => Ok(Buffered { bytes, held }),
+            true => Ok(BufferedBytes { bytes, held }),
             false => Err(Failed::elsewhere(format!("it is no JSON object, but {declared}"))),
         }
     }
 
     async fn failure(&self, status: StatusCode, response: Response) -> Failed {
         let after = retry_after(response.headers());
-        let said = Said::read(&heard(response, REFUSAL_BYTES).await);
+        let said = Said::read(&error_body(response, REFUSAL_BYTES).await);
         let secrets = &self.upstream.secrets;
-        let message = told(said.message(), secrets);
+        let message = redacted(said.message(), secrets);
         let cause = Cause::Status { status: status.as_u16(), message };
         let next = match status.as_u16() {
             408 | 409 | 429 | 500.. => Next::Again(after),

@@ -41,7 +41,7 @@ pub use upstream::UpstreamOptions;
 use ask::{Found, Question, Service};
 use attempt::{Came, broken};
 use base::caller::Caller;
-use base::memory::{Buffer, Buffered, Memory};
+use base::memory::{Buffer, BufferedBytes, Memory};
 use base::outbound::PerRuntime;
 use echo::Echo;
 use listing::Listings;
@@ -87,7 +87,7 @@ pub struct Options {
 #[derive(Debug)]
 pub enum Answer {
     /// The upstream's JSON object, byte for byte.
-    Whole(Buffered),
+    Whole(BufferedBytes),
     /// Its events.
     Stream(AnswerStream),
 }
@@ -160,7 +160,7 @@ impl Llm {
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once.
-    pub async fn embeddings(&self, caller: &Caller, payload: &RawObject) -> Result<Buffered, LlmError> {
+    pub async fn embeddings(&self, caller: &Caller, payload: &RawObject) -> Result<BufferedBytes, LlmError> {
         let log = self.log(caller, payload);
         let answer = self.embed(caller, payload).await;
         match &answer {
@@ -199,11 +199,11 @@ impl Llm {
             first: question.deadline,
             log: log.clone(),
             place,
-            held: self.memory.hold(),
+            held: self.memory.reservation(),
         })))
     }
 
-    async fn embed(&self, caller: &Caller, payload: &RawObject) -> Result<Buffered, LlmError> {
+    async fn embed(&self, caller: &Caller, payload: &RawObject) -> Result<BufferedBytes, LlmError> {
         let asked = payload::embeddings(payload, self.options.default_embedding_model.as_deref())?;
         let mut chain = self.chain(&asked.model)?;
         chain.retain(|target| matches!(target, Target::Model { .. }));

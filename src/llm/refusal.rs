@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use serde_json::{Value as Json, json};
 
-use base::outbound::{Secrets, told};
+use base::outbound::{Secrets, redacted};
 
 /// What an upstream says about a failure.
 pub struct Said {
@@ -32,9 +32,9 @@ impl Said {
     pub fn passed_on(&self, secrets: &Secrets) -> Bytes {
         let error = self.json.as_ref().and_then(|json| json.get("error"));
         if error.is_some_and(|error| error.get("message").is_some_and(Json::is_string)) {
-            return secrets.strike(self.text.clone()).into();
+            return secrets.redact(self.text.clone()).into();
         }
-        let message = match told(self.message(), secrets) {
+        let message = match redacted(self.message(), secrets) {
             message if message.is_empty() => "the upstream refused the request and says no more".to_owned(),
             message => message,
         };

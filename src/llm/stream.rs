@@ -18,7 +18,7 @@ use super::joined::Joined;
 use super::log::Log;
 use super::quiet::{Quiet, Silence};
 use super::wire::{Passed, Wire};
-use base::memory::Held;
+use base::memory::Reservation;
 
 /// A comment, so that nobody on the way takes a quiet connection for a dead one.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
@@ -74,7 +74,7 @@ pub struct Begun {
     /// Its place among the calls that may be under way.
     pub place: OwnedSemaphorePermit,
     /// What it takes of the budget of memory.
-    pub held: Held,
+    pub held: Reservation,
 }
 
 /// A stream under way.
@@ -87,7 +87,7 @@ struct Live {
     log: Log,
     _place: OwnedSemaphorePermit,
     /// The event that has not come whole is part of the budget of memory.
-    held: Held,
+    held: Reservation,
 }
 
 impl AnswerStream {

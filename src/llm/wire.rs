@@ -96,7 +96,7 @@ impl Wire {
     }
 
     fn failed(&self, mut out: BytesMut, event: &[u8]) -> Passed {
-        let told = self.secrets.strike(String::from_utf8_lossy(event).into_owned());
+        let told = self.secrets.redact(String::from_utf8_lossy(event).into_owned());
         out.extend_from_slice(told.as_bytes());
         Passed::Failed(out.freeze())
     }

@@ -2,7 +2,7 @@
 
 use crate::catalog::NotLoaded;
 use base::error::{Kind, Kinded};
-use base::model::{Id, InvalidId, Reason};
+use base::model::{Id, InvalidId, ProblemDetail};
 use base::pool::PoolError;
 use base::schema::{Violation, in_words};
 use template::{CompileError, Missing, Position};
@@ -31,7 +31,7 @@ pub enum RenderFailure {
         /// Its id.
         id: Id,
         /// What is wrong.
-        reasons: Vec<Reason>,
+        reasons: Vec<ProblemDetail>,
     },
     /// The prompt's extension lacks something that it depends on.
     #[error("the prompt `{id}` cannot be used: its extension {reason}")]

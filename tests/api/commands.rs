@@ -74,7 +74,8 @@ fn listening(process: u32, table: &str, state: &str) -> Vec<String> {
 fn a_command_opens_no_port_but_a_socket_in_a_folder_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = command(dir.path(), &["environ", "set", "a.b"]);
-    let mut child = command.env("TMPDIR", dir.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut child =
+        command.env("TMPDIR", dir.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     // It has everything open when it waits for the document.
     let sockets = (0..100).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
