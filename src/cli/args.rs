@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The arguments of the command line. Doc comments here are its help.
 
 use std::path::PathBuf;
 
@@ -7,25 +7,25 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 use base::model::DocumentKind;
 
-/// Turns prompt templates into finished prompts: a service, and its tools for the command line.
+/// Turns prompt templates into finished prompts, and has them answered by language models
 #[derive(Debug, Parser)]
 #[command(name = "ai-prompt-shell", version, about)]
 pub struct Cli {
-    /// What every command understands.
+    /// Options of all commands.
     #[command(flatten)]
     pub common: Common,
-    /// What to do; `serve` when nothing is said.
+    /// The command; `serve` by default.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// What every command understands.
+/// Options of all commands.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// The settings file [default: ai-prompt-shell.toml, if there is one]
+    /// The settings file [default: ai-prompt-shell.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// One setting, as in the file: -s render.timeout_ms=1000 (may be repeated)
+    /// Sets one setting, as in the file: -s render.timeout_ms=1000 (can be repeated)
     #[arg(short = 's', long = "set", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
     /// The store: embedded:PATH, redis://… or rediss://… (setting store.url)
@@ -42,7 +42,7 @@ pub struct Common {
     pub server: Option<String>,
 }
 
-/// What to do.
+/// A command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the service (the default)
@@ -51,13 +51,13 @@ pub enum Command {
     Check(Check),
     /// Write the documents of the store into a folder
     Export {
-        /// The folder; it is made if need be
+        /// The folder; it is created if it does not exist
         dir: PathBuf,
-        /// The documents of packages too
+        /// Also write the documents of packages
         #[arg(long)]
         all: bool,
     },
-    /// Put the documents of an exported folder into the store
+    /// Store the documents of an exported folder
     Import {
         /// The folder
         dir: PathBuf,
@@ -80,17 +80,17 @@ pub struct Check {
     /// Run the packages' prompts/*.test.json
     #[arg(long)]
     pub test: bool,
-    /// As JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// What to do with documents.
+/// What can be done with documents of all kinds.
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// List the ids
     List {
-        /// As JSON, with details
+        /// Print them as JSON, with details
         #[arg(long)]
         json: bool,
     },
@@ -103,10 +103,10 @@ pub enum Action {
     Set {
         /// Its id
         id: String,
-        /// The file with the JSON document; - for standard input
+        /// The file with the JSON document; - is standard input
         #[arg(default_value = "-")]
         file: PathBuf,
-        /// The JSON document itself, instead of a file
+        /// The JSON document itself, in place of a file
         #[arg(long, conflicts_with = "file")]
         value: Option<String>,
     },
@@ -117,12 +117,12 @@ pub enum Action {
     },
 }
 
-/// What to do with documents of a kind: `prompt list`, `tool call …`.
+/// A command about documents of a kind: `prompt list`, `tool call …`.
 #[derive(Debug)]
 pub struct KindCommand {
     /// The kind, whose noun is the command's name.
     pub kind: DocumentKind,
-    /// What to do.
+    /// What to do with them.
     pub action: KindAction,
 }
 
@@ -131,13 +131,13 @@ pub struct KindCommand {
 pub enum KindAction {
     /// What all kinds have.
     Document(Action),
-    /// What prompts have beside that.
+    /// What only prompts have.
     Prompt(PromptAction),
-    /// What tools have beside that.
+    /// What only tools have.
     Tool(ToolAction),
 }
 
-/// What can be done with prompts, beside what all kinds have.
+/// What can be done with prompts alone.
 #[derive(Debug, Subcommand)]
 pub enum PromptAction {
     /// Render one
@@ -146,7 +146,7 @@ pub enum PromptAction {
     Chat(Chat),
 }
 
-/// What can be done with tools, beside what all kinds have.
+/// What can be done with tools alone.
 #[derive(Debug, Subcommand)]
 pub enum ToolAction {
     /// Call one and print its answer
@@ -220,10 +220,10 @@ impl FromArgMatches for KindCommand {
 /// Named values: the variables of a prompt, the arguments of a tool.
 #[derive(Debug, Args)]
 pub struct Values {
-    /// A text by name (may be repeated)
+    /// One text value by its name (can be repeated)
     #[arg(short = 'v', long = "var", value_name = "NAME=TEXT", value_parser = key_value)]
     pub texts: Vec<(String, String)>,
-    /// All of them as one JSON object; -v adds to it
+    /// All values as one JSON object; -v adds to it
     #[arg(long, value_name = "OBJECT")]
     pub json: Option<String>,
 }
@@ -236,7 +236,7 @@ pub struct Render {
     /// Its variables.
     #[command(flatten)]
     pub variables: Values,
-    /// Show how the render went, as JSON
+    /// Print how the render went, as JSON
     #[arg(long)]
     pub explain: bool,
 }
@@ -249,10 +249,10 @@ pub struct Chat {
     /// Its variables.
     #[command(flatten)]
     pub variables: Values,
-    /// The model; that of the prompt, or the default one, if none is named
+    /// The model [default: that of the prompt, or of the settings]
     #[arg(short, long)]
     pub model: Option<String>,
-    /// What the user says after the prompt (may be repeated)
+    /// A message of the user after the prompt (can be repeated)
     #[arg(long = "message", value_name = "TEXT")]
     pub messages: Vec<String>,
     /// Print the whole answer at once, as JSON

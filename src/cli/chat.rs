@@ -66,7 +66,7 @@ fn print_piece(chunk: &Json, calls: &mut Calls) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The calls of tools that the model asks for, by their places; their parts come one by one.
+/// The tool calls of the answer, by index; their parts arrive one by one.
 #[derive(Default)]
 struct Calls(BTreeMap<u64, (String, String)>);
 

@@ -13,7 +13,7 @@ use crate::settings::{Settings, SettingsError};
 use crate::store::{self, StoreError};
 use crate::telemetry;
 
-/// Checks everything; what is wrong is printed.
+/// Checks everything and prints what is wrong.
 ///
 /// # Errors
 /// [`CliError::Reported`] when something is wrong.
@@ -49,7 +49,7 @@ async fn problems(common: &Common, settings: &Settings) -> Result<Vec<Json>, Cli
     let mut settings = without_new_store(settings);
     let app = match App::build(&settings).await {
         Err(BuildError::Store(StoreError::Locked { .. })) => {
-            // The running service knows the store; the packages are looked at here.
+            // The running service knows the store; the packages are checked here.
             problems = problems_of(&target::open(common).await?).await?;
             settings.store.url = store::MEMORY.to_owned();
             App::build(&settings).await?
@@ -76,7 +76,7 @@ async fn problems_of(client: &Client) -> Result<Vec<Json>, CliError> {
     Ok(problems)
 }
 
-/// The settings with a store in memory in place of an embedded one that does not exist yet: a check makes no files.
+/// The settings with a store in memory in place of an embedded one that does not exist yet, since a check creates no files.
 pub fn without_new_store(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     let path = settings.store.url.strip_prefix("embedded:").map(std::path::Path::new);

@@ -24,7 +24,7 @@ impl Client {
     pub fn new(base: &str) -> Client {
         let local =
             ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| base.starts_with(own));
-        // A proxy of the environment is for the world outside.
+        // Proxies of the environment (`http_proxy`) are for other machines.
         let builder = if local { plain_client().no_proxy() } else { plain_client() };
         Client { base: base.to_owned(), http: builder.build().unwrap_or_default(), _folder: None }
     }
@@ -50,7 +50,7 @@ impl Client {
         self.json(response).await
     }
 
-    /// `GET path`, as bytes; `None` where nothing is.
+    /// `GET path`, as bytes; `None` if there is no such document.
     ///
     /// # Errors
     /// As [`Client::get`].
@@ -74,7 +74,7 @@ impl Client {
         self.json(response).await
     }
 
-    /// `POST path` with a JSON body, for an answer that comes in pieces.
+    /// `POST path` with a JSON body, for a streamed answer.
     ///
     /// # Errors
     /// As [`Client::get`].
@@ -82,7 +82,7 @@ impl Client {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    /// `POST path` with a JSON body; the answer's body, good or bad.
+    /// `POST path` with a JSON body; the body of the answer, whatever its status.
     ///
     /// # Errors
     /// When the service cannot be reached.
@@ -92,7 +92,7 @@ impl Client {
         self.json(response).await
     }
 
-    /// `PUT path` with a JSON text; says whether something new was made.
+    /// `PUT path` with a JSON text; returns whether a document was created.
     ///
     /// # Errors
     /// As [`Client::get`].
@@ -132,7 +132,7 @@ impl Client {
         CliError::Unreachable { url: self.base.clone(), reason: reason.to_owned() }
     }
 
-    /// What an error of the client means.
+    /// An error of the connection.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> CliError {
         CliError::Unreachable { url: self.base.clone(), reason: innermost(error).to_string() }
     }
@@ -143,7 +143,7 @@ pub(super) fn broken_off(body: &Json) -> CliError {
     refused(StatusCode::OK, body)
 }
 
-/// The service's error as text: the message, and what `details` adds to it.
+/// The service's error as text: its message, and the place that `details` name.
 fn refused(status: StatusCode, body: &Json) -> CliError {
     let error = body.get("error");
     let text = |member: &str| error.and_then(|e| e.get(member)).and_then(Json::as_str).unwrap_or_default();

@@ -12,7 +12,7 @@ use super::target;
 use base::encoding::percent_encoded;
 use base::model::DocumentKind;
 
-/// Does what was asked for with documents of a kind.
+/// Runs a command about documents of a kind.
 ///
 /// # Errors
 /// The service's own error, or that of a file.
@@ -47,7 +47,7 @@ pub async fn run(common: &Common, kind: DocumentKind, action: Action) -> Result<
     Ok(())
 }
 
-/// The path of a document; what no id can have is encoded, so that the service can say so.
+/// The path of a document. Characters that no id has are encoded, so that the service can name the wrong id.
 pub fn path(kind: DocumentKind, id: &str) -> String {
     format!("/api/{kind}s/{}", percent_encoded(id))
 }
@@ -62,7 +62,7 @@ pub fn chat_path(id: &str) -> String {
     path(DocumentKind::Prompt, id).replacen("/api/", "/api/chat/", 1)
 }
 
-/// Prints JSON for people and programs alike.
+/// Prints indented JSON.
 pub fn print_json(json: &Json) {
     say(format_args!("{json:#}"));
 }

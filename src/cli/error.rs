@@ -1,13 +1,13 @@
-//! How a command fails: a message for people and a code for scripts.
+//! Errors of commands: a message for people, and an exit code for scripts.
 
 use crate::app::BuildError;
 use crate::settings::SettingsError;
 use crate::telemetry::BadLog;
 
-/// Why a command failed.
+/// The error of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// It was not used as it should be.
+    /// The arguments cannot be used.
     #[error("{0}")]
     Usage(String),
     /// The settings are wrong.
@@ -16,7 +16,7 @@ pub enum CliError {
     /// The log's settings are wrong.
     #[error(transparent)]
     Log(#[from] BadLog),
-    /// The services cannot be put together.
+    /// The services cannot be started.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The store cannot be read.
@@ -57,13 +57,13 @@ pub enum CliError {
         /// The error's message and details.
         message: String,
     },
-    /// The system does not let it hear of signals.
-    #[error("signals cannot be listened for: {0}")]
+    /// The operating system does not let it handle signals.
+    #[error("signals cannot be handled: {0}")]
     Signals(std::io::Error),
-    /// The command has already said what is wrong.
+    /// The command has already printed what is wrong.
     #[error("")]
     Reported,
-    /// It was told by signals to end at once.
+    /// A signal ended it at once.
     #[error("ended at once, with requests under way")]
     Signal {
         /// The number of the last signal.
@@ -72,7 +72,7 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// What to tell, if it was not told yet.
+    /// The message, unless it was printed already.
     pub fn message(&self) -> Option<String> {
         match self {
             CliError::Reported => None,
@@ -80,7 +80,7 @@ impl CliError {
         }
     }
 
-    /// 1: it failed; 2: wrong usage or settings; 128 and the number of the signal that ended it.
+    /// 1: it failed; 2: wrong usage or settings; 128 plus the number of the signal that ended it.
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Usage(_) | CliError::Settings(_) | CliError::Log(BadLog::Level { .. }) => 2,
@@ -89,7 +89,7 @@ impl CliError {
         }
     }
 
-    /// A failure about a file.
+    /// An error about a file.
     pub fn file(path: &std::path::Path, source: std::io::Error) -> CliError {
         CliError::File { path: path.display().to_string(), source }
     }

@@ -1,7 +1,7 @@
 //! The command line: one binary, one line a command.
 //!
-//! Every command but `serve` and `check` talks to the HTTP API: of the server that `--server` names, else of one that
-//! runs inside the command itself, on the store of the settings.
+//! Every command but `serve` and `check` is a client of the HTTP API: of the server that `--server` names, or of one that runs
+//! inside the command, on the store of the settings, behind a private Unix socket.
 
 mod args;
 mod chat;
@@ -41,7 +41,7 @@ pub fn main() -> ExitCode {
         }
     };
     let result = runtime.block_on(run(cli));
-    // Background reads of a store that hangs must not keep the process.
+    // A blocking read of a store that hangs must not keep the process.
     runtime.shutdown_background();
     telemetry::flush();
     match result {

@@ -1,10 +1,10 @@
-//! Printing: a reader that goes away (`| head`) ends the command, quietly.
+//! Printing. A reader that closes the pipe (`| head`) ends the command without an error.
 
 use std::fmt::Display;
 use std::io::Write;
 use std::time::Duration;
 
-/// How long a reader of the last line is waited for.
+/// How long the last line may wait for a reader.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Prints a line on standard output.
@@ -14,7 +14,7 @@ pub fn say(line: impl Display) {
     }
 }
 
-/// Prints a piece of a text on standard output, at once.
+/// Prints a part of a line on standard output, and flushes it.
 pub fn say_on(piece: impl Display) {
     let mut out = std::io::stdout();
     if write!(out, "{piece}").and_then(|()| out.flush()).is_err() {
@@ -24,15 +24,15 @@ pub fn say_on(piece: impl Display) {
 
 /// Prints a line on standard error.
 pub fn warn(line: impl Display) {
-    // There is nowhere left to say that this failed.
+    // There is nowhere left to report an error.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Prints lines on standard output without ever waiting for a reader, who may be gone: a service goes on.
+/// Prints lines on standard output from a thread of its own: a service must not wait for a reader.
 pub fn announce(lines: String) {
     let print = move || {
         let mut out = std::io::stdout();
-        // Nobody wants to know.
+        // An error means that nobody reads.
         let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
     };
     if let Err(error) = std::thread::Builder::new().name("greeting".to_owned()).spawn(print) {
@@ -40,7 +40,7 @@ pub fn announce(lines: String) {
     }
 }
 
-/// Prints a line on standard error, and waits for a reader no longer than a second: the process is about to end.
+/// Prints the last line of the process on standard error, without waiting long for a reader.
 pub fn last_words(line: String) {
     let (said, done) = std::sync::mpsc::sync_channel(1);
     let print = move || {

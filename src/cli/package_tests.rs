@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::store;
 use base::model::Id;
 
-/// One case: variables, and the text, the messages or the error that they must give.
+/// One case: variables, and the expected text, messages or error.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -33,8 +33,7 @@ struct ExpectedError {
     missing: Option<Vec<String>>,
 }
 
-/// Runs all tests of the package folder, on the packages alone: what is stored elsewhere does not matter. Returns what
-/// failed.
+/// Runs all tests of the package folder, on the packages alone, without the store. Returns a line for each case that failed.
 ///
 /// # Errors
 /// When the folder cannot be read or the packages cannot be served.

@@ -10,14 +10,14 @@ use super::output::announce;
 use super::signals::Signals;
 use super::target;
 use crate::app::App;
-use crate::http::{self, Bound};
+use crate::http::{self, RunningServer};
 use crate::telemetry;
 use base::model::Id;
 
 /// The prompt of the greeting, and variables that it renders with.
 const EXAMPLE: (&str, &str) = ("commit-writer.message", r#"{"diff":"+ retries on time-out"}"#);
 
-/// How long the greeting waits for the store to be read: then it can say what it holds.
+/// How long the greeting waits for the first scan of the store, so that it can tell how many documents there are.
 const READ_SOON: Duration = Duration::from_millis(500);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
@@ -36,24 +36,24 @@ pub async fn run(common: &Common) -> Result<(), CliError> {
         app = App::open(&settings) => app?,
         signal = signals.next() => return Err(CliError::Signal { number: signal.number() }),
     };
-    let bound = http::bind(&app, &settings.server)
+    let running = http::bind(&app, &settings.server)
         .map_err(|source| CliError::Listen { address: settings.server.listen.to_string(), source })?;
     let follow = app.follow();
-    let greeting = tokio::spawn(greet(app.clone(), bound.address));
+    let greeting = tokio::spawn(greet(app.clone(), running.address));
     if app.llm.is_offline() {
         tracing::info!(
-            "no model is the default (llm.base_url, llm.default_model): the built-in one, `echo`, answers chats, offline"
+            "no default model is set (llm.base_url, llm.default_model): the built-in model `echo` answers chats, offline"
         );
     }
-    let ended = until_told(bound, &mut signals).await;
+    let ended = until_stopped(running, &mut signals).await;
     greeting.abort();
     follow.abort();
     ended
 }
 
-/// Serves until a signal comes, and then leaves in order; a second one ends it at once.
-async fn until_told(bound: Bound, signals: &mut Signals) -> Result<(), CliError> {
-    let Bound { address, server, exit } = bound;
+/// Serves until a signal arrives, and then stops gracefully; a second signal ends it at once.
+async fn until_stopped(running: RunningServer, signals: &mut Signals) -> Result<(), CliError> {
+    let RunningServer { address, server, shutdown } = running;
     let failed = |source| CliError::Listen { address: address.to_string(), source };
     let mut server = std::pin::pin!(server);
     let first = tokio::select! {
@@ -63,20 +63,20 @@ async fn until_told(bound: Bound, signals: &mut Signals) -> Result<(), CliError>
     if first.is_at_once() {
         return Err(CliError::Signal { number: first.number() });
     }
-    tracing::info!("told to stop: finishing what is under way (a second signal ends it at once)");
-    // The server goes on while it leaves; it may take longer than that to see that it is done.
+    tracing::info!("stopping: requests under way are finished (a second signal ends the service at once)");
+    // The server must be polled during the shutdown, which decides when it is over.
     let serve_on = async {
         let _ended = server.await;
         std::future::pending::<()>().await;
     };
     tokio::select! {
-        () = exit.leave() => Ok(()),
+        () = shutdown.stop() => Ok(()),
         () = serve_on => Ok(()),
         signal = signals.next() => Err(CliError::Signal { number: signal.number() }),
     }
 }
 
-/// Says where the service is, and what it holds, if the store is read soon.
+/// Prints the address of the service and what it holds.
 async fn greet(app: Arc<App>, address: SocketAddr) {
     let since = Instant::now();
     while app.catalog.store_state().is_first_read() && since.elapsed() < READ_SOON {

@@ -1,4 +1,7 @@
-//! What signals mean to the service.
+//! The signals that the service handles.
+//!
+//! The first SIGTERM or SIGINT stops it gracefully. A second signal, or SIGQUIT, ends it at once, with exit code 128 plus the
+//! signal's number. SIGHUP is only logged.
 
 use std::io::Result;
 
@@ -11,15 +14,15 @@ pub struct Signals {
     quit: Signal,
 }
 
-/// A signal to end.
+/// A signal that ends the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Received(SignalKind);
+pub struct EndSignal(SignalKind);
 
 impl Signals {
-    /// Listens for signals from now on. A hang-up (its terminal is gone) is logged, and the service goes on.
+    /// Handles signals from now on.
     ///
     /// # Errors
-    /// When the system does not let it.
+    /// When the operating system refuses.
     pub fn listen() -> Result<Signals> {
         let mut hang_ups = signal(SignalKind::hangup())?;
         tokio::spawn(async move {
@@ -31,9 +34,9 @@ impl Signals {
         Ok(Signals { interrupt, terminate, quit: signal(SignalKind::quit())? })
     }
 
-    /// Waits for the next signal to end.
-    pub async fn next(&mut self) -> Received {
-        Received(tokio::select! {
+    /// Waits for the next signal.
+    pub async fn next(&mut self) -> EndSignal {
+        EndSignal(tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),
             _ = self.quit.recv() => SignalKind::quit(),
@@ -41,8 +44,8 @@ impl Signals {
     }
 }
 
-impl Received {
-    /// Whether it wants the service to end without finishing anything.
+impl EndSignal {
+    /// Whether the service is to end without finishing anything.
     pub fn is_at_once(self) -> bool {
         self.0 == SignalKind::quit()
     }

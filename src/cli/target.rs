@@ -1,4 +1,4 @@
-//! What a command talks to: a running service, or one that it runs itself on the store.
+//! The service that a command talks to: a running one, or one inside the command.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ use crate::settings::{self, Settings};
 use crate::store::StoreError;
 use crate::telemetry;
 
-/// Loads the settings that the command line asks for.
+/// Loads the settings with the options of the command line.
 ///
 /// # Errors
 /// [`CliError::Settings`].
@@ -28,8 +28,8 @@ pub fn settings(common: &Common) -> Result<Settings, CliError> {
     Ok(settings::load(common.config.as_deref(), &overrides)?)
 }
 
-/// A client of the service that the command line means: the one at `--server`; else one that runs inside this process;
-/// else, when the embedded store is in use, the one that uses it.
+/// A client of the service at `--server`, or else of one inside this process, or, if a running service holds the embedded store,
+/// of that service.
 ///
 /// # Errors
 /// When neither can be had.
@@ -38,7 +38,7 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
         return Ok(Client::new(url.trim_end_matches('/')));
     }
     let settings = settings(common)?;
-    // Commands speak for themselves; the log is for the service.
+    // Commands print their own messages; the log is for the service.
     telemetry::init(&crate::settings::Log { level: "error".into(), ..settings.log.clone() })?;
     match build(&settings).await {
         Ok(app) => match app.catalog.store_state().error {
@@ -54,7 +54,7 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
     }
 }
 
-/// Builds the services; a store that another command holds is waited for, for a moment.
+/// Builds the services. If another command holds the store, it waits for a moment.
 async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
     for _ in 0..LOCK_RETRIES {
         let served = tokio::net::TcpStream::connect(settings.server.listen).await.is_ok();
@@ -68,7 +68,7 @@ async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
     App::build(settings).await
 }
 
-/// How often, and after which pause, a locked store is tried again when no service answers.
+/// A locked store is opened again so often, with this pause, if no service answers.
 const LOCK_RETRIES: usize = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 

@@ -1,4 +1,4 @@
-//! The store as a folder and back: `extensions/…`, `prompts/…`, `environs/…`, `tools/…`, one JSON file a document.
+//! Export and import: the store as a folder with one JSON file for each document (`prompts/…`, `tools/…`, and so on).
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::output::{say, warn};
 use super::target;
 use base::model::{DocumentKind, Id};
 
-/// Writes the documents of the store into a folder; with `all`, those of packages too.
+/// Writes the documents of the store into a folder; with `all`, also those of packages.
 ///
 /// # Errors
 /// The service's own error, or that of a file.
@@ -33,7 +33,7 @@ pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliErr
     Ok(())
 }
 
-/// Puts the documents of an exported folder into the store.
+/// Stores the documents of an exported folder.
 ///
 /// # Errors
 /// [`CliError::Reported`] when some were refused; the others are stored.

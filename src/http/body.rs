@@ -1,4 +1,6 @@
-//! Request bodies: JSON, declared as such, of bounded length, read in bounded time and within the budget of memory.
+//! Request bodies: JSON with the right content type, read within limits on length, time, rate and memory.
+//!
+//! A body with neither `variables` nor `args` is like `{}`, and so is an empty one. Unknown members are ignored.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,8 +17,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep_until};
 
+use super::cancel::unless;
 use super::error::ApiError;
-use super::unless::unless;
 use crate::render::{RenderFailure, only_one};
 use crate::settings;
 use base::encoding::media_type;
@@ -25,25 +27,25 @@ use base::model::ProblemDetail;
 use base::pool::{DeferredDrop, Lane, Pool};
 use template::value::{Tree, Value, parse_json, weight};
 
-/// A body longer than this, in bytes, is parsed in the pool: it takes about as long as a render may take on a serving thread.
+/// Longer bodies, in bytes, are parsed in the pool: parsing takes about as long as a render may take on a serving thread.
 const INLINE_BYTES: usize = 64 << 10;
 
-/// A body longer than this, in bytes, is long work.
+/// Longer bodies, in bytes, are long work for the pool.
 const SHORT_BYTES: usize = 1 << 20;
 
 /// How long a body may wait for the pool and be parsed there.
 const PARSE_TIME: Duration = Duration::from_secs(30);
 
-/// A body longer than this, in bytes, may take at most so many times its size in memory when it is parsed.
+/// A body longer than `DENSE_FROM` bytes may take at most `DENSITY_MAX` times its length in memory when it is parsed.
 const DENSE_FROM: usize = 1 << 20;
 const DENSITY_MAX: usize = 12;
 
-/// How long a body has to begin with, before its rate counts.
+/// How long a body has before its rate counts.
 const RATE_GRACE: Duration = Duration::from_secs(5);
 
-/// What holds for all bodies.
+/// The limits of all bodies.
 #[derive(Clone)]
-pub struct Bounds {
+pub struct BodyLimits {
     bytes: usize,
     time: Duration,
     bytes_per_second: usize,
@@ -51,10 +53,10 @@ pub struct Bounds {
     pool: Arc<Pool>,
 }
 
-impl Bounds {
-    /// The bounds of the settings; bodies are part of `memory`, and large ones are parsed in `pool`.
-    pub fn new(settings: &settings::Server, memory: Arc<Memory>, pool: Arc<Pool>) -> Bounds {
-        Bounds {
+impl BodyLimits {
+    /// The limits of the settings. Bodies count against `memory`, and large ones are parsed in `pool`.
+    pub fn new(settings: &settings::Server, memory: Arc<Memory>, pool: Arc<Pool>) -> BodyLimits {
+        BodyLimits {
             bytes: settings.body_limit_bytes,
             time: Duration::from_millis(settings.body_timeout_ms),
             bytes_per_second: settings.body_bytes_per_second,
@@ -63,7 +65,7 @@ impl Bounds {
         }
     }
 
-    /// Until when the next bytes must have come.
+    /// When the next bytes must have arrived.
     fn deadline(&self, began: Instant, received: usize) -> Instant {
         let at_rate = Duration::from_secs_f64(received as f64 / self.bytes_per_second as f64);
         began + self.time.min(RATE_GRACE + at_rate)
@@ -100,38 +102,38 @@ impl Bounds {
 /// The bytes of a JSON body; an empty body stands for `{}`.
 pub struct JsonBody {
     sent: Buffer,
-    bounds: Data<Bounds>,
+    bounds: Data<BodyLimits>,
 }
 
-/// A body that was read, and its part of the budget of memory, which it keeps until the request has been answered.
-pub struct Parsed<T> {
-    /// What the body says.
+/// A parsed body, and its reservation of memory, which is kept until the request has been answered.
+pub struct ParsedBody<T> {
+    /// The content of the body.
     pub value: T,
-    /// Its part of the budget.
+    /// Its reservation.
     pub held: Reservation,
 }
 
 impl JsonBody {
-    /// The bytes as they came, be they none.
+    /// The bytes as they arrived; they may be none.
     pub fn into_sent(self) -> Buffer {
         self.sent
     }
 
-    /// The body, an object, as `T`; `tree` is what is made of most of it. Half of a surrogate pair, where a client cut a
-    /// text, becomes U+FFFD.
+    /// The body, which must be an object, as `T`; `tree` says into what most of it is parsed. Half of a surrogate pair (clients
+    /// that cut strings by UTF-16 send such) becomes U+FFFD. JSON may nest 128 deep.
     ///
     /// # Errors
-    /// `invalid_json`, with line and column; `body_too_large` for a long body of so many small values that it would take much
-    /// more memory than its length; `overloaded` when pool or memory are.
+    /// `invalid_json`, with line and column; `body_too_large` if the parsed body would take too much memory for its length;
+    /// `overloaded` if there is no room in the pool or in memory.
     pub async fn parse<T: DeserializeOwned + Send + 'static>(
         self,
         tree: Tree,
-    ) -> Result<Parsed<T>, ApiError> {
+    ) -> Result<ParsedBody<T>, ApiError> {
         let JsonBody { sent, bounds } = self;
         let length = sent.len();
         if length <= INLINE_BYTES {
             let BufferedBytes { bytes, held } = sent.finish()?;
-            return Ok(Parsed { value: object(&bytes)?, held });
+            return Ok(ParsedBody { value: object(&bytes)?, held });
         }
         let lane = if length <= SHORT_BYTES { Lane::Short } else { Lane::Long };
         let deadline = std::time::Instant::now() + PARSE_TIME;
@@ -139,22 +141,22 @@ impl JsonBody {
             let BufferedBytes { bytes, mut held } = sent.finish()?;
             held.grow(admitted(&bytes, tree)?)?;
             let value = object(&bytes)?;
-            Ok(Parsed { value, held })
+            Ok(ParsedBody { value, held })
         });
         parsed.await?
     }
 
-    /// The variables of the body, under one of their two names.
+    /// The variables of the body, under one of their two names. Other members are ignored.
     ///
     /// # Errors
     /// As [`JsonBody::parse`]; `invalid_variables` when both names are used.
-    pub async fn variables(self) -> Result<Parsed<Variables>, ApiError> {
+    pub async fn variables(self) -> Result<ParsedBody<Variables>, ApiError> {
         let pool = self.is_large().then(|| self.bounds.pool.clone());
-        let Parsed { value, held } = self.parse::<VariablesBody>(Tree::Value).await?;
-        Ok(Parsed { value: Variables::new(value.either()?, pool.as_ref()), held })
+        let ParsedBody { value, held } = self.parse::<VariablesBody>(Tree::Value).await?;
+        Ok(ParsedBody { value: Variables::new(value.either()?, pool.as_ref()), held })
     }
 
-    /// Whether the body is so long that what is made of it is large.
+    /// Whether the body is so long that its parsed form is large.
     pub fn is_large(&self) -> bool {
         self.sent.len() > INLINE_BYTES
     }
@@ -163,7 +165,7 @@ impl JsonBody {
 /// How much memory a long body takes when it is parsed, in bytes.
 ///
 /// # Errors
-/// `body_too_large` if that is far too much for its length.
+/// `body_too_large` if that is too much for its length.
 pub fn admitted(bytes: &[u8], tree: Tree) -> Result<usize, ApiError> {
     let weight = weight(bytes, tree);
     if bytes.len() > DENSE_FROM && weight / DENSITY_MAX > bytes.len() {
@@ -186,7 +188,7 @@ impl FromRequest for JsonBody {
     type Future = Pin<Box<dyn Future<Output = Result<JsonBody, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let Some(bounds) = request.app_data::<Data<Bounds>>().cloned() else {
+        let Some(bounds) = request.app_data::<Data<BodyLimits>>().cloned() else {
             return Box::pin(async { Err(ApiError::broken_off("request bodies are not set up")) });
         };
         let is_json = declares_json(request);
@@ -233,9 +235,9 @@ impl VariablesBody {
 
 /// The variables of a request.
 pub struct Variables {
-    /// The variables. Small ones are to be gone when they have been used: kept longer, they only crowd the processor's caches.
+    /// The variables. Small ones are dropped as soon as they have been used, which keeps the processor's caches free.
     pub value: Option<Value>,
-    /// Large ones once more, for the pool to free: taking a large tree apart takes long. So this must be dropped last.
+    /// A second reference to large variables. Freeing a large tree takes long, so the pool does it: drop this last.
     pub last: Option<DeferredDrop<Value>>,
 }
 

@@ -15,7 +15,7 @@ pub struct RequestId(pub HeaderValue);
 /// A handler's argument: the caller of its request.
 pub struct RequestCaller(pub Caller);
 
-/// The time that a client of OpenAI's make gives its request, in seconds: in JavaScript and in Python.
+/// The headers in which OpenAI's client libraries (JavaScript, Python) tell their timeout, in seconds.
 const STAINLESS_TIMEOUTS: [&str; 2] = ["x-stainless-timeout", "x-stainless-read-timeout"];
 
 impl FromRequest for RequestCaller {

@@ -1,4 +1,4 @@
-//! Chats over HTTP: prompts answered by a model, and the doors that OpenAI's clients know.
+//! Chats over HTTP: prompts answered by a model, and the endpoints of OpenAI's API.
 
 use std::fmt;
 use std::future::Future;
@@ -11,12 +11,12 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
-use super::body::{JsonBody, Parsed, Variables};
+use super::body::{JsonBody, ParsedBody, Variables};
 use super::caller::RequestCaller;
 use super::error::ApiError;
 use super::events::EventBody;
-use super::leaving::Leaving;
-use super::unread::With;
+use super::shutdown::Shutdown;
+use super::unread_body::BodyWith;
 use crate::app::App;
 use crate::chat::{Answered, PromptBody, PromptRequest};
 use crate::llm::Answer;
@@ -26,10 +26,10 @@ use template::value::{RawObject, Tree};
 
 const PROMPT_ID: HeaderName = HeaderName::from_static("x-prompt-id");
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
-/// Tells nginx and its like to pass every piece on at once.
+/// Tells nginx and similar proxies not to buffer a stream.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// OpenAI's list.
+/// A list, as OpenAI's API has it.
 #[derive(Serialize)]
 struct List {
     object: &'static str,
@@ -39,31 +39,31 @@ struct List {
 /// `POST /api/chat/prompts/{id}`, `POST /api/prompts/{id}/chat`
 pub async fn prompt(
     app: Data<App>,
-    leaving: Data<Leaving>,
+    shutdown: Data<Shutdown>,
     id: Path<String>,
     RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (id, large) = (Id::parse(&id)?, body.is_large());
-    let Parsed { value, held: _held } = body.parse::<PromptBody>(Tree::Value).await?;
+    let ParsedBody { value, held: _held } = body.parse::<PromptBody>(Tree::Value).await?;
     let request = PromptRequest::of(id, value)?;
     let Variables { last: _last, .. } = Variables::new(request.variables.clone(), large.then_some(&app.pool));
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.prompt(&caller, request).await }).await??;
-    Ok(reply(answered, leaving.into_inner()))
+    Ok(reply(answered, shutdown.into_inner()))
 }
 
 /// `POST /v1/chat/completions`
 pub async fn completions(
     app: Data<App>,
-    leaving: Data<Leaving>,
+    shutdown: Data<Shutdown>,
     RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let Parsed { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
+    let ParsedBody { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
     let answered = finished(&app, async move { services.chat.completion(&caller, request).await }).await??;
-    Ok(reply(answered, leaving.into_inner()))
+    Ok(reply(answered, shutdown.into_inner()))
 }
 
 /// `POST /v1/embeddings`
@@ -72,7 +72,7 @@ pub async fn embeddings(
     RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let Parsed { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
+    let ParsedBody { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
     let answer = finished(&app, async move { services.chat.embeddings(&caller, &request).await }).await??;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).body(whole(answer)))
@@ -90,7 +90,7 @@ pub async fn model(app: Data<App>, id: Path<String>) -> Result<HttpResponse, Api
     Ok(HttpResponse::Ok().json(app.chat.model(&id).await?))
 }
 
-/// Runs `work`, which ends with its client, or, where calls are to be drained, goes on without it.
+/// Runs `work`. When its client leaves, it is cancelled, or, with `llm.on_disconnect = "drain"`, finished in a task of its own.
 async fn finished<T: 'static>(
     app: &Arc<App>,
     work: impl Future<Output = T> + 'static,
@@ -101,7 +101,7 @@ async fn finished<T: 'static>(
     }
 }
 
-fn reply(answered: Answered, leaving: Arc<Leaving>) -> HttpResponse {
+fn reply(answered: Answered, shutdown: Arc<Shutdown>) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     let mut timing = String::new();
     if let Some((id, duration)) = &answered.rendered {
@@ -112,13 +112,13 @@ fn reply(answered: Answered, leaving: Arc<Leaving>) -> HttpResponse {
     response.insert_header((SERVER_TIMING, timing));
     match answered.answer {
         Answer::Whole(body) => response.content_type(ContentType::json()).body(whole(body)),
-        Answer::Stream(events) => stream(&mut response, EventBody::new(events, leaving)),
+        Answer::Stream(events) => stream(&mut response, EventBody::new(events, shutdown)),
     }
 }
 
-/// A body that is part of the budget of memory until it has been sent.
+/// A body that keeps its reservation of memory until it has been sent.
 fn whole(answer: BufferedBytes) -> BoxBody {
-    BoxBody::new(With::new(BoxBody::new(answer.bytes), answer.held))
+    BoxBody::new(BodyWith::new(BoxBody::new(answer.bytes), answer.held))
 }
 
 /// A time in milliseconds with three digits after the point.

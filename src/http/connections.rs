@@ -1,4 +1,4 @@
-//! How many connections there may be, and the few beyond that which still learn how the service is.
+//! The limit on connections. Some more are accepted, so that health probes are answered also under overload.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,10 +7,10 @@ use actix_web::HttpRequest;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::watch;
 
-/// Connections beyond the limit that are accepted: they are told how the service is, or that it is too busy, and closed.
+/// Connections that are accepted beyond the limit: each gets one answer, to a health probe or that the service is overloaded.
 const SPARE: usize = 512;
 
-/// Paths that are answered on connections beyond the limit, too.
+/// Paths that are also answered on connections beyond the limit.
 const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
 
 /// The open connections.
@@ -26,12 +26,12 @@ pub struct Connection {
 }
 
 impl Connections {
-    /// At most `limit` of them, and a few beyond.
+    /// At most `limit` connections that serve requests.
     pub fn new(limit: usize) -> Arc<Connections> {
         Arc::new(Connections { open: watch::Sender::new(0), limit })
     }
 
-    /// How many are accepted.
+    /// How many are accepted, with those beyond the limit.
     pub fn accepted(&self) -> usize {
         self.limit.saturating_add(SPARE)
     }
@@ -46,12 +46,12 @@ impl Connections {
         Connection { all: self.clone(), beyond }
     }
 
-    /// How many there are.
+    /// How many are open.
     pub fn count(&self) -> usize {
         *self.open.borrow()
     }
 
-    /// Waits until there is none, but not beyond `deadline`.
+    /// Waits until none is open, or until `deadline`.
     pub async fn none(&self, deadline: Instant) {
         let mut open = self.open.subscribe();
         let _in_time = tokio::time::timeout_at(deadline.into(), open.wait_for(|open| *open == 0)).await;
@@ -69,12 +69,12 @@ pub fn is_beyond(request: &HttpRequest) -> bool {
     request.conn_data::<Connection>().is_some_and(|connection| connection.beyond)
 }
 
-/// Whether a path is answered on connections beyond the limit, too.
+/// Whether a path is also answered on connections beyond the limit.
 pub fn is_health(path: &str) -> bool {
     HEALTH.contains(&path)
 }
 
-/// Each connection takes an open file: has the system allow as many as it does when asked.
+/// Raises the limit on open files to the maximum that the system allows: each connection takes one.
 pub fn allow_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum

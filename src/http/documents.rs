@@ -17,14 +17,14 @@ use base::memory::BufferedBytes;
 use base::model::{DocumentKind, Id};
 use template::value::Tree;
 
-/// What a list may be narrowed to.
+/// The query of a list.
 #[derive(Debug, Default, Deserialize)]
 pub struct Filter {
     supports: Option<String>,
     language: Option<String>,
     #[serde(default)]
     detail: bool,
-    /// The ids in the store, of good documents and bad ones.
+    /// The ids in the store instead, also of documents that cannot be used.
     #[serde(default)]
     stored: bool,
 }
@@ -60,7 +60,7 @@ impl Filter {
         self.supports.is_none() && self.language.is_none()
     }
 
-    /// Kinds that know no scenes, or no languages, are not narrowed by them.
+    /// Whether a document is in the list. Kinds without scenes, or without languages, are not filtered by them.
     fn takes(&self, entry: &Entry) -> bool {
         let scene = self.supports.as_deref().zip(entry.supports());
         let language = self.language.as_deref().zip(entry.languages());
@@ -71,10 +71,10 @@ impl Filter {
     }
 }
 
-/// In which form a document is wanted.
+/// The query of a single document.
 #[derive(Debug, Default, Deserialize)]
 pub struct Form {
-    /// The bare document, as it was written.
+    /// The document as it was written, byte by byte.
     raw: Option<RawSource>,
 }
 
@@ -110,7 +110,7 @@ pub async fn show(
     Ok(response.json(views::document(&entry, &snapshot, &app)))
 }
 
-/// Nothing of this id, unless it may be in a store that could not be read yet.
+/// 404; or 503 while the store was not read yet, since the document may be in there.
 fn not_found(app: &App, kind: DocumentKind, id: &Id) -> ApiError {
     let not_loaded = app.catalog.store_state().not_loaded();
     not_loaded.map_or_else(|| ApiError::not_found(kind, id.as_str()), ApiError::from)
@@ -148,7 +148,7 @@ pub async fn put(
     Ok(HttpResponse::build(status).insert_header((ETAG, format!("\"{}\"", written.etag))).json(reply))
 }
 
-/// What a document is read into: those without a schema are plain values.
+/// Into what a document is parsed, for the estimate of its memory.
 fn tree_of(kind: DocumentKind) -> Tree {
     if kind.schema().is_some() { Tree::Json } else { Tree::Value }
 }
@@ -168,7 +168,7 @@ pub async fn delete(
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// What `If-Match` and `If-None-Match: *` say about the stored version.
+/// The expectation about the stored version: one ETag in `If-Match`, or `If-None-Match: *` (RFC 9110). Any other condition fails.
 fn expectation(request: &HttpRequest) -> Result<Expect, ApiError> {
     let headers = request.headers();
     match headers.get(IF_NONE_MATCH) {

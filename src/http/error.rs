@@ -14,17 +14,15 @@ use base::model::{DocumentKind, ProblemDetail};
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiError(Box<ErrorAnswer>);
 
-/// What the answer says.
 #[derive(Debug, Clone, PartialEq)]
 struct ErrorAnswer {
     status: StatusCode,
     error: ErrorBody,
     headers: Vec<(HeaderName, String)>,
-    /// The body, where another service has written it.
+    /// The body that another service wrote, in place of our own.
     passed_on: Option<Bytes>,
 }
 
-/// The body of the answer.
 #[derive(Serialize)]
 struct ErrorReply<'a> {
     error: &'a ErrorBody,
@@ -37,7 +35,7 @@ struct ErrorBody {
     error_type: &'static str,
     /// The part of the request that is wrong.
     param: Option<&'static str>,
-    /// What programs tell errors apart by.
+    /// Tells programs which error it is; the README lists all codes.
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Json>,
@@ -78,7 +76,7 @@ impl ApiError {
         self
     }
 
-    /// An error in another service's words: its status, whatever it is, and its body as it is.
+    /// Passes on another service's error: its status and its body, unchanged.
     pub(super) fn passed_on(mut self, status: u16, body: Bytes) -> ApiError {
         self.0.status = StatusCode::from_u16(status).unwrap_or(self.0.status);
         self.0.passed_on = Some(body);
@@ -119,27 +117,27 @@ impl ApiError {
         ApiError::new(Kind::InvalidInput, "invalid_query", format!("the query of the address: {reason}"))
     }
 
-    /// Nothing of this id exists.
+    /// No document of the kind has this id.
     pub fn not_found(kind: DocumentKind, id: &str) -> ApiError {
         let message = format!("there is no {kind} `{id}`; GET /api/{kind}s lists those that exist");
         ApiError::new(Kind::NotFound, kind.not_found_code(), message).about("id")
     }
 
-    /// The path leads nowhere.
+    /// No route has this path.
     pub fn route_not_found(path: &str) -> ApiError {
         let message = format!("there is nothing at `{path}`; the routes are listed in the README");
         ApiError::new(Kind::NotFound, "route_not_found", message)
     }
 
-    /// The path does not know the method; `allowed` are those that it knows.
+    /// The path does not take the method; `allowed` are those that it takes.
     pub fn method_not_allowed(method: &str, allowed: &str) -> ApiError {
         let message = format!("this path does not take {method}; it takes {allowed}");
         ApiError::new(Kind::NoSuchOperation, "method_not_allowed", message).with_header(ALLOW, allowed)
     }
 
-    /// The service ends, and the request has not.
+    /// The service stops before the request was finished.
     pub fn stopping() -> ApiError {
-        let message = "the service is stopping and has given this request up, which may have been carried out in part; send it to another one, or again later";
+        let message = "the service is stopping and has cancelled this request, which may have been carried out in part; send it again";
         ApiError::new(Kind::Unavailable, "stopping", message).with_header(RETRY_AFTER, "1")
     }
 
@@ -149,7 +147,7 @@ impl ApiError {
         ApiError::new(Kind::TooLarge, "body_too_large", message)
     }
 
-    /// The body, parsed, would take so many bytes of memory.
+    /// The parsed body would take `weight` bytes of memory, more than `times` its length.
     pub fn body_too_dense(weight: usize, times: usize) -> ApiError {
         let message = format!(
             "the request body has so many small values that it would take {} MB of memory, more than {times} times its length; send fewer values, or longer ones",
@@ -158,14 +156,14 @@ impl ApiError {
         ApiError::new(Kind::TooLarge, "body_too_large", message)
     }
 
-    /// The body did not come in time.
+    /// The body did not arrive in time.
     pub fn body_too_slow() -> ApiError {
         let message =
             "the request body came too slowly (server.body_timeout_ms, server.body_bytes_per_second)";
         ApiError::new(Kind::InputTimeout, "request_timeout", message.to_owned())
     }
 
-    /// The body did not arrive whole.
+    /// The connection broke while the body was read.
     pub fn body_unreadable(reason: &str) -> ApiError {
         ApiError::new(
             Kind::InvalidInput,
@@ -180,30 +178,30 @@ impl ApiError {
         ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message)
     }
 
-    /// The request comes from where none may come from.
+    /// The `Host` or the `Origin` of the request is not allowed.
     pub fn forbidden(message: String) -> ApiError {
         ApiError::new(Kind::Forbidden, "forbidden", message)
     }
 
-    /// As many connections are open as may be.
+    /// The limit on connections is reached.
     pub fn too_many_connections() -> ApiError {
         let message = "too many connections are open (server.connections); try again in a moment";
         ApiError::new(Kind::Unavailable, "overloaded", message)
     }
 
-    /// A condition on the stored version that cannot be met as it stands.
+    /// A condition on the stored version that is not supported.
     pub fn bad_condition(message: &str) -> ApiError {
         ApiError::new(Kind::PreconditionFailed, "etag_mismatch", message)
     }
 
-    /// Work for a request broke off.
+    /// The work for a request ended without a result, by a panic.
     pub fn broken_off(reason: &str) -> ApiError {
-        ApiError::new(Kind::Failed, "render_failed", format!("the work for this request broke off: {reason}"))
+        ApiError::new(Kind::Failed, "render_failed", format!("the request was not finished: {reason}"))
     }
 
-    /// The error as the last event of a stream that has begun.
+    /// The error as the last event of a stream.
     pub fn event(&self) -> Bytes {
-        // An error that holds only texts and JSON can always be written.
+        // Serialization cannot fail: the error holds only strings and JSON.
         format!("data: {}\n\n", serde_json::to_string(&self.reply()).unwrap_or_default()).into()
     }
 
@@ -238,7 +236,7 @@ impl ResponseError for ApiError {
     }
 }
 
-/// A place in a text, as details.
+/// A place in a text, as `details`.
 pub(super) fn place(line: Option<usize>, column: Option<usize>) -> Json {
     json!({"line": line, "column": column})
 }

@@ -1,4 +1,4 @@
-//! The body of a streamed answer: its events, and a failure as the last of them.
+//! The body of a streamed answer: its events; an error is the last of them.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -9,26 +9,26 @@ use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt};
 
 use super::error::ApiError;
-use super::leaving::{Leaving, Over};
+use super::shutdown::{Shutdown, ShutdownEnd};
 use crate::llm::AnswerStream;
 
-/// The events of an answer.
+/// A body that sends the events of an answer.
 pub struct EventBody {
     /// `None` after the last one.
     events: Option<AnswerStream>,
-    leaving: Arc<Leaving>,
-    /// Wakes a stream that is waiting when it has to end because the service does.
-    over: Option<Over>,
+    shutdown: Arc<Shutdown>,
+    /// Wakes a waiting stream when the service stops.
+    over: Option<ShutdownEnd>,
 }
 
 impl EventBody {
-    /// The body of these events, which end early, with an error, when the service has to end.
-    pub fn new(events: AnswerStream, leaving: Arc<Leaving>) -> EventBody {
-        EventBody { events: Some(events), leaving, over: None }
+    /// A body of these events. When the service stops, they end early, with an error.
+    pub fn new(events: AnswerStream, shutdown: Arc<Shutdown>) -> EventBody {
+        EventBody { events: Some(events), shutdown, over: None }
     }
 
     fn has_to_end(&mut self, context: &mut Context<'_>) -> bool {
-        let over = self.over.get_or_insert_with(|| Box::pin(self.leaving.over()));
+        let over = self.over.get_or_insert_with(|| Box::pin(self.shutdown.over()));
         over.as_mut().poll(context).is_ready()
     }
 }
@@ -39,7 +39,7 @@ impl Stream for EventBody {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Some(events) = &mut self.events else { return Poll::Ready(None) };
         let event = match events.poll_next_unpin(context) {
-            Poll::Ready(Some(event)) if !self.leaving.is_over() => {
+            Poll::Ready(Some(event)) if !self.shutdown.is_over() => {
                 return Poll::Ready(Some(
                     Ok(event.unwrap_or_else(|failure| ApiError::from(failure).event())),
                 ));

@@ -1,4 +1,4 @@
-//! What holds for every request: an id for it, and no web page that talks to a local service by trickery.
+//! The checks of every request: its id, and its `Host` and `Origin`, against DNS rebinding and requests forged by web pages.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -15,10 +15,10 @@ use actix_web::{Error, HttpMessage, ResponseError};
 
 use super::caller::RequestId;
 use super::connections::{is_beyond, is_health};
-use super::departure::Departure;
+use super::disconnect::DisconnectWatch;
 use super::error::ApiError;
-use super::leaving::Leaving;
-use super::unread::Unread;
+use super::shutdown::Shutdown;
+use super::unread_body::UnreadBody;
 use crate::settings;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -32,14 +32,14 @@ pub struct Guard {
     any_address: bool,
     origins: Vec<String>,
     started: u64,
-    /// How many requests had no id of their own; copies of the guard count together.
+    /// Counts the requests without an id of their own, for all serving threads together.
     requests: Arc<AtomicU64>,
-    leaving: Arc<Leaving>,
+    shutdown: Arc<Shutdown>,
 }
 
 impl Guard {
     /// The guard of a server with these settings.
-    pub fn new(settings: &settings::Server, leaving: Arc<Leaving>) -> Guard {
+    pub fn new(settings: &settings::Server, shutdown: Arc<Shutdown>) -> Guard {
         let mut names: Vec<String> = settings.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
         names.push(settings.listen.ip().to_string());
@@ -50,11 +50,11 @@ impl Guard {
             origins: settings.origins.clone(),
             started: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64),
             requests: Arc::default(),
-            leaving,
+            shutdown,
         }
     }
 
-    /// Handles a request: refused, or handed on; every answer carries an id.
+    /// Checks a request and passes it on, or refuses it. Every answer carries the request's id.
     pub fn around<S>(
         self: Rc<Self>,
         mut request: ServiceRequest,
@@ -65,19 +65,19 @@ impl Guard {
     {
         let id = self.request_id(&request);
         request.extensions_mut().insert(RequestId(id.clone()));
-        let unread = Unread::of(&mut request);
+        let unread = UnreadBody::of(&mut request);
         let beyond = is_beyond(request.request());
         let answer = match self.check(&request) {
             Ok(()) => Ok(service.call(request)),
             Err(refusal) => Err(request.into_response(refusal.error_response())),
         };
-        let departure = Departure::watch(id.clone());
+        let disconnect = DisconnectWatch::watch(id.clone());
         async move {
             let mut response = match answer {
-                Ok(answer) => match self.leaving.unless_over(answer).await {
+                Ok(answer) => match self.shutdown.unless_over(answer).await {
                     Some(answer) => answer?,
                     None => {
-                        departure.complete();
+                        disconnect.complete();
                         return Err(ApiError::stopping().with_header(REQUEST_ID, text(&id)).into());
                     }
                 },
@@ -87,11 +87,11 @@ impl Guard {
                 response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
             }
             response.headers_mut().insert(REQUEST_ID, id);
-            if self.leaving.has_begun() {
+            if self.shutdown.has_begun() {
                 response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
             }
             Ok(response.map_body(|_, body| {
-                let body = departure.over(body);
+                let body = disconnect.until_sent(body);
                 match unread {
                     Some(unread) => unread.until_sent(body),
                     None => body,
@@ -100,7 +100,7 @@ impl Guard {
         }
     }
 
-    /// The client's own id if it is a sane one, else a new one.
+    /// The client's own id if it is short and plain, else a new one.
     fn request_id(&self, request: &ServiceRequest) -> HeaderValue {
         let sane = |value: &&HeaderValue| {
             let bytes = value.as_bytes();

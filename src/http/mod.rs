@@ -1,29 +1,29 @@
 //! The HTTP front door: parse, one service call, reply.
 //!
-//! - `routes`: every path and the handler behind it
-//! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `chat`: prompts and chats
-//!   answered, `events`: in pieces; `tools`: calls of tools; `status`: the service itself
-//! - `guard`: what holds for every request; `connections`: how many there may be; `caller`: who asks
-//! - `body`: request bodies, `unread`: those that nobody reads; `error`, `service_errors`: errors as answers
-//! - `departure`: clients that leave; `leaving`: the service that leaves; `unless`: work that something may end early
+//! - `routes`: the table of routes, with their names and roles
+//! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `tools`, `status`
+//! - every request: `guard` (host, origin, request id), `caller` (its headers), `connections` (how many)
+//! - bodies: `body` (reads JSON within limits), `unread_body` (bodies that no handler reads)
+//! - errors: `error` (the table from kinds to statuses), `service_errors` (code and details of each error)
+//! - endings: `disconnect` (clients that leave), `shutdown` (the service stops), `cancel` (one future ends another)
 
 mod body;
 mod caller;
 mod chat;
 mod connections;
-mod departure;
+mod disconnect;
 mod documents;
 mod error;
 mod events;
 mod guard;
-mod leaving;
+mod shutdown;
 mod render;
 mod routes;
 mod service_errors;
 mod status;
 mod tools;
-mod unless;
-mod unread;
+mod cancel;
+mod unread_body;
 mod views;
 
 use std::any::Any;
@@ -42,10 +42,10 @@ use crate::app::App;
 use crate::settings;
 use connections::Connections;
 use guard::Guard;
-use leaving::Leaving;
+use shutdown::Shutdown;
 
-pub use leaving::Exit;
 pub use routes::{Role, Route, routes};
+pub use shutdown::ShutdownHandle;
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -53,14 +53,14 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
 
-/// A server that listens; it serves while `server` is polled.
-pub struct Bound {
+/// A server on a TCP port. It serves while `server` is polled.
+pub struct RunningServer {
     /// The address that it listens on.
     pub address: SocketAddr,
-    /// The running server.
+    /// The future that serves.
     pub server: Server,
-    /// The way out of it.
-    pub exit: Exit,
+    /// Stops it gracefully.
+    pub shutdown: ShutdownHandle,
 }
 
 /// Where a server waits for connections.
@@ -74,18 +74,18 @@ enum Door {
 ///
 /// # Errors
 /// When the address cannot be bound.
-pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Bound> {
+pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<RunningServer> {
     let listener = TcpListener::bind(settings.listen)?;
-    // The standard library's own queue is shorter, and a client that finds it full waits a second.
+    // The standard library's accept queue is shorter, and a client that finds it full waits a second before it tries again.
     rustix::net::listen(&listener, BACKLOG)?;
     connections::allow_open_files();
     let address = listener.local_addr()?;
-    let (leaving, connections) = (Leaving::new(), Connections::new(settings.connections));
+    let (shutdown, connections) = (Shutdown::new(), Connections::new(settings.connections));
     let door = Door::Port(listener.try_clone()?);
-    let server = serve(app, settings, door, leaving.clone(), connections.clone())?;
+    let server = serve(app, settings, door, shutdown.clone(), connections.clone())?;
     let grace = Duration::from_millis(settings.stop_timeout_ms);
-    let exit = Exit { leaving, connections, listener, server: server.handle(), grace };
-    Ok(Bound { address, server, exit })
+    let shutdown = ShutdownHandle { shutdown, connections, listener, server: server.handle(), grace };
+    Ok(RunningServer { address, server, shutdown })
 }
 
 /// Starts to serve on a Unix socket at `path`. Whoever can reach the folder may do everything, so that it must be private.
@@ -94,27 +94,27 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
 /// When the socket cannot be made.
 pub fn bind_socket(app: &Arc<App>, settings: &settings::Server, path: PathBuf) -> std::io::Result<Server> {
     let connections = Connections::new(settings.connections);
-    serve(app, settings, Door::Socket(path), Leaving::new(), connections)
+    serve(app, settings, Door::Socket(path), Shutdown::new(), connections)
 }
 
 fn serve(
     app: &Arc<App>,
     settings: &settings::Server,
     door: Door,
-    leaving: Arc<Leaving>,
+    shutdown: Arc<Shutdown>,
     connections: Arc<Connections>,
 ) -> std::io::Result<Server> {
-    let guard = Guard::new(settings, leaving.clone());
+    let guard = Guard::new(settings, shutdown.clone());
     let services = Data::from(app.clone());
-    let bounds = body::Bounds::new(settings, app.memory.clone(), app.pool.clone());
-    let leaving = Data::from(leaving);
+    let bounds = body::BodyLimits::new(settings, app.memory.clone(), app.pool.clone());
+    let shutdown = Data::from(shutdown);
     let server = HttpServer::new(move || {
-        // What every request counts a reference to is one for each serving thread: they would wait for each other's counts.
+        // One of each for each serving thread: reference counts that all threads share would be contended.
         let (guard, bounds) = (Rc::new(guard.clone()), Data::new(bounds.clone()));
         ActixApp::new()
             .app_data(services.clone())
             .app_data(bounds)
-            .app_data(leaving.clone())
+            .app_data(shutdown.clone())
             .app_data(query())
             .configure(routes::configure)
             .wrap_fn(move |request, service| guard.clone().around(request, service))
@@ -130,15 +130,16 @@ fn serve(
         .max_connections(accepted.div_ceil(workers))
         .client_request_timeout(HEAD_TIMEOUT)
         .keep_alive(Duration::from_millis(settings.idle_timeout_ms))
-        // The command line handles signals, and `leaving` ends the server before this time is over.
+        // The command line handles signals, and `shutdown` ends the server before this time is over.
         .disable_signals()
         .shutdown_timeout(settings.stop_timeout_ms / 1_000 + 60)
-        // Pieces of a stream go out at once, and a client that leaves is noticed while its answer is still being made.
+        // Chunks of a stream are sent at once.
         .tcp_nodelay(true)
         .on_connect(move |connection, data| {
             limit_unread(connection, send_timeout_ms);
             data.insert(connections.open());
         })
+        // A client that closes its sending side has usually left. So it is noticed before its answer is ready.
         .h1_allow_half_closed(false);
     Ok(match door {
         Door::Port(listener) => server.listen(listener)?.run(),
@@ -146,18 +147,18 @@ fn serve(
     })
 }
 
-/// Has the system give up a connection whose client acknowledges or takes nothing for this long: otherwise, one that never
-/// reads would keep its answer, and the call behind it, for ever.
+/// Has the operating system close a connection whose client acknowledges nothing for this long (`TCP_USER_TIMEOUT`). A client
+/// that never reads would otherwise keep its answer, and the upstream call behind it, forever.
 fn limit_unread(connection: &dyn Any, timeout_ms: u32) {
     #[cfg(target_os = "linux")]
     if let Some(stream) = connection.downcast_ref::<TcpStream>()
         && let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(stream, timeout_ms)
     {
-        tracing::debug!(%error, "the time to send on a connection cannot be limited");
+        tracing::debug!(%error, "TCP_USER_TIMEOUT cannot be set");
     }
 }
 
-/// Queries that cannot be read are told in the shape of all errors.
+/// Errors in query strings get the shape of all errors.
 fn query() -> QueryConfig {
     QueryConfig::default().error_handler(|error, _| error::ApiError::invalid_query(&error.to_string()).into())
 }

@@ -1,4 +1,4 @@
-//! Rendering over HTTP, in both spellings, and previews.
+//! Rendering over HTTP: registered prompts, with two formats of answers, and previews.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,10 @@ use actix_web::{HttpResponse, Responder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::body::{JsonBody, Parsed, Variables, VariablesBody};
+use super::body::{JsonBody, ParsedBody, Variables, VariablesBody};
 use super::caller::RequestCaller;
 use super::error::ApiError;
-use super::unread::With;
+use super::unread_body::BodyWith;
 use crate::app::App;
 use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
 use base::memory::Reservation;
@@ -20,23 +20,23 @@ use base::model::{Id, Messages};
 use base::pool::Lane;
 use template::value::Tree;
 
-/// What an answer has beside its texts, in bytes; usually no more.
+/// The usual size of an answer without its texts, in bytes.
 const ROOM_BESIDE_TEXTS: usize = 256;
 
-/// An answer with more text than this, in bytes, is written in the pool.
+/// Answers with more text, in bytes, are serialized in the pool.
 const INLINE_BYTES: usize = 256 << 10;
 
-/// How long a long answer may wait for the pool and be written there.
+/// How long a long answer may wait for the pool and be serialized there.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 
-/// What the query may ask for.
+/// The query of a render.
 #[derive(Debug, Deserialize)]
 pub struct Options {
     #[serde(default)]
     explain: bool,
 }
 
-/// The answer in the spelling of the original document.
+/// The answer in the format of the specification.
 #[derive(Debug, Serialize)]
 struct RenderedReply {
     rendered_prompt: Content,
@@ -47,7 +47,7 @@ struct RenderedReply {
     report: Option<Report>,
 }
 
-/// The answer in the spelling of the Go prototype.
+/// The answer in the format of the Go prototype.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum PrototypeReply {
@@ -64,7 +64,7 @@ pub async fn rendered(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let begun = app.renderer.begin(Id::parse(&id)?).await?;
-    let Parsed { value: Variables { value, last: _last }, held } = body.variables().await?;
+    let ParsedBody { value: Variables { value, last: _last }, held } = body.variables().await?;
     let rendered = app.renderer.render_begun(&caller, begun, value).await?;
     reply(&app, rendered, options.explain, held).await
 }
@@ -77,7 +77,7 @@ pub async fn prototype(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let begun = app.renderer.begin(Id::parse(&id)?).await?;
-    let Parsed { value: Variables { value, last: _last }, held } = body.variables().await?;
+    let ParsedBody { value: Variables { value, last: _last }, held } = body.variables().await?;
     let rendered = app.renderer.render_begun(&caller, begun, value).await?;
     let bytes = rendered.content.text_bytes();
     let reply = match rendered.content {
@@ -105,7 +105,7 @@ pub async fn preview(
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
     let large = body.is_large();
-    let Parsed { value: preview, held } = body.parse::<PreviewBody>(Tree::Json).await?;
+    let ParsedBody { value: preview, held } = body.parse::<PreviewBody>(Tree::Json).await?;
     if preview.template.is_some() == preview.messages.is_some() {
         return Err(ApiError::not_one_template());
     }
@@ -119,7 +119,7 @@ pub async fn preview(
     reply(&app, rendered, options.explain, held).await
 }
 
-/// A document's violations as those of the request that it was made from.
+/// Gives violations the paths of the request instead of those of the document that was made from it.
 fn as_sent(failure: RenderFailure) -> RenderFailure {
     let RenderFailure::InvalidDocument { mut violations } = failure else { return failure };
     for violation in &mut violations {
@@ -146,8 +146,7 @@ fn reply(
     reply_with(app, (bytes, held), reply)
 }
 
-/// The answer with about so many bytes of text. A long one is written in the pool, and is part of the budget of memory until it
-/// has been sent.
+/// The answer. A long one is serialized in the pool, and counts against the memory limit until it has been sent.
 async fn reply_with<T: Serialize + Send + 'static>(
     app: &App,
     (bytes, mut held): (usize, Reservation),
@@ -161,11 +160,11 @@ async fn reply_with<T: Serialize + Send + 'static>(
     held.grow(bytes)?;
     let work = move || written(bytes, &reply);
     let body = app.pool.run(Lane::Short, Instant::now() + WRITE_TIME, work).await??;
-    Ok(response.body(With::new(BoxBody::new(body), held)))
+    Ok(response.body(BodyWith::new(BoxBody::new(body), held)))
 }
 
 fn written<T: Serialize>(bytes: usize, reply: &T) -> Result<Vec<u8>, ApiError> {
-    // Texts are most of an answer: with room for them, and for what escapes add, it is rarely moved.
+    // Most of an answer is text. With room for it, and for what escapes add, the buffer rarely grows.
     let mut body = Vec::with_capacity(bytes + bytes / 8 + ROOM_BESIDE_TEXTS);
     serde_json::to_writer(&mut body, reply).map_err(|error| ApiError::unwritable(&error.to_string()))?;
     Ok(body)

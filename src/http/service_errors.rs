@@ -128,7 +128,7 @@ impl From<ToolboxError> for ApiError {
     }
 }
 
-/// Tells OpenAI's clients not to multiply attempts that were made already.
+/// Tells OpenAI's client libraries not to repeat a request that was already retried here.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 impl From<ChatFailure> for ApiError {
@@ -200,7 +200,7 @@ impl From<WriteError> for ApiError {
     }
 }
 
-/// What a store says to a write: when it is unavailable, the answer says whether the write may have been done.
+/// The error of a write. If the store is unavailable, `details` say whether the write may have been done.
 fn write_refused(failure: &StoreError) -> ApiError {
     match failure {
         StoreError::Unsure { .. } => {

@@ -1,9 +1,9 @@
-//! Calls of tools, for those who look after them.
+//! Single calls of tools, to try them out.
 
 use actix_web::web::{Data, Json as JsonReply, Path};
 use serde::{Deserialize, Serialize};
 
-use super::body::{JsonBody, Parsed};
+use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
 use super::error::ApiError;
 use crate::app::App;
@@ -16,7 +16,7 @@ struct CallBody {
     arguments: Option<Value>,
 }
 
-/// What the tool answered.
+/// The answer of a tool.
 #[derive(Debug, Serialize)]
 pub struct CallReply {
     value: Value,
@@ -32,7 +32,7 @@ pub async fn call(
     body: JsonBody,
 ) -> Result<JsonReply<CallReply>, ApiError> {
     let id = Id::parse(&id)?;
-    let Parsed { value, held: _held } = body.parse::<CallBody>(Tree::Value).await?;
+    let ParsedBody { value, held: _held } = body.parse::<CallBody>(Tree::Value).await?;
     let arguments = value.arguments.unwrap_or(Value::Null);
     let TimedAnswer { answer, duration } = app.toolbox.call(&caller, &id, &arguments).await?;
     let duration_ms = duration.as_micros() as f64 / 1e3;

@@ -1,4 +1,4 @@
-//! Work that something may end early.
+//! Futures that another future may cancel.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -6,10 +6,10 @@ use std::task::Poll;
 
 use futures_util::future::{Either, select};
 
-/// What `work` gives, or, as the error, what `end` gives if that comes first.
+/// The output of `work`, or, as the error, the output of `end` if that comes first.
 ///
-/// The end is waited for only when a second look at the work finds it not done. The HTTP server calls a handler before it hands
-/// over the body, which has usually come with the head: so most requests do not pay for a timer that they do not need.
+/// `end` is made only if `work` is not finished when it is polled for the second time. The HTTP server calls a handler before it
+/// hands over the body, which has usually arrived with the head. So most requests never create a timer.
 pub async fn unless<T, E, F: Future<Output = E>>(
     work: impl Future<Output = T>,
     end: impl FnOnce() -> F,

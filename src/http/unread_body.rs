@@ -1,4 +1,4 @@
-//! Bodies that nobody reads to their end: the server must not go on reading them, and so their connection is closed.
+//! Chunked bodies that no handler reads to the end: the server must stop reading them, so their connection is closed.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -13,33 +13,33 @@ use actix_web::http::header::TRANSFER_ENCODING;
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt};
 
-/// What is left of a request's body; nothing once it was read to its end.
+/// The rest of a request's body; `None` once it was read to the end.
 #[derive(Clone)]
-pub struct Unread(Rc<RefCell<Option<Payload>>>);
+pub struct UnreadBody(Rc<RefCell<Option<Payload>>>);
 
-impl Unread {
-    /// Keeps hold of the body of a request, if it is chunked: the HTTP server reads on, without a bound, where the reader of such
-    /// a body has gone, and closes the connection, after a moment, where the reader is there and does not read.
-    pub fn of(request: &mut ServiceRequest) -> Option<Unread> {
+impl UnreadBody {
+    /// Keeps the body of a request, if it is chunked. If the reader of such a body is dropped, the HTTP server reads on without
+    /// a bound; if the reader exists and does not read, it closes the connection after a moment. So the reader is kept.
+    pub fn of(request: &mut ServiceRequest) -> Option<UnreadBody> {
         if !request.headers().contains_key(TRANSFER_ENCODING) {
             return None;
         }
-        let unread = Unread(Rc::new(RefCell::new(Some(request.take_payload()))));
+        let unread = UnreadBody(Rc::new(RefCell::new(Some(request.take_payload()))));
         let stream: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(unread.clone());
         request.set_payload(Payload::Stream { payload: stream });
         Some(unread)
     }
 
-    /// Keeps what was not read until the answer has been sent.
+    /// A body that keeps the reader until the answer has been sent.
     pub fn until_sent(self, body: BoxBody) -> BoxBody {
         match self.0.borrow().is_some() {
-            true => BoxBody::new(With::new(body, self.clone())),
+            true => BoxBody::new(BodyWith::new(body, self.clone())),
             false => body,
         }
     }
 }
 
-impl Stream for Unread {
+impl Stream for UnreadBody {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -53,20 +53,20 @@ impl Stream for Unread {
     }
 }
 
-/// A body that keeps something until it has been sent.
-pub struct With<T> {
+/// A body that owns another value until it has been sent.
+pub struct BodyWith<T> {
     body: BoxBody,
     _kept: T,
 }
 
-impl<T: Unpin + 'static> With<T> {
-    /// A body that keeps `kept`.
-    pub fn new(body: BoxBody, kept: T) -> With<T> {
-        With { body, _kept: kept }
+impl<T: Unpin + 'static> BodyWith<T> {
+    /// A body that owns `kept`.
+    pub fn new(body: BoxBody, kept: T) -> BodyWith<T> {
+        BodyWith { body, _kept: kept }
     }
 }
 
-impl<T: Unpin> MessageBody for With<T> {
+impl<T: Unpin> MessageBody for BodyWith<T> {
     type Error = <BoxBody as MessageBody>::Error;
 
     fn size(&self) -> BodySize {
