@@ -6,10 +6,12 @@
 //! - [`schema`]: JSON Schema, with every violation and a bound on the work
 //! - [`memory`], [`pool`]: budgets of memory and of processor time
 //! - [`outbound`]: what calls of other services have in common
+//! - [`events`]: a decoder of event streams (server-sent events)
 
 pub mod caller;
 pub mod encoding;
 pub mod error;
+pub mod events;
 pub mod memory;
 pub mod model;
 pub mod outbound;
