@@ -69,6 +69,7 @@ pub enum Reply<T> {
 #[derive(Default)]
 struct Attempts {
     count: usize,
+    /// The last error, and when the upstream would like to be asked again.
     last_error: Option<(UpstreamError, Option<Duration>)>,
 }
 
@@ -76,7 +77,8 @@ impl Call<'_> {
     /// Asks the targets of `chain` in turn until one gives an answer in the form `F`.
     ///
     /// # Errors
-    /// [`LlmError::Refused`] and [`LlmError::OutOfMemory`] at once, [`LlmError::Unavailable`] when nobody has answered in time.
+    /// [`LlmError::Unavailable`] when nobody has answered in time; at once what the first target's protocol or upstream refuses
+    /// ([`LlmError::Invalid`], [`LlmError::Refused`]), and [`LlmError::OutOfMemory`].
     pub async fn make<F: Form>(
         &self,
         client: &Client,
@@ -88,13 +90,11 @@ impl Call<'_> {
             let Target::Model { upstream, name, timeout } = target else {
                 return Ok(Reply::Echo(Echo::answer(self.payload)));
             };
-            let share = self.time_left() / u32::try_from(chain.len() - at).unwrap_or(u32::MAX);
-            let turn = Turn {
-                attempt: self.attempt(upstream, name)?,
-                until: Instant::now() + share,
-                limit: timeout.unwrap_or(self.attempt_timeout),
+            let answer = match self.turn(upstream, name, *timeout, chain.len() - at) {
+                Ok(turn) => turn.take::<F>(client, &mut attempts).await,
+                Err(error) => Err(error),
             };
-            match turn.take::<F>(client, &mut attempts).await {
+            match answer {
                 Ok(Some(answer)) => {
                     return Ok(Reply::Upstream { answer, upstream: upstream.clone(), permit });
                 }
@@ -109,15 +109,25 @@ impl Call<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    fn attempt<'a>(&'a self, upstream: &'a Upstream, model: &str) -> Result<Attempt<'a>, LlmError> {
-        Ok(Attempt {
+    /// The turn of a target, when so many targets, itself among them, share the time that is left.
+    fn turn<'a>(
+        &'a self,
+        upstream: &'a Upstream,
+        model: &str,
+        timeout: Option<Duration>,
+        targets: usize,
+    ) -> Result<Turn<'a>, LlmError> {
+        let attempt = Attempt {
             upstream,
             service: self.service,
             body: upstream.protocol.request(self.service, self.payload, model)?,
             answer_bytes: self.answer_bytes,
             memory: self.memory,
             caller: self.caller,
-        })
+        };
+        let share = self.time_left() / u32::try_from(targets).unwrap_or(u32::MAX);
+        let limit = timeout.unwrap_or(self.attempt_timeout);
+        Ok(Turn { attempt, until: Instant::now() + share, limit })
     }
 }
 

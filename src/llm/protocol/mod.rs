@@ -101,9 +101,9 @@ impl Protocol {
     ///
     /// # Errors
     /// [`LlmError::Invalid`] when the payload cannot be written in this protocol.
-    pub fn request(self, _service: Service, payload: &RawObject, model: &str) -> Result<Bytes, LlmError> {
-        match self {
-            Protocol::OpenAi => openai::request(payload, model),
+    pub fn request(self, service: Service, payload: &RawObject, model: &str) -> Result<Bytes, LlmError> {
+        match (self, service) {
+            (Protocol::OpenAi, Service::Chat | Service::Embeddings) => openai::request(payload, model),
         }
     }
 
