@@ -47,7 +47,7 @@ pub struct Attempt<'a> {
     pub answer_bytes: usize,
     /// The budget that the answer is part of.
     pub memory: &'a Arc<Memory>,
-    /// For whom it is.
+    /// Whose request id and trace the upstream is told.
     pub caller: &'a Caller,
 }
 

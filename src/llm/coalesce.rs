@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn chunks_that_are_ready_become_one_and_nobody_waits_for_others() {
+    async fn chunks_that_are_ready_are_coalesced_without_waiting_for_others() {
         let pieces =
             coalesced(&[("a", 0), ("b", 0), ("c", 0), ("d", 50), ("e", 50), ("f", 0), ("g", 0)]).await;
         assert_eq!(pieces.concat(), b"abcdefg");

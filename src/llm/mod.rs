@@ -32,8 +32,7 @@ mod upstream;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::StreamExt;
-use reqwest::{Client, Response};
+use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use completion::{Completion, FinishReason, ToolCall, Usage};
@@ -56,7 +55,6 @@ use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::{StreamLimits, StreamParts};
 use template::value::RawObject;
-use transport::unreachable;
 
 /// What a model answered, in OpenAI's format.
 #[derive(Debug)]
@@ -194,9 +192,9 @@ impl Llm {
     ) -> Result<AnswerStream, LlmError> {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
             Reply::Upstream { answer, upstream, permit } => Ok(AnswerStream::upstream(StreamParts {
-                incoming: incoming(answer),
+                response: answer,
                 translator: upstream.protocol.stream(include_usage, upstream.secrets.clone()),
-                limits: self.stream_limits(call.caller),
+                limits: StreamLimits::new(&self.options, call.caller),
                 first: call.deadline,
                 log: log.clone(),
                 permit,
@@ -288,25 +286,9 @@ impl Llm {
         }
     }
 
-    fn stream_limits(&self, caller: &Caller) -> StreamLimits {
-        let limit = self.options.chunk_timeout;
-        StreamLimits {
-            chunk_timeout: caller.timeout().map_or(limit, |own| own.min(limit)),
-            stream_timeout: self.options.stream_timeout,
-            keep_alive: self.options.keep_alive,
-            event_bytes: self.options.answer_bytes,
-            drain: self.options.drain,
-        }
-    }
-
     fn buffered(&self, echo: &Echo) -> Result<Buffered, LlmError> {
         let mut body = Buffer::new(&self.memory, None);
         body.push(echo.whole())?;
         Ok(body.finish()?)
     }
-}
-
-/// The body of an answer as it comes.
-fn incoming(response: Response) -> stream::Incoming {
-    response.bytes_stream().map(|chunk| chunk.map_err(|error| unreachable(&error))).boxed()
 }

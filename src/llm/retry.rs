@@ -46,7 +46,7 @@ pub struct Call<'q> {
     pub answer_bytes: usize,
     /// The budget that the answer is part of.
     pub memory: &'q Arc<Memory>,
-    /// For whom it is.
+    /// Whose request id and trace the upstreams are told.
     pub caller: &'q Caller,
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt};
+use reqwest::Response;
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
@@ -20,7 +21,10 @@ use super::coalesce::Coalesce;
 use super::error::{LlmError, UpstreamError};
 use super::idle::{IdleEvent, IdleTimer};
 use super::log::Log;
+use super::options::LlmOptions;
 use super::protocol::{Output, StreamTranslator};
+use super::transport::unreachable;
+use base::caller::Caller;
 use base::events::EventDecoder;
 use base::memory::Held;
 
@@ -48,8 +52,22 @@ pub struct StreamLimits {
     pub drain: bool,
 }
 
+impl StreamLimits {
+    /// The limits of a stream for this caller: the time that a client gives for its answer also bounds the pauses.
+    pub fn new(options: &LlmOptions, caller: &Caller) -> StreamLimits {
+        let limit = options.chunk_timeout;
+        StreamLimits {
+            chunk_timeout: caller.timeout().map_or(limit, |own| own.min(limit)),
+            stream_timeout: options.stream_timeout,
+            keep_alive: options.keep_alive,
+            event_bytes: options.answer_bytes,
+            drain: options.drain,
+        }
+    }
+}
+
 /// The bytes of an upstream's answer as they come.
-pub type Incoming = BoxStream<'static, Result<Bytes, UpstreamError>>;
+type Incoming = BoxStream<'static, Result<Bytes, UpstreamError>>;
 
 /// An answer in server-sent events. Each piece is one or more complete events; the last event is `data: [DONE]`, or an error in
 /// its place.
@@ -66,8 +84,8 @@ enum Source {
 
 /// What a stream of an upstream is made of.
 pub struct StreamParts {
-    /// What the upstream sends.
-    pub incoming: Incoming,
+    /// The upstream's answer, whose status is good and whose body is still to come.
+    pub response: Response,
     /// Turns its events into those for the client.
     pub translator: StreamTranslator,
     /// Its limits.
@@ -103,9 +121,10 @@ impl AnswerStream {
 
     /// The stream of an upstream that has answered with a good status.
     pub(super) fn upstream(parts: StreamParts) -> AnswerStream {
-        let StreamParts { incoming, translator, limits, first, log, permit, held } = parts;
+        let StreamParts { response, translator, limits, first, log, permit, held } = parts;
+        let chunks = response.bytes_stream().map(|chunk| chunk.map_err(|error| unreachable(&error)));
         AnswerStream(Source::Upstream(Some(Box::new(UpstreamStream {
-            incoming: Coalesce::new(incoming),
+            incoming: Coalesce::new(chunks.boxed()),
             decoder: EventDecoder::new(limits.event_bytes),
             translator,
             timer: IdleTimer::new(first, &limits),

@@ -13,7 +13,7 @@ pub struct Llm {
     pub base_url: Option<String>,
     /// The key that the default upstream is given.
     pub api_key: Option<Secret>,
-    /// The variable of the environment that holds it.
+    /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
     /// Headers of every request to the default upstream.
     pub headers: Secrets,
@@ -23,26 +23,26 @@ pub struct Llm {
     pub default_embedding_model: Option<String>,
     /// Sampling parameters that neither the request nor the prompt gives.
     pub params: Map<String, Json>,
-    /// The time for an answer, its body included, and for the first byte of a stream, in milliseconds.
+    /// The time limit for an answer, its body included, and for the first byte of a stream, in milliseconds.
     pub timeout_ms: u64,
-    /// The longest silence inside a stream, in milliseconds.
+    /// The longest pause between two pieces of a stream, in milliseconds.
     pub chunk_timeout_ms: u64,
-    /// The time for a whole stream, however much of it still comes, in milliseconds. The longest answers of today's models
+    /// The time limit for a whole stream, in milliseconds. The longest answers of today's models
     /// (some 100,000 tokens) take less than half an hour.
     pub stream_timeout_ms: u64,
-    /// How long a stream may be quiet until the client is sent a comment, in milliseconds.
+    /// How long a stream may be idle before the client is sent a comment, in milliseconds.
     pub keep_alive_ms: u64,
     /// The longest answer, and the longest event of a stream, in bytes.
     pub answer_bytes: usize,
     /// The upstream calls that may be under way at once.
     pub parallel: usize,
-    /// What a client that leaves means for its upstream call.
+    /// What happens to an upstream call when its client leaves.
     pub on_disconnect: OnDisconnect,
     /// The proxy on the way to upstreams on other machines, such as `http://proxy.test:3128`.
     pub proxy: Option<Secret>,
     /// Whether prompts and answers may be logged, at the level `debug`.
     pub log_content: bool,
-    /// `[[llm.models]]`: models with an upstream, a time or fallbacks of their own.
+    /// `[[llm.models]]`: models with an upstream, a time limit or fallbacks of their own.
     pub models: Vec<Model>,
 }
 
@@ -70,7 +70,7 @@ impl Default for Llm {
     }
 }
 
-/// What a client that leaves means for its upstream call.
+/// What happens to an upstream call when its client leaves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDisconnect {
@@ -87,17 +87,17 @@ pub enum OnDisconnect {
 pub struct Model {
     /// The name by which requests ask for it; with a `*` at its end, all names that begin so.
     pub name: String,
-    /// What the upstream calls it; the same name if nothing is said.
+    /// What the upstream calls it; the name that was asked for, if this is not set.
     pub upstream_model: Option<String>,
-    /// The upstream's base URL; that of `[llm]` if nothing is said.
+    /// The upstream's base URL; that of `[llm]`, if this is not set.
     pub base_url: Option<String>,
     /// The key that the upstream is given; that of `[llm]` goes to its own `base_url` only.
     pub api_key: Option<Secret>,
-    /// The variable of the environment that holds it.
+    /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
     /// Headers of every request to the upstream.
     pub headers: Secrets,
-    /// The time for one attempt, in milliseconds.
+    /// The time limit for one attempt, in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Models that are asked when this one does not answer, in turn.
     pub fallback: Vec<String>,
@@ -105,14 +105,14 @@ pub struct Model {
     pub capabilities: Capabilities,
 }
 
-/// What a model can do, as far as it is known.
+/// What a model can do; not set where that is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Capabilities {
     /// `response_format` with a JSON Schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_schema: Option<bool>,
-    /// Calls of functions.
+    /// Calls of tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
     /// `response_format` of any JSON object.
