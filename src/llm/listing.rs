@@ -1,7 +1,7 @@
 //! The list of models: ours, and those that the upstreams list, whose lists are cached.
 //!
-//! A list is cached for a minute. An upstream that does not answer is not asked again for ten seconds; meanwhile its last list
-//! serves.
+//! A list is cached for a minute. An upstream that does not answer is not asked again for ten seconds; until then its last list
+//! is used.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reads a chat completion as real servers write it, which is more than OpenAI's documents describe.
+//! Reads a chat completion in all the ways in which real servers write it, which are more than OpenAI's documents describe.
 
 use std::fmt;
 
@@ -12,12 +12,18 @@ use crate::llm::error::UpstreamError;
 use base::outbound::Secrets;
 use template::value::{RawObject, parse_json};
 
+/// The longest body, in bytes, in which an error is looked for.
+const ERROR_BYTES: usize = 1 << 20;
+
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
     let answer: RawObject =
         parse_json(body).map_err(|_| UpstreamError::unusable("it is not a JSON object"))?;
     let Some(choice) = first_choice(&answer) else {
-        return Err(match member(&answer, "error").is_some_and(|error: Json| is_error(&error)) {
+        // OpenRouter, among others, reports errors with the status 200.
+        let reports_error =
+            body.len() <= ERROR_BYTES && member(&answer, "error").is_some_and(|error: Json| is_error(&error));
+        return Err(match reports_error {
             true => UpstreamError::Reported { message: error::read(body, secrets).message },
             false => UpstreamError::unusable("it has no choices"),
         });
@@ -147,8 +153,8 @@ fn usage(told: &RawObject) -> Usage {
 
 /// Shows each item of a list to `visit`, and keeps none; what is no list has no items.
 fn each_item(list: &RawValue, visit: impl FnMut(&RawValue)) {
-    // What cannot be read was checked before; a list that ends early has the items that came.
-    let _unreadable = Items(visit).deserialize(&mut serde_json::Deserializer::from_str(list.get()));
+    // The text was checked when the object around it was read, so that the only error is another type than a list.
+    let _no_list = Items(visit).deserialize(&mut serde_json::Deserializer::from_str(list.get()));
 }
 
 struct Items<F>(F);
