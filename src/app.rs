@@ -53,7 +53,7 @@ pub enum BuildError {
     Store(#[from] StoreError),
     /// The settings for tools cannot be used.
     #[error("settings: {0}")]
-    Tools(#[from] tools::InvalidOptions),
+    Tools(#[from] tools::InvalidToolOptions),
     /// The settings for models cannot be used.
     #[error("settings: {0}")]
     Llm(#[from] llm::InvalidModels),
@@ -220,17 +220,17 @@ fn revealed<C: FromIterator<(String, String)>>(secrets: &Secrets) -> C {
     secrets.reveal().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
 }
 
-fn tool_options(settings: &crate::settings::Tools) -> tools::Options {
+fn tool_options(settings: &crate::settings::Tools) -> tools::ToolOptions {
     let module = |module: &Module| tools::ModuleOptions {
         url: module.url.clone(),
         headers: revealed(&module.headers),
     };
-    let server = |server: &McpServer| tools::mcp::Command {
+    let server = |server: &McpServer| tools::mcp::ServerCommand {
         program: server.command.clone(),
         args: server.args.clone(),
         env: revealed(&server.env),
     };
-    tools::Options {
+    tools::ToolOptions {
         timeout: Duration::from_millis(settings.timeout_ms),
         parallel_per_tool: settings.parallel_per_tool,
         answer_bytes: settings.answer_bytes,

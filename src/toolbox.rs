@@ -10,7 +10,7 @@ use base::pool::{Lane, Pool, PoolError};
 use base::schema::Effort;
 use template::Arguments;
 use template::value::Value;
-use tools::{Answer, Bound, Call, ToolError, Tools};
+use tools::{BoundArguments, Call, ToolAnswer, ToolError, Tools};
 
 use crate::catalog::{Catalog, NotLoaded};
 
@@ -27,7 +27,7 @@ pub struct Toolbox {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedAnswer {
     /// The answer.
-    pub answer: Answer,
+    pub answer: ToolAnswer,
     /// The time from the call to the answer.
     pub duration: Duration,
 }
@@ -81,7 +81,7 @@ impl Toolbox {
         arguments: &Value,
     ) -> Result<TimedAnswer, ToolboxError> {
         let snapshot = self.catalog.snapshot();
-        let Some(tool) = snapshot.documents.tools.get(id) else {
+        let Some(tool) = snapshot.tool(id) else {
             return Err(match self.catalog.store_state().not_loaded() {
                 Some(error) => ToolboxError::NotLoaded(error),
                 None => ToolboxError::NotFound { id: id.clone() },
@@ -95,7 +95,7 @@ impl Toolbox {
     }
 
     /// The arguments as the tool takes them, checked in the pool if that takes long.
-    async fn bind(&self, tool: &Arc<Tool>, arguments: Arguments) -> Result<Bound, ToolboxError> {
+    async fn bind(&self, tool: &Arc<Tool>, arguments: Arguments) -> Result<BoundArguments, ToolboxError> {
         match self.tools.bind(tool, &arguments, Effort::SERVING) {
             Err(ToolError::Effort { .. }) => {}
             bound => return Ok(bound?),

@@ -7,13 +7,13 @@ use super::askers::Askers;
 use super::merge::{Candidate, Fault};
 use super::nearby::Asked;
 use super::snapshot::{Documents, PromptEntry};
-use base::model::{DocumentKind, Id, Prompt, Reason};
+use base::model::{DocumentKind, Id, ProblemDetail, Prompt};
 
 /// What checking a prompt's templates gave.
 #[derive(Debug, Clone, Default)]
 pub struct Checked {
     /// What is wrong.
-    pub flaws: Vec<Reason>,
+    pub flaws: Vec<ProblemDetail>,
     /// What was asked of the documents around; as long as the answers stay, so does the result.
     pub asked: Asked,
 }
@@ -200,10 +200,10 @@ impl Checks {
 
     fn faults(&self, id: &Id, candidate: &Candidate) -> Vec<Fault> {
         let flaws = self.failing(id).map_or(&[][..], |known| &known.checked.flaws);
-        let fault = |reason: &Reason| Fault {
+        let fault = |reason: &ProblemDetail| Fault {
             kind: DocumentKind::Prompt,
             key: reason.file.clone().unwrap_or_else(|| candidate.key.clone()),
-            reason: Reason { message: format!("prompt `{id}`: {}", reason.message), ..reason.clone() },
+            reason: ProblemDetail { message: format!("prompt `{id}`: {}", reason.message), ..reason.clone() },
         };
         flaws.iter().map(fault).collect()
     }
@@ -246,7 +246,7 @@ mod tests {
             log.lock().unwrap().push(prompt.id.to_string());
             let nearby = Nearby::new(documents.clone(), prompt.id.clone());
             let found = nearby.prompt(&prompt.texts()[0].text).is_some();
-            let flaws = if found { Vec::new() } else { vec![Reason::new("no such partial")] };
+            let flaws = if found { Vec::new() } else { vec![ProblemDetail::new("no such partial")] };
             Checked { flaws, asked: nearby.take_asked() }
         });
         let (asks_b, asks_c) = (prompt("x.a", "b"), prompt("x.d", "c"));

@@ -1,12 +1,14 @@
-//! From what the sources hold to extensions, prompts and tools by id: who wins, and what is wrong.
+//! From what the sources hold to documents by id: who wins, and what is wrong.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::dependences::{Unmet, unmet};
-use super::slots::{Document, Layer, Layers, Slot, Slots};
+use super::document::Document;
+use super::slots::{Layer, Layers, Slot, Slots};
 use super::snapshot::{Documents, ExtensionEntry, PromptEntry};
-use base::model::{DocumentKind, Extension, Id, Origin, Reason, Tool};
+use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
 
 /// A problem before it is known since when it exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +18,7 @@ pub struct Fault {
     /// The key in the store, or the path of the file.
     pub key: String,
     /// What is wrong.
-    pub reason: Reason,
+    pub reason: ProblemDetail,
 }
 
 /// A prompt that could serve, before its templates are checked.
@@ -31,7 +33,7 @@ pub struct Candidate {
 /// The result of merging: everything but the prompts is final. Environs are not in here.
 #[derive(Debug, Default)]
 pub struct Merged {
-    /// Extensions, tools, functions; no prompts yet.
+    /// All but the prompts.
     pub documents: Documents,
     /// The prompts that extensions contribute.
     pub contributed: BTreeMap<Id, Candidate>,
@@ -39,11 +41,17 @@ pub struct Merged {
     pub faults: Vec<Fault>,
 }
 
-/// Merges the extensions and tools of all layers; `enforce` says whether an unmet dependence makes an extension unavailable.
+/// Merges the documents of all layers but prompts and environs; `enforce` says whether an unmet dependence makes an extension unavailable.
 pub fn merge(slots: &Slots, enforce: bool) -> Merged {
     let mut merged = Merged::default();
-    merged.add_extensions(slots, enforce);
-    merged.add_tools(slots);
+    for kind in DocumentKind::ALL {
+        match kind {
+            DocumentKind::Extension => merged.add_extensions(slots, enforce),
+            // Prompts are merged one by one, and environs into a tree: `candidate`, and `environs`.
+            DocumentKind::Prompt | DocumentKind::Environ => {}
+            plain => merged.add_plain(slots, plain),
+        }
+    }
     merged
 }
 
@@ -61,8 +69,8 @@ pub fn candidate(
     else {
         return contributed.cloned();
     };
-    let good = match serving(layers) {
-        Some((_, _, Document::Prompt(prompt))) => Some(prompt.clone()),
+    let good = match winner(key, layers).map(|winner| winner.document) {
+        Some(Document::Prompt(prompt)) => Some(prompt.clone()),
         _ => None,
     };
     if good.is_none() && contributed.is_some() {
@@ -93,13 +101,23 @@ fn place(key: &str, slot: &Slot) -> String {
     slot.file.clone().unwrap_or_else(|| key.to_owned())
 }
 
-/// The strongest layer whose document is (or once was) good.
-fn serving(layers: &Layers) -> Option<(Layer, &Slot, &Document)> {
-    layers.strongest_first().find_map(|(layer, slot)| Some((layer, slot, slot.good.as_ref()?)))
+/// The version of a document that serves.
+struct Winner<'a> {
+    key: &'a str,
+    layer: Layer,
+    place: String,
+    document: &'a Document,
+}
+
+/// The version of the strongest layer whose document is (or once was) good.
+fn winner<'a>(key: &'a str, layers: &'a Layers) -> Option<Winner<'a>> {
+    layers.strongest_first().find_map(|(layer, slot)| {
+        Some(Winner { key, layer, place: place(key, slot), document: slot.good.as_ref()? })
+    })
 }
 
 impl Merged {
-    fn fault(&mut self, kind: DocumentKind, key: String, reason: Reason) {
+    fn fault(&mut self, kind: DocumentKind, key: String, reason: ProblemDetail) {
         self.faults.push(Fault { kind, key, reason });
     }
 
@@ -113,7 +131,7 @@ impl Merged {
                 match claimed.get(&id) {
                     Some((winner, first, _)) if *winner == layer => {
                         let message = format!("the extension `{id}` is already defined by {first}");
-                        self.fault(DocumentKind::Extension, place, Reason::new(message));
+                        self.fault(DocumentKind::Extension, place, ProblemDetail::new(message));
                     }
                     Some((winner, ..)) if *winner > layer => {}
                     _ => {
@@ -139,7 +157,7 @@ impl Merged {
         enforce: bool,
     ) -> Arc<ExtensionEntry> {
         for Unmet { message, .. } in &unmet {
-            self.fault(DocumentKind::Extension, place.to_owned(), Reason::new(message));
+            self.fault(DocumentKind::Extension, place.to_owned(), ProblemDetail::new(message));
         }
         let fatal: Vec<&str> = unmet.iter().filter(|u| u.fatal).map(|u| u.message.as_str()).collect();
         Arc::new(ExtensionEntry {
@@ -153,7 +171,7 @@ impl Merged {
         for prompt in &entry.extension.prompts {
             if self.contributed.contains_key(&prompt.id) {
                 let message = format!("the prompt `{}` is defined more than once", prompt.id);
-                self.fault(DocumentKind::Prompt, place.to_owned(), Reason::new(message));
+                self.fault(DocumentKind::Prompt, place.to_owned(), ProblemDetail::new(message));
                 continue;
             }
             let entry = PromptEntry {
@@ -168,25 +186,28 @@ impl Merged {
         }
     }
 
-    fn add_tools(&mut self, slots: &Slots) {
-        let mut claimed: HashMap<String, (Layer, String)> = HashMap::new();
-        let mut strongest: Vec<(Layer, String, Arc<Tool>)> = Vec::new();
-        for (key, layers) in slots.sorted(DocumentKind::Tool) {
-            if let Some((layer, slot, Document::Tool(tool))) = serving(layers) {
-                strongest.push((layer, place(key, slot), tool.clone()));
-            }
-        }
+    /// Adds the documents of a kind whose strongest good version serves, as it is.
+    fn add_plain(&mut self, slots: &Slots, kind: DocumentKind) {
+        let mut claimed: HashMap<String, String> = HashMap::new();
+        let sorted = slots.sorted(kind);
+        let mut strongest: Vec<Winner> =
+            sorted.into_iter().filter_map(|(key, layers)| winner(key, layers)).collect();
         // The sort is stable: within a layer the first key stays first.
-        strongest.sort_by_key(|(layer, ..)| std::cmp::Reverse(*layer));
-        for (layer, place, tool) in strongest {
-            if let Some((_, first)) = claimed.get(&tool.function) {
-                let message = format!("the function name `{}` is already taken by {first}", tool.function);
-                self.fault(DocumentKind::Tool, place, Reason::new(message));
-                continue;
+        strongest.sort_by_key(|winner| Reverse(winner.layer));
+        for Winner { key, place, document, .. } in strongest {
+            let Ok(id) = Id::from_key(key, slots.root(), kind) else { continue };
+            if let Some(function) = document.function() {
+                if let Some(first) = claimed.get(function) {
+                    let message = format!("the function name `{function}` is already taken by {first}");
+                    self.fault(kind, place, ProblemDetail::new(message));
+                    continue;
+                }
+                claimed.insert(function.to_owned(), place);
             }
-            claimed.insert(tool.function.clone(), (layer, place));
-            Arc::make_mut(&mut self.documents.functions).insert(tool.function.clone(), tool.clone());
-            Arc::make_mut(&mut self.documents.tools).insert(tool.id.clone(), tool);
+            if let Document::Tool(tool) = document {
+                Arc::make_mut(&mut self.documents.functions).insert(tool.function.clone(), tool.clone());
+            }
+            Arc::make_mut(&mut self.documents.plain).of_mut(kind).insert(id, document.clone());
         }
     }
 }

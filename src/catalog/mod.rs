@@ -2,12 +2,14 @@
 //!
 //! - [`Snapshot`]: what requests read
 //! - `packages`, `slots`: what the sources hold, and the last good version of it; `state`: all of it while it changes
+//! - `document`: documents of all kinds, read and checked
 //! - `merge`, `dependences`, `environs`, `checks`, `askers`, `nearby`, `prompts`: from there to a snapshot
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: what is known of it; `write`: changes it
 
 mod askers;
 mod checks;
 mod dependences;
+mod document;
 mod environs;
 mod health;
 mod merge;
@@ -30,11 +32,11 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 pub use checks::{Check, Checked};
+pub use document::{Document, Entry, violations};
 pub use health::{Loss, Missing, NotLoaded, StoreState};
 pub use nearby::{Asked, Nearby};
 pub use packages::test_files;
 pub use prompts::Prompts;
-pub use slots::violations;
 pub use snapshot::{Documents, ExtensionEntry, PromptEntry, Snapshot};
 pub use write::{WriteError, Written};
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use include_dir::{Dir, include_dir};
 use serde_json::Value as Json;
 
+use super::document::own_name;
 use super::slots::Raw;
-use base::model::{DocumentKind, Id, Reason, filled_in};
+use base::model::{DocumentKind, Id, ProblemDetail, filled_in};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
@@ -141,18 +142,19 @@ impl Package<'_> {
     fn documents(&self) -> Vec<PackageDocument> {
         let mut documents = Vec::new();
         for (path, contents) in &self.files {
-            let bytes = contents.as_deref().map_err(|why| Reason::new(why.clone()));
+            let bytes = contents.as_deref().map_err(|why| ProblemDetail::new(why.clone()));
             let document = match path.as_str() {
                 "package.json" => self.extension(bytes),
                 _ if !path.ends_with(".json") && contents.is_ok() => continue,
-                _ if path.starts_with("tools/") => self.tool(path, bytes),
-                _ if path.starts_with("environs/") => self.environ(path, bytes),
-                _ => continue,
+                _ => match kind_of(path) {
+                    Some((kind, name)) => self.document(kind, name, path, bytes),
+                    None => continue,
+                },
             };
             documents.push(document);
         }
         if !self.files.contains_key("package.json") {
-            documents.push(self.extension(Err(Reason::new("a package needs a file package.json"))));
+            documents.push(self.extension(Err(ProblemDetail::new("a package needs a file package.json"))));
         }
         documents
     }
@@ -163,7 +165,7 @@ impl Package<'_> {
 
     /// The extension document with the files that it refers to filled in. Its key is made of its name, or of the
     /// folder's when it has none.
-    fn extension(&self, bytes: Result<&[u8], Reason>) -> PackageDocument {
+    fn extension(&self, bytes: Result<&[u8], ProblemDetail>) -> PackageDocument {
         let mut json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
         let name = json.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
         let name_is_missing = name.is_none();
@@ -179,19 +181,19 @@ impl Package<'_> {
         self.raw(DocumentKind::Extension, name, "package.json", bytes)
     }
 
-    fn tool(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
+    /// A document in a file of its own. It is called what it calls itself; if its kind has no names, as its file.
+    fn document(
+        &self,
+        kind: DocumentKind,
+        file_name: &str,
+        path: &str,
+        bytes: Result<&[u8], ProblemDetail>,
+    ) -> PackageDocument {
         let json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
-        let text = |member: &str| json.as_ref().and_then(|json| json.get(member)).and_then(Json::as_str);
-        let (id, guessed) = match (text("module"), text("name")) {
-            (Some(module), Some(name)) => (format!("{module}:{name}").replace('.', ":"), false),
-            _ => (stem(path, "tools/"), true),
-        };
-        self.raw(DocumentKind::Tool, Name { text: &id, guessed }, path, bytes.map(<[u8]>::to_vec))
-    }
-
-    fn environ(&self, path: &str, bytes: Result<&[u8], Reason>) -> PackageDocument {
-        let name = Name { text: &stem(path, "environs/"), guessed: false };
-        self.raw(DocumentKind::Environ, name, path, bytes.map(<[u8]>::to_vec))
+        let own_name = json.and_then(|json| own_name(kind, &json)).map(|name| name.replace('.', ":"));
+        let guessed = own_name.is_none() && !kind.named_by().is_empty();
+        let text = own_name.unwrap_or_else(|| file_name.replace('/', ":"));
+        self.raw(kind, Name { text: &text, guessed }, path, bytes.map(<[u8]>::to_vec))
     }
 
     fn raw(
@@ -199,7 +201,7 @@ impl Package<'_> {
         kind: DocumentKind,
         name: Name<'_>,
         path: &str,
-        bytes: Result<Vec<u8>, Reason>,
+        bytes: Result<Vec<u8>, ProblemDetail>,
     ) -> PackageDocument {
         let Name { text, guessed } = name;
         let key = format!("{}{}{text}", self.root, kind.key_prefix());
@@ -207,14 +209,14 @@ impl Package<'_> {
     }
 
     /// Replaces every `{"file": PATH}` in the prompts by `{"file": …, "text": …}`.
-    fn fill_in_files(&self, json: &mut Json) -> Result<(), Reason> {
+    fn fill_in_files(&self, json: &mut Json) -> Result<(), ProblemDetail> {
         match json.pointer_mut("/contributes/prompts") {
             Some(prompts) => self.fill_in(prompts),
             None => Ok(()),
         }
     }
 
-    fn fill_in(&self, json: &mut Json) -> Result<(), Reason> {
+    fn fill_in(&self, json: &mut Json) -> Result<(), ProblemDetail> {
         match json {
             Json::Array(items) => items.iter_mut().try_for_each(|item| self.fill_in(item)),
             Json::Object(members) => match members.get("file").and_then(Json::as_str) {
@@ -228,8 +230,8 @@ impl Package<'_> {
         }
     }
 
-    fn text(&self, path: &str) -> Result<&str, Reason> {
-        let fail = |why: String| Reason { file: Some(self.file(path)), ..Reason::new(why) };
+    fn text(&self, path: &str) -> Result<&str, ProblemDetail> {
+        let fail = |why: String| ProblemDetail { file: Some(self.file(path)), ..ProblemDetail::new(why) };
         match self.files.get(path) {
             None => Err(fail(format!("the file `{path}` that package.json names is not in the package"))),
             Some(Err(why)) => Err(fail(why.clone())),
@@ -238,10 +240,13 @@ impl Package<'_> {
     }
 }
 
-/// The id part of a path: `environs/vscode/rules.json` -> `vscode:rules`.
-fn stem(path: &str, folder: &str) -> String {
-    let path = path.strip_prefix(folder).unwrap_or(path);
-    path.strip_suffix(".json").unwrap_or(path).replace('/', ":")
+/// The kind of the document in a file, and the file's name below the kind's folder, without `.json`:
+/// `environs/vscode/rules.json` -> `vscode/rules`.
+fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
+    DocumentKind::ALL.into_iter().find_map(|kind| {
+        let name = path.strip_prefix(kind.package_folder()?)?;
+        Some((kind, name.strip_suffix(".json").unwrap_or(name)))
+    })
 }
 
 /// The ids of the prompts that a package's tests are about, and the test files: `prompts/NAME.test.json` below the folder

@@ -10,7 +10,7 @@ use super::health::Missing;
 use super::slots::{Layer, Raw};
 use super::state::State;
 use crate::store::{Cursor, Item, Store, StoreError};
-use base::model::{DocumentKind, Reason};
+use base::model::{DocumentKind, ProblemDetail};
 
 /// Numbers the scans of this process.
 static SCANS: AtomicU64 = AtomicU64::new(1);
@@ -31,7 +31,7 @@ const BYTES_READ_AGAIN_MAX: usize = 64 << 20;
 const ASKED_AT_ONCE: usize = 5_000;
 
 /// A document as the scan read it.
-type Changed = (DocumentKind, Result<Arc<[u8]>, Reason>);
+type Changed = (DocumentKind, Result<Arc<[u8]>, ProblemDetail>);
 
 /// What one reading read, for what it costs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -268,7 +268,7 @@ impl Found {
         let Item { key, content } = item;
         self.work.read += 1;
         self.work.bytes += content.as_ref().map_or(0, Vec::len);
-        let content = content.map_err(|why| Reason::new(why.to_string()));
+        let content = content.map_err(|why| ProblemDetail::new(why.to_string()));
         if state.sees(kind, self.number, &key, content.as_deref()) {
             // A scan may show a key twice; what it showed first is out of date.
             self.changed.remove(&key);

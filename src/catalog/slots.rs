@@ -3,11 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
-use base::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, Tool, is_file_reference};
-use base::schema::{self, Effort};
-use template::value::{Value, from_json};
+use super::document::{Document, DocumentError};
+use base::model::{DocumentKind, Id, PerKind, ProblemDetail};
 
 /// Where a document comes from; later layers beat earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,32 +27,19 @@ pub struct Raw {
     /// The path of the file it was read from.
     pub file: Option<String>,
     /// The bytes, or why there are none.
-    pub bytes: Result<Arc<[u8]>, Reason>,
-}
-
-/// What a document means.
-#[derive(Debug, Clone)]
-pub enum Document {
-    /// An extension.
-    Extension(Arc<Extension>),
-    /// A prompt of its own.
-    Prompt(Arc<Prompt>),
-    /// A shared variable.
-    Environ(Value),
-    /// A tool.
-    Tool(Arc<Tool>),
+    pub bytes: Result<Arc<[u8]>, ProblemDetail>,
 }
 
 /// What one source holds under one key.
 #[derive(Debug)]
 pub struct Slot {
-    raw: Result<Arc<[u8]>, Reason>,
+    raw: Result<Arc<[u8]>, ProblemDetail>,
     /// The path of the file it was read from.
     pub file: Option<String>,
     /// The latest good version that this process has seen.
     pub good: Option<Document>,
     /// What is wrong with the latest version.
-    pub reason: Option<Reason>,
+    pub reason: Option<ProblemDetail>,
     /// The last scan that saw the key.
     seen: u64,
 }
@@ -68,7 +52,7 @@ pub struct Layers([Option<Box<Slot>>; 3]);
 #[derive(Debug)]
 pub struct Slots {
     root: String,
-    kinds: [OfKind; 4],
+    kinds: PerKind<OfKind>,
 }
 
 /// The slots of one kind.
@@ -121,7 +105,12 @@ impl Layers {
 impl Slots {
     /// No documents yet; `root` is what every store key begins with.
     pub fn new(root: &str) -> Slots {
-        Slots { root: root.to_owned(), kinds: Default::default() }
+        Slots { root: root.to_owned(), kinds: PerKind::default() }
+    }
+
+    /// What every key begins with.
+    pub fn root(&self) -> &str {
+        &self.root
     }
 
     /// The keys of a kind and what the layers hold under them, in key order.
@@ -133,52 +122,44 @@ impl Slots {
 
     /// The keys of a kind and what the layers hold under them, in no order.
     pub fn of(&self, kind: DocumentKind) -> &HashMap<String, Layers> {
-        &self.kind(kind).all
+        &self.kinds.of(kind).all
     }
 
     /// The keys of a kind under which the latest version in some layer is bad, and what the layers hold, in key order.
     pub fn bad(&self, kind: DocumentKind) -> impl Iterator<Item = (&String, &Layers)> {
-        let OfKind { all, bad } = self.kind(kind);
+        let OfKind { all, bad } = self.kinds.of(kind);
         bad.iter().filter_map(|key| all.get_key_value(key))
     }
 
-    fn kind(&self, kind: DocumentKind) -> &OfKind {
-        let [extensions, prompts, environs, tools] = &self.kinds;
-        match kind {
-            DocumentKind::Extension => extensions,
-            DocumentKind::Prompt => prompts,
-            DocumentKind::Environ => environs,
-            DocumentKind::Tool => tools,
-        }
-    }
-
-    fn kind_mut(&mut self, kind: DocumentKind) -> &mut OfKind {
-        let [extensions, prompts, environs, tools] = &mut self.kinds;
-        match kind {
-            DocumentKind::Extension => extensions,
-            DocumentKind::Prompt => prompts,
-            DocumentKind::Environ => environs,
-            DocumentKind::Tool => tools,
-        }
-    }
-
     /// Whether a layer already holds just this under a key.
-    pub fn holds(&self, kind: DocumentKind, layer: Layer, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn holds(
+        &self,
+        kind: DocumentKind,
+        layer: Layer,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         let slot = self.of(kind).get(key).and_then(|layers| layers.get(layer));
         slot.is_some_and(|slot| slot.raw.as_deref() == bytes)
     }
 
     /// Remembers that the scan of this number has seen the key.
     pub fn mark_seen(&mut self, kind: DocumentKind, key: &str, scan: u64) {
-        let layers = self.kind_mut(kind).all.get_mut(key);
+        let layers = self.kinds.of_mut(kind).all.get_mut(key);
         if let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) {
             slot.seen = scan;
         }
     }
 
     /// Marks the key as seen by the scan of this number; says whether the store's slot already holds just this.
-    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
-        let layers = self.kind_mut(kind).all.get_mut(key);
+    pub fn sees(
+        &mut self,
+        kind: DocumentKind,
+        scan: u64,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
+        let layers = self.kinds.of_mut(kind).all.get_mut(key);
         let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) else {
             return false;
         };
@@ -196,10 +177,10 @@ impl Slots {
     pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: Raw) {
         let id = Id::from_key(&raw.key, &self.root, kind);
         let read = raw.bytes.clone().and_then(|bytes| {
-            let id = id.map_err(|error| Reason::new(error.to_string()))?;
-            read(kind, id, &bytes)
+            let id = id.map_err(|error| ProblemDetail::new(error.to_string()))?;
+            Document::read(kind, &id, &bytes).map_err(DocumentError::into_problem)
         });
-        let layers = self.kind_mut(kind).all.entry(raw.key.clone()).or_default();
+        let layers = self.kinds.of_mut(kind).all.entry(raw.key.clone()).or_default();
         let place = layers.slot_mut(layer);
         let before = place.take();
         let seen = before.as_ref().map_or(0, |slot| slot.seen);
@@ -209,12 +190,12 @@ impl Slots {
             Err(reason) => (before, Some(reason)),
         };
         *place = Some(Box::new(Slot { raw: raw.bytes, file: raw.file, good, reason, seen }));
-        self.kind_mut(kind).note_bad(raw.key);
+        self.kinds.of_mut(kind).note_bad(raw.key);
     }
 
     /// Empties a slot; says whether it held anything.
     pub fn remove(&mut self, kind: DocumentKind, layer: Layer, key: &str) -> bool {
-        let slots = self.kind_mut(kind);
+        let slots = self.kinds.of_mut(kind);
         let Some(layers) = slots.all.get_mut(key) else { return false };
         let was_there = layers.slot_mut(layer).take().is_some();
         if layers.is_empty() {
@@ -232,77 +213,6 @@ impl OfKind {
             self.bad.insert(key);
         } else {
             self.bad.remove(&key);
-        }
-    }
-}
-
-/// Reads a document: JSON, then its schema, then what it means.
-fn read(kind: DocumentKind, id: Id, bytes: &[u8]) -> Result<Document, Reason> {
-    if kind == DocumentKind::Environ {
-        return from_json(bytes).map(Document::Environ).map_err(|e| Reason::from_json_error(&e));
-    }
-    let mut json: Json = serde_json::from_slice(bytes).map_err(|e| Reason::from_json_error(&e))?;
-    let violations = violations(kind, &mut json);
-    if !violations.is_empty() {
-        return Err(Reason::new(schema::in_words(&violations)));
-    }
-    Ok(match kind {
-        DocumentKind::Extension => Document::Extension(Arc::new(Extension::from_document(json))),
-        DocumentKind::Tool => Document::Tool(Arc::new(Tool::from_document(id, json))),
-        DocumentKind::Prompt | DocumentKind::Environ => {
-            Document::Prompt(Arc::new(Prompt::from_document(id, Origin::Direct, json)))
-        }
-    })
-}
-
-/// How a document breaks the schema of its kind; environs have none. Members that are `null` count as absent, as some
-/// programs write them so, and are removed.
-pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<schema::Violation> {
-    if kind != DocumentKind::Environ {
-        without_nulls(json);
-    }
-    let document = schema::document(kind.noun()).and_then(|document| document.schema.as_ref());
-    let mut violations =
-        document.map_or_else(Vec::new, |schema| schema.violations(&Value::from(&*json), Effort::SERVING));
-    match kind {
-        DocumentKind::Prompt => file_references(json, "", &mut violations),
-        DocumentKind::Extension => {
-            let prompts = json.pointer("/contributes/prompts").and_then(Json::as_array);
-            for (at, prompt) in prompts.into_iter().flatten().enumerate() {
-                file_references(prompt, &format!("/contributes/prompts/{at}"), &mut violations);
-            }
-        }
-        DocumentKind::Tool => violations.extend(["parameters", "returns"].iter().filter_map(|member| {
-            let fault = schema::Schema::compile(json.get(member)?).err()?;
-            Some(schema::Violation { path: format!("/{member}"), message: fault.to_string(), missing: None })
-        })),
-        DocumentKind::Environ => {}
-    }
-    violations
-}
-
-/// Removes `null` members of a document, of what it contributes, and of its prompts.
-fn without_nulls(document: &mut Json) {
-    let Some(members) = document.as_object_mut() else { return };
-    members.retain(|key, member| !member.is_null() || key == "default");
-    if let Some(contributes) = members.get_mut("contributes") {
-        without_nulls(contributes);
-    }
-    if let Some(Json::Array(prompts)) = members.get_mut("prompts") {
-        prompts.iter_mut().for_each(without_nulls);
-    }
-}
-
-/// Reports templates that are still references to files: only the files of a package can be filled in.
-fn file_references(prompt: &Json, path: &str, violations: &mut Vec<schema::Violation>) {
-    let messages = prompt.get("messages").and_then(Json::as_array).into_iter().flatten();
-    let contents =
-        messages.enumerate().map(|(at, message)| (format!("messages/{at}/content"), message.get("content")));
-    let texts = ["userPrompt", "prompt"].map(|name| (name.to_owned(), prompt.get(name)));
-    for (place, template) in texts.into_iter().chain(contents) {
-        if template.is_some_and(is_file_reference) {
-            let message = "only in a package can a file stand for a text".to_owned();
-            violations.push(schema::Violation { path: format!("{path}/{place}"), message, missing: None });
         }
     }
 }

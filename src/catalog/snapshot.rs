@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::document::{Document, Entry};
 use super::prompts::Prompts;
-use base::model::{Extension, Id, Origin, Problem, Prompt, Reason, Tool};
+use base::model::{DocumentKind, Extension, Id, Origin, PerKind, Problem, ProblemDetail, Prompt, Tool};
 use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
@@ -24,7 +25,7 @@ pub struct Snapshot {
     pub problems: Arc<Vec<Problem>>,
 }
 
-/// Extensions, prompts and tools, by id. A copy shares what it does not change.
+/// All documents but environs, by id. A copy shares what it does not change.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
     /// Counts the changes of this part: what was compiled against the same number is still right.
@@ -33,8 +34,8 @@ pub struct Documents {
     pub extensions: Arc<BTreeMap<Id, Arc<ExtensionEntry>>>,
     /// The prompts, those of extensions included.
     pub prompts: Prompts,
-    /// The tools.
-    pub tools: Arc<BTreeMap<Id, Arc<Tool>>>,
+    /// The documents of all other kinds but environs.
+    pub plain: Arc<PerKind<BTreeMap<Id, Document>>>,
     /// The tools by the name under which templates call them.
     pub functions: Arc<HashMap<String, Arc<Tool>>>,
 }
@@ -62,7 +63,7 @@ pub struct PromptEntry {
     /// The extension that contributes it.
     pub extension: Option<Arc<ExtensionEntry>>,
     /// What is wrong with the current version.
-    pub problems: Vec<Reason>,
+    pub problems: Vec<ProblemDetail>,
 }
 
 impl Snapshot {
@@ -80,6 +81,44 @@ impl Snapshot {
         let mut names = module.split('.');
         let first = self.environs.get("modules")?.get(names.next()?)?;
         names.try_fold(first, |inner, name| inner.get(name))
+    }
+
+    /// How many documents of a kind serve.
+    pub fn count(&self, kind: DocumentKind) -> usize {
+        match kind {
+            DocumentKind::Extension => self.documents.extensions.len(),
+            DocumentKind::Prompt => self.documents.prompts.len(),
+            DocumentKind::Environ => self.environ_ids.len(),
+            plain => self.documents.plain.of(plain).len(),
+        }
+    }
+
+    /// The ids of the documents of a kind that serve, sorted.
+    pub fn ids(&self, kind: DocumentKind) -> Vec<Id> {
+        match kind {
+            DocumentKind::Extension => self.documents.extensions.keys().cloned().collect(),
+            DocumentKind::Prompt => self.documents.prompts.iter().map(|(id, _)| id.clone()).collect(),
+            DocumentKind::Environ => self.environ_ids.iter().filter_map(|id| Id::parse(id).ok()).collect(),
+            plain => self.documents.plain.of(plain).keys().cloned().collect(),
+        }
+    }
+
+    /// The document that serves under an id; for environs the value at any path above or inside one, too.
+    pub fn entry(&self, kind: DocumentKind, id: &Id) -> Option<Entry> {
+        match kind {
+            DocumentKind::Extension => self.documents.extensions.get(id).cloned().map(Entry::Extension),
+            DocumentKind::Prompt => self.prompt(id).cloned().map(Entry::Prompt),
+            DocumentKind::Environ => self.environ(id).map(|value| Entry::Plain(Document::Environ(value))),
+            plain => self.documents.plain.of(plain).get(id).cloned().map(Entry::Plain),
+        }
+    }
+
+    /// The tool of this id.
+    pub fn tool(&self, id: &Id) -> Option<&Arc<Tool>> {
+        match self.documents.plain.of(DocumentKind::Tool).get(id)? {
+            Document::Tool(tool) => Some(tool),
+            _ => None,
+        }
     }
 
     /// The prompt of this id.

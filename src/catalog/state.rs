@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::checks::{Changed, Check, Checks};
+use super::document::Document;
 use super::environs::EnvironTree;
 use super::merge::{Candidate, Fault, bad_documents, candidate, merge};
 use super::packages::PackageDocument;
-use super::slots::{Document, Layer, Layers, Raw, Slots};
+use super::slots::{Layer, Layers, Raw, Slots};
 use super::snapshot::{Documents, Snapshot};
-use base::model::{DocumentKind, Id, Problem, Reason};
+use base::model::{DocumentKind, Id, Problem, ProblemDetail};
 use template::value::SmolStr;
 
 /// Everything that is known of all sources, and the snapshot made of it.
@@ -33,7 +34,7 @@ pub struct State {
 /// What has changed since the current snapshot.
 #[derive(Debug, Default)]
 struct Dirty {
-    /// Extensions or tools: everything has to be merged again.
+    /// Anything but prompts and environs: everything has to be merged again.
     documents: bool,
     /// The keys of prompts.
     prompts: BTreeSet<String>,
@@ -66,12 +67,24 @@ impl State {
     }
 
     /// Whether a layer already holds just this under a key.
-    pub fn holds(&self, kind: DocumentKind, layer: Layer, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn holds(
+        &self,
+        kind: DocumentKind,
+        layer: Layer,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         self.slots.holds(kind, layer, key, bytes)
     }
 
     /// Marks a key as seen by the scan of this number; says whether the store's slot already holds just this.
-    pub fn sees(&mut self, kind: DocumentKind, scan: u64, key: &str, bytes: Result<&[u8], &Reason>) -> bool {
+    pub fn sees(
+        &mut self,
+        kind: DocumentKind,
+        scan: u64,
+        key: &str,
+        bytes: Result<&[u8], &ProblemDetail>,
+    ) -> bool {
         self.slots.sees(kind, scan, key, bytes)
     }
 
@@ -129,7 +142,7 @@ impl State {
                 let key = format!("{}#{}", raw.key, raw.file.as_deref().unwrap_or_default());
                 let message = "another package already defines this document";
                 kept.insert((kind, key.clone()));
-                self.put(kind, layer, Raw { key, bytes: Err(Reason::new(message)), ..raw });
+                self.put(kind, layer, Raw { key, bytes: Err(ProblemDetail::new(message)), ..raw });
             }
         }
         for kind in DocumentKind::ALL {
@@ -156,7 +169,7 @@ impl State {
                 self.dirty.prompts.insert(key.to_owned());
                 return;
             }
-            DocumentKind::Extension | DocumentKind::Tool => {
+            _ => {
                 self.dirty.documents = true;
                 return;
             }
@@ -245,10 +258,10 @@ impl State {
     fn problems(&mut self) -> Vec<Problem> {
         let mut faults = self.document_faults.clone();
         faults.extend(self.merge_faults.iter().cloned());
-        for kind in [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Tool] {
+        for kind in DocumentKind::ALL {
             faults.extend(bad_documents(&self.slots, kind));
         }
-        faults.extend(self.environ_faults());
+        faults.extend(self.shadowed_environs());
         faults.sort();
         faults.dedup();
         let now = now();
@@ -262,25 +275,27 @@ impl State {
             since: self.since.get(&fault).copied().unwrap_or(now),
             kind: fault.kind,
             key: fault.key,
-            reason: fault.reason,
+            detail: fault.reason,
         };
         faults.into_iter().map(problem).collect()
     }
 
-    fn environ_faults(&self) -> Vec<Fault> {
-        let shadowed = self.environs.shadowed().iter().map(|(path, owner)| Fault {
+    /// Environs whose value, or a part of it, cannot be seen because of longer keys.
+    fn shadowed_environs(&self) -> impl Iterator<Item = Fault> {
+        self.environs.shadowed().iter().map(|(path, owner)| Fault {
             kind: DocumentKind::Environ,
             key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), owner.replace('.', ":")),
-            reason: Reason::new(match path.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) {
-                None => "hidden: its value is no object, and longer keys need one here".to_owned(),
-                Some(member) => {
-                    format!(
-                        "its member `{member}` is hidden: it is no object, and longer keys need one there"
-                    )
-                }
-            }),
-        });
-        bad_documents(&self.slots, DocumentKind::Environ).chain(shadowed).collect()
+            reason: ProblemDetail::new(
+                match path.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) {
+                    None => "hidden: its value is no object, and longer keys need one here".to_owned(),
+                    Some(member) => {
+                        format!(
+                            "its member `{member}` is hidden: it is no object, and longer keys need one there"
+                        )
+                    }
+                },
+            ),
+        })
     }
 }
 

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value as Json;
 use tokio::sync::MutexGuard;
 
-use super::slots::{Document, Layers, Slot, violations};
+use super::document::{Document, DocumentError};
+use super::slots::{Layers, Slot};
 use super::state::State;
 use super::{Catalog, Documents, PromptEntry, Snapshot};
 use crate::store::{Etag, Expect, StoreError};
 use base::error::{Kind, Kinded};
-use base::model::{DocumentKind, Extension, Id, Origin, Prompt, Reason, string_member};
+use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
 use base::schema::{Violation, in_words};
-use template::value::from_json;
 
 /// How long a write waits for those before it.
 const TURN_LIMIT: Duration = Duration::from_secs(5);
@@ -32,7 +31,7 @@ pub struct Written {
 pub enum WriteError {
     /// The document is not JSON.
     #[error("the document is {}", .0.message)]
-    NotJson(Reason),
+    NotJson(ProblemDetail),
     /// The document breaks its schema, or does not fit its id.
     #[error("the document is not a valid {kind}: {}", in_words(violations))]
     Invalid {
@@ -45,7 +44,7 @@ pub enum WriteError {
     #[error("{}", flaws.iter().map(|f| f.message.as_str()).collect::<Vec<_>>().join("; "))]
     Template {
         /// Everything that is wrong.
-        flaws: Vec<Reason>,
+        flaws: Vec<ProblemDetail>,
     },
     /// Nothing of this id exists.
     #[error("there is no {kind} `{id}`")]
@@ -192,20 +191,13 @@ impl Catalog {
     }
 
     async fn exists(&self, kind: DocumentKind, id: &Id) -> bool {
-        let snapshot = self.snapshot();
-        let documents = &snapshot.documents;
-        match kind {
-            DocumentKind::Extension => documents.extensions.contains_key(id),
-            DocumentKind::Prompt => documents.prompts.contains_key(id),
-            DocumentKind::Tool => documents.tools.contains_key(id),
-            DocumentKind::Environ => {
-                let state = self.state.lock().await;
-                let slots = state.slots().of(kind);
-                slots
-                    .get(&id.to_key(&self.options.root, kind))
-                    .is_some_and(|layers| layers.stored().is_none())
-            }
+        if kind != DocumentKind::Environ {
+            return self.snapshot().entry(kind, id).is_some();
         }
+        // An entry of an environ may be a part of others.
+        let state = self.state.lock().await;
+        let layers = state.slots().of(kind).get(&id.to_key(&self.options.root, kind));
+        layers.is_some_and(|layers| layers.stored().is_none())
     }
 
     /// Everything that is wrong with a document that is about to be stored under `id`.
@@ -219,29 +211,17 @@ impl Catalog {
         bytes: &[u8],
         around: &Snapshot,
     ) -> Result<(), WriteError> {
-        if kind == DocumentKind::Environ {
-            let read = from_json(bytes).map(drop);
-            return read.map_err(|error| WriteError::NotJson(Reason::from_json_error(&error)));
-        }
-        let mut json: Json =
-            serde_json::from_slice(bytes).map_err(|e| WriteError::NotJson(Reason::from_json_error(&e)))?;
-        let mut violations = violations(kind, &mut json);
-        violations.extend(identity_violation(kind, id, &json));
-        if !violations.is_empty() {
-            return Err(WriteError::Invalid { kind, violations });
-        }
-        let flaws = match kind {
-            DocumentKind::Prompt => {
-                let prompt = Prompt::from_document(id.clone(), Origin::Direct, json);
-                (self.check)(&prompt, &around.documents).flaws
-            }
-            DocumentKind::Extension => {
-                let extension = Extension::from_document(json);
-                let around = with_contributions(&around.documents, &extension);
-                extension.prompts.iter().flat_map(|prompt| (self.check)(prompt, &around).flaws).collect()
-            }
-            DocumentKind::Environ | DocumentKind::Tool => Vec::new(),
+        let document = Document::read_named(kind, id, bytes).map_err(|error| match error {
+            DocumentError::NotJson(reason) => WriteError::NotJson(reason),
+            DocumentError::Invalid(violations) => WriteError::Invalid { kind, violations },
+        })?;
+        let prompts = document.prompts();
+        let around = match &document {
+            Document::Extension(extension) => &with_contributions(&around.documents, extension),
+            _ => &around.documents,
         };
+        let flaws: Vec<ProblemDetail> =
+            prompts.iter().flat_map(|prompt| (self.check)(prompt, around).flaws).collect();
         if flaws.is_empty() { Ok(()) } else { Err(WriteError::Template { flaws }) }
     }
 }
@@ -260,17 +240,4 @@ fn with_contributions(around: &Documents, extension: &Extension) -> Arc<Document
         documents.prompts.insert(Arc::new(entry));
     }
     Arc::new(documents)
-}
-
-/// A document that names itself must name itself as it is stored.
-fn identity_violation(kind: DocumentKind, id: &Id, json: &Json) -> Option<Violation> {
-    let text = |member| string_member(json, member);
-    let (path, named) = match kind {
-        DocumentKind::Extension => ("/name", text("name")?),
-        DocumentKind::Tool => ("/name", format!("{}.{}", text("module")?, text("name")?)),
-        DocumentKind::Prompt | DocumentKind::Environ => return None,
-    };
-    let same = Id::parse(&named).is_ok_and(|named| named == *id);
-    let message = format!("the document calls itself `{named}`, but is stored as `{id}`");
-    (!same).then(|| Violation { path: path.to_owned(), message, missing: None })
 }

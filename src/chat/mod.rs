@@ -21,7 +21,7 @@ use crate::content::{Conversation, Folded};
 use crate::llm::{Answer, Llm, LlmError, PROMPT};
 use crate::render::{Content, Rendered, Renderer};
 use base::caller::Caller;
-use base::memory::Buffered;
+use base::memory::BufferedBytes;
 use base::model::Id;
 use base::pool::Lane;
 use template::value::RawObject;
@@ -89,7 +89,7 @@ impl Chat {
     ///
     /// # Errors
     /// [`ChatFailure::Llm`].
-    pub async fn embeddings(&self, caller: &Caller, body: &RawObject) -> Result<Buffered, ChatFailure> {
+    pub async fn embeddings(&self, caller: &Caller, body: &RawObject) -> Result<BufferedBytes, ChatFailure> {
         Ok(self.llm.embeddings(caller, body).await?)
     }
 

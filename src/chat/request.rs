@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::error::ChatFailure;
 use crate::llm::PROMPT;
+use crate::render::only_one;
 use base::model::Id;
 use template::value::{RawObject, Value, parse_json};
 
@@ -68,13 +69,11 @@ impl PromptRequest {
     /// A request for the prompt `id`: the variables are in `variables` or `args`.
     ///
     /// # Errors
-    /// [`ChatFailure::Invalid`] when both are there.
+    /// When both are there.
     pub fn of(id: Id, body: PromptBody) -> Result<PromptRequest, ChatFailure> {
         let PromptBody { variables, args, rest } = body;
-        if variables.is_some() && args.is_some() {
-            return Err(both_names());
-        }
-        Ok(PromptRequest { id, variables: variables.or(args), body: rest })
+        let variables = only_one([("variables", variables), ("args", args)])?;
+        Ok(PromptRequest { id, variables, body: rest })
     }
 
     /// The prompt that a request in OpenAI's own form means, if it means one: by `"model": "prompt:{id}"`, or by the object
@@ -103,13 +102,12 @@ impl PromptRequest {
             body.remove("prompt");
         }
         let in_object = object.and_then(|object| object.variables);
-        let given =
-            [take_variables(&mut body)?, read_variables("prompt", in_object)?, take_metadata(&mut body)?];
-        let mut given = given.into_iter().flatten();
-        let variables = given.next();
-        if given.next().is_some() {
-            return Err(ChatFailure::invalid("variables", "are given in several places; give them in one"));
-        }
+        let variables = only_one([
+            ("variables", read_variables("variables", body.remove("variables"))?),
+            ("args", read_variables("args", body.remove("args"))?),
+            ("prompt.variables", read_variables("prompt", in_object)?),
+            ("metadata.variables", take_metadata(&mut body)?),
+        ])?;
         Ok(Ok(PromptRequest { id: Id::parse(&id)?, variables, body }))
     }
 }
@@ -122,21 +120,8 @@ fn prompt_object(body: &RawObject) -> Result<Option<PromptObject>, ChatFailure> 
     }
 }
 
-fn both_names() -> ChatFailure {
-    ChatFailure::invalid("variables", "and `args` mean the same; give only one of them")
-}
-
 fn model_name(body: &RawObject) -> Option<String> {
     body.read("model").ok().flatten()
-}
-
-fn take_variables(body: &mut RawObject) -> Result<Option<Value>, ChatFailure> {
-    let variables = read_variables("variables", body.remove("variables"))?;
-    let args = read_variables("args", body.remove("args"))?;
-    if variables.is_some() && args.is_some() {
-        return Err(both_names());
-    }
-    Ok(variables.or(args))
 }
 
 /// The variables among the metadata; metadata that held nothing else are taken away.

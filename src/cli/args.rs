@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
+
+use base::model::DocumentKind;
 
 /// Turns prompt templates into finished prompts: a service, and its tools for the command line.
 #[derive(Debug, Parser)]
@@ -59,30 +62,9 @@ pub enum Command {
         /// The folder
         dir: PathBuf,
     },
-    /// List, show, set and remove extensions
-    Extension {
-        /// What to do with them
-        #[command(subcommand)]
-        action: Action,
-    },
-    /// List, show, set, remove and render prompts
-    Prompt {
-        /// What to do with them
-        #[command(subcommand)]
-        action: PromptAction,
-    },
-    /// List, show, set, remove and call tools
-    Tool {
-        /// What to do with them
-        #[command(subcommand)]
-        action: ToolAction,
-    },
-    /// List, show, set and remove shared variables
-    Environ {
-        /// What to do with them
-        #[command(subcommand)]
-        action: Action,
-    },
+    /// A command for each kind of documents.
+    #[command(flatten)]
+    Documents(KindCommand),
     /// Print the completions for a shell
     Completions {
         /// bash, zsh, fish, …
@@ -135,24 +117,38 @@ pub enum Action {
     },
 }
 
-/// What to do with prompts.
+/// What to do with documents of a kind: `prompt list`, `tool call …`.
+#[derive(Debug)]
+pub struct KindCommand {
+    /// The kind, whose noun is the command's name.
+    pub kind: DocumentKind,
+    /// What to do.
+    pub action: KindAction,
+}
+
+/// What can be done with documents of a kind.
+#[derive(Debug)]
+pub enum KindAction {
+    /// What all kinds have.
+    Document(Action),
+    /// What prompts have beside that.
+    Prompt(PromptAction),
+    /// What tools have beside that.
+    Tool(ToolAction),
+}
+
+/// What can be done with prompts, beside what all kinds have.
 #[derive(Debug, Subcommand)]
 pub enum PromptAction {
-    /// What holds for all documents.
-    #[command(flatten)]
-    Document(Action),
     /// Render one
     Render(Render),
     /// Render one and have a model answer it
     Chat(Chat),
 }
 
-/// What to do with tools.
+/// What can be done with tools, beside what all kinds have.
 #[derive(Debug, Subcommand)]
 pub enum ToolAction {
-    /// What holds for all documents.
-    #[command(flatten)]
-    Document(Action),
     /// Call one and print its answer
     Call {
         /// Its id
@@ -161,6 +157,64 @@ pub enum ToolAction {
         #[command(flatten)]
         arguments: Values,
     },
+}
+
+impl KindCommand {
+    fn command(kind: DocumentKind) -> clap::Command {
+        let command = clap::Command::new(kind.noun()).subcommand_required(true).arg_required_else_help(true);
+        let command = Action::augment_subcommands(command);
+        let command = match kind {
+            DocumentKind::Prompt => PromptAction::augment_subcommands(command),
+            DocumentKind::Tool => ToolAction::augment_subcommands(command),
+            _ => command,
+        };
+        let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let about = format!("Work with {}: {}", kind.about(), verbs.join(", "));
+        command.about(about)
+    }
+}
+
+impl KindAction {
+    fn read(kind: DocumentKind, matches: &ArgMatches) -> Result<KindAction, clap::Error> {
+        match (kind, matches.subcommand_name().unwrap_or_default()) {
+            (DocumentKind::Prompt, name) if PromptAction::has_subcommand(name) => {
+                PromptAction::from_arg_matches(matches).map(KindAction::Prompt)
+            }
+            (DocumentKind::Tool, name) if ToolAction::has_subcommand(name) => {
+                ToolAction::from_arg_matches(matches).map(KindAction::Tool)
+            }
+            _ => Action::from_arg_matches(matches).map(KindAction::Document),
+        }
+    }
+}
+
+impl Subcommand for KindCommand {
+    fn augment_subcommands(command: clap::Command) -> clap::Command {
+        command.subcommands(DocumentKind::ALL.map(KindCommand::command))
+    }
+
+    fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+        KindCommand::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        DocumentKind::ALL.into_iter().any(|kind| kind.noun() == name)
+    }
+}
+
+impl FromArgMatches for KindCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<KindCommand, clap::Error> {
+        let (kind, matches) = DocumentKind::ALL
+            .into_iter()
+            .find_map(|kind| Some((kind, matches.subcommand_matches(kind.noun())?)))
+            .ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
+        Ok(KindCommand { kind, action: KindAction::read(kind, matches)? })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = KindCommand::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Named values: the variables of a prompt, the arguments of a tool.

@@ -1,7 +1,10 @@
 //! A client of the service's own HTTP API.
 
+use std::path::PathBuf;
+
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value as Json;
+use tempfile::TempDir;
 
 use super::error::CliError;
 use base::error::innermost;
@@ -12,6 +15,8 @@ use base::outbound::plain_client;
 pub struct Client {
     base: String,
     http: reqwest::Client,
+    /// The folder of the service's socket, if it runs in this process.
+    _folder: Option<TempDir>,
 }
 
 impl Client {
@@ -21,7 +26,19 @@ impl Client {
             ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| base.starts_with(own));
         // A proxy of the environment is for the world outside.
         let builder = if local { plain_client().no_proxy() } else { plain_client() };
-        Client { base: base.to_owned(), http: builder.build().unwrap_or_default() }
+        Client { base: base.to_owned(), http: builder.build().unwrap_or_default(), _folder: None }
+    }
+
+    /// A client of the service on a Unix socket below `folder`, which is removed with the client.
+    ///
+    /// # Errors
+    /// When the client cannot be made.
+    pub fn on_socket(socket: PathBuf, folder: TempDir) -> Result<Client, CliError> {
+        let base = "http://localhost".to_owned();
+        let http = plain_client().no_proxy().unix_socket(socket).build();
+        let http =
+            http.map_err(|error| CliError::Unreachable { url: base.clone(), reason: error.to_string() })?;
+        Ok(Client { base, http, _folder: Some(folder) })
     }
 
     /// `GET path`, as JSON.

@@ -10,12 +10,13 @@ use super::error::CliError;
 use super::output::say;
 use super::target;
 use base::encoding::percent_encoded;
+use base::model::DocumentKind;
 
 /// Does what was asked for with documents of a kind.
 ///
 /// # Errors
 /// The service's own error, or that of a file.
-pub async fn run(common: &Common, action: Action, kind: &str) -> Result<(), CliError> {
+pub async fn run(common: &Common, kind: DocumentKind, action: Action) -> Result<(), CliError> {
     let client = target::open(common).await?;
     match action {
         Action::List { json: true } => {
@@ -47,18 +48,18 @@ pub async fn run(common: &Common, action: Action, kind: &str) -> Result<(), CliE
 }
 
 /// The path of a document; what no id can have is encoded, so that the service can say so.
-pub fn path(kind: &str, id: &str) -> String {
+pub fn path(kind: DocumentKind, id: &str) -> String {
     format!("/api/{kind}s/{}", percent_encoded(id))
 }
 
 /// The path at which a prompt is rendered.
 pub fn render_path(id: &str) -> String {
-    path("prompt", id).replacen("/api/", "/api/render/", 1)
+    path(DocumentKind::Prompt, id).replacen("/api/", "/api/render/", 1)
 }
 
 /// The path at which a prompt is answered by a model.
 pub fn chat_path(id: &str) -> String {
-    path("prompt", id).replacen("/api/", "/api/chat/", 1)
+    path(DocumentKind::Prompt, id).replacen("/api/", "/api/chat/", 1)
 }
 
 /// Prints JSON for people and programs alike.

@@ -11,7 +11,7 @@ mod documents;
 mod error;
 mod output;
 mod package_tests;
-mod prompt;
+mod render;
 mod serve;
 mod signals;
 mod target;
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command};
+use args::{Cli, Command, KindAction, KindCommand, PromptAction, ToolAction};
 use error::CliError;
 use output::{last_words, say, warn};
 
@@ -62,10 +62,14 @@ async fn run(cli: Cli) -> Result<(), CliError> {
         Command::Check(check) => check::run(&common, check).await,
         Command::Export { dir, all } => transfer::export(&common, &dir, all).await,
         Command::Import { dir } => transfer::import(&common, &dir).await,
-        Command::Extension { action } => documents::run(&common, action, "extension").await,
-        Command::Tool { action } => tool::run(&common, action).await,
-        Command::Environ { action } => documents::run(&common, action, "environ").await,
-        Command::Prompt { action } => prompt::run(&common, action).await,
+        Command::Documents(KindCommand { kind, action }) => match action {
+            KindAction::Document(action) => documents::run(&common, kind, action).await,
+            KindAction::Prompt(PromptAction::Render(options)) => render::run(&common, options).await,
+            KindAction::Prompt(PromptAction::Chat(options)) => chat::run(&common, options).await,
+            KindAction::Tool(ToolAction::Call { id, arguments }) => {
+                tool::call(&common, &id, &arguments).await
+            }
+        },
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "ai-prompt-shell", &mut script);

@@ -1,5 +1,7 @@
 //! What a command talks to: a running service, or one that it runs itself on the store.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,18 +72,21 @@ async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
 const LOCK_RETRIES: usize = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves `app` on a free loopback port.
+/// Serves `app` inside this process, on a Unix socket in a folder that only this user may enter. The folder is removed when the
+/// client is dropped.
 ///
 /// # Errors
-/// When no port can be had.
+/// When no socket can be had.
 pub fn inside(app: &Arc<App>, settings: &Settings) -> Result<Client, CliError> {
-    let server = settings::Server {
-        listen: std::net::SocketAddr::from(([127, 0, 0, 1], 0)),
-        workers: 1,
-        ..settings.server.clone()
-    };
-    let bound = http::bind(app, &server)
-        .map_err(|source| CliError::Listen { address: "127.0.0.1:0".to_owned(), source })?;
-    tokio::spawn(bound.server);
-    Ok(Client::new(&format!("http://{}", bound.address)))
+    let server = settings::Server { workers: 1, ..settings.server.clone() };
+    let no_socket = |source| CliError::Listen { address: "a socket for this command".to_owned(), source };
+    let private = Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new()
+        .prefix("ai-prompt-shell-")
+        .permissions(private)
+        .tempdir()
+        .map_err(no_socket)?;
+    let path = folder.path().join("socket");
+    tokio::spawn(http::bind_socket(app, &server, path.clone()).map_err(no_socket)?);
+    Client::on_socket(path, folder)
 }

@@ -10,10 +10,7 @@ use super::documents::path;
 use super::error::CliError;
 use super::output::{say, warn};
 use super::target;
-use base::model::Id;
-
-/// The kinds in the order in which they are put back: what others need comes first.
-const KINDS: [&str; 4] = ["tool", "environ", "extension", "prompt"];
+use base::model::{DocumentKind, Id};
 
 /// Writes the documents of the store into a folder; with `all`, those of packages too.
 ///
@@ -22,7 +19,7 @@ const KINDS: [&str; 4] = ["tool", "environ", "extension", "prompt"];
 pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliError> {
     let client = target::open(common).await?;
     let mut count = 0;
-    for kind in KINDS {
+    for kind in DocumentKind::ALL {
         let ids = client.get(&format!("/api/{kind}s?stored={}", !all)).await?;
         for id in ids.as_array().into_iter().flatten().filter_map(Json::as_str) {
             let source = if all { "any" } else { "store" };
@@ -42,8 +39,8 @@ pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliErr
 /// [`CliError::Reported`] when some were refused; the others are stored.
 pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
     let client = target::open(common).await?;
-    let mut waiting: Vec<(&str, PathBuf)> = Vec::new();
-    for kind in KINDS {
+    let mut waiting: Vec<(DocumentKind, PathBuf)> = Vec::new();
+    for kind in DocumentKind::ALL {
         let below = dir.join(format!("{kind}s"));
         let mut files = Vec::new();
         collect(&below, &mut files)?;
@@ -54,50 +51,55 @@ pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
         return Err(CliError::Usage(format!("{} holds no exported documents", dir.display())));
     }
     let total = waiting.len();
-    // A prompt may include another one that comes later: try again as long as something gets through.
+    // A document may need another one that comes later: try again as long as something gets through.
     let refused = loop {
         let before = waiting.len();
         let refused = put_all(&client, dir, waiting).await?;
         if refused.is_empty() || refused.len() == before {
             break refused;
         }
-        waiting = refused.into_iter().map(|(kind, file, _)| (kind, file)).collect();
+        waiting = refused.into_iter().map(|Refused { kind, file, .. }| (kind, file)).collect();
     };
-    for (_, file, why) in &refused {
-        warn(format_args!("{}: {why}", file.display()));
+    for Refused { file, message, .. } in &refused {
+        warn(format_args!("{}: {message}", file.display()));
     }
     say(format_args!("{} of {total} documents stored", total - refused.len()));
     if refused.is_empty() { Ok(()) } else { Err(CliError::Reported) }
 }
 
-type Refused<'a> = (&'a str, PathBuf, String);
+/// A file whose document was not stored.
+struct Refused {
+    kind: DocumentKind,
+    file: PathBuf,
+    message: String,
+}
 
-async fn put_all<'a>(
+async fn put_all(
     client: &Client,
     dir: &Path,
-    files: Vec<(&'a str, PathBuf)>,
-) -> Result<Vec<Refused<'a>>, CliError> {
+    files: Vec<(DocumentKind, PathBuf)>,
+) -> Result<Vec<Refused>, CliError> {
     let mut refused = Vec::new();
     for (kind, file) in files {
         let Some(id) = id_of(dir, kind, &file) else {
-            refused.push((kind, file, "the path is not that of an id".to_owned()));
+            refused.push(Refused { kind, file, message: "the path is not that of an id".to_owned() });
             continue;
         };
         let document = std::fs::read(&file).map_err(|source| CliError::file(&file, source))?;
         match client.put(&path(kind, id.as_str()), document).await {
             Ok(_) => {}
-            Err(CliError::Refused { message, .. }) => refused.push((kind, file, message)),
+            Err(CliError::Refused { message, .. }) => refused.push(Refused { kind, file, message }),
             Err(error) => return Err(error),
         }
     }
     Ok(refused)
 }
 
-fn file_of(dir: &Path, kind: &str, id: &str) -> PathBuf {
+fn file_of(dir: &Path, kind: DocumentKind, id: &str) -> PathBuf {
     dir.join(format!("{kind}s")).join(format!("{}.json", id.replace('.', "/")))
 }
 
-fn id_of(dir: &Path, kind: &str, file: &Path) -> Option<Id> {
+fn id_of(dir: &Path, kind: DocumentKind, file: &Path) -> Option<Id> {
     let relative = file.strip_prefix(dir.join(format!("{kind}s"))).ok()?.to_str()?;
     Id::parse(&relative.strip_suffix(".json")?.replace(['/', '\\'], ".")).ok()
 }

@@ -165,7 +165,7 @@ mod tests {
         );
         let found = violations(&[&doubling]);
         assert!(
-            found[0].starts_with("/messages/0/schema: not a valid JSON Schema: its part at /$defs/d"),
+            found[0].starts_with("/messages/0/schema: not a valid JSON Schema: its subschema at /$defs/d"),
             "{found:?}"
         );
         let many = vec![r#"{"type":"string"}"#; 3_000].join(",");

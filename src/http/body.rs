@@ -17,11 +17,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::error::ApiError;
 use super::unless::unless;
+use crate::render::{RenderFailure, only_one};
 use crate::settings;
 use base::encoding::media_type;
-use base::memory::{Buffer, Buffered, Held, Memory};
-use base::model::Reason;
-use base::pool::{Aside, Lane, Pool};
+use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
+use base::model::ProblemDetail;
+use base::pool::{DeferredDrop, Lane, Pool};
 use template::value::{Tree, Value, parse_json, weight};
 
 /// A body longer than this, in bytes, is parsed in the pool: it takes about as long as a render may take on a serving thread.
@@ -107,7 +108,7 @@ pub struct Parsed<T> {
     /// What the body says.
     pub value: T,
     /// Its part of the budget.
-    pub held: Held,
+    pub held: Reservation,
 }
 
 impl JsonBody {
@@ -129,13 +130,13 @@ impl JsonBody {
         let JsonBody { sent, bounds } = self;
         let length = sent.len();
         if length <= INLINE_BYTES {
-            let Buffered { bytes, held } = sent.finish()?;
+            let BufferedBytes { bytes, held } = sent.finish()?;
             return Ok(Parsed { value: object(&bytes)?, held });
         }
         let lane = if length <= SHORT_BYTES { Lane::Short } else { Lane::Long };
         let deadline = std::time::Instant::now() + PARSE_TIME;
         let parsed = bounds.pool.run(lane, deadline, move || {
-            let Buffered { bytes, mut held } = sent.finish()?;
+            let BufferedBytes { bytes, mut held } = sent.finish()?;
             held.grow(admitted(&bytes, tree)?)?;
             let value = object(&bytes)?;
             Ok(Parsed { value, held })
@@ -174,10 +175,10 @@ pub fn admitted(bytes: &[u8], tree: Tree) -> Result<usize, ApiError> {
 fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
     if first.is_some_and(|b| !b"{".contains(b)) {
-        return Err(ApiError::invalid_json(&Reason::new("not a JSON object")));
+        return Err(ApiError::invalid_json(&ProblemDetail::new("not a JSON object")));
     }
     let bytes = if first.is_none() { b"{}" } else { bytes };
-    parse_json(bytes).map_err(|error| ApiError::invalid_json(&Reason::from_json_error(&error)))
+    parse_json(bytes).map_err(|error| ApiError::invalid_json(&ProblemDetail::from_json_error(&error)))
 }
 
 impl FromRequest for JsonBody {
@@ -225,13 +226,8 @@ impl VariablesBody {
     ///
     /// # Errors
     /// When both names are used.
-    pub fn either(self) -> Result<Option<Value>, ApiError> {
-        match (self.variables, self.args) {
-            (Some(_), Some(_)) => Err(ApiError::invalid_variables(
-                "`variables` and `args` mean the same; give only one of them",
-            )),
-            (one, other) => Ok(one.or(other)),
-        }
+    pub fn either(self) -> Result<Option<Value>, RenderFailure> {
+        only_one([("variables", self.variables), ("args", self.args)])
     }
 }
 
@@ -240,13 +236,13 @@ pub struct Variables {
     /// The variables. Small ones are to be gone when they have been used: kept longer, they only crowd the processor's caches.
     pub value: Option<Value>,
     /// Large ones once more, for the pool to free: taking a large tree apart takes long. So this must be dropped last.
-    pub last: Option<Aside<Value>>,
+    pub last: Option<DeferredDrop<Value>>,
 }
 
 impl Variables {
     /// Variables that are freed in `pool`, if there is one.
     pub fn new(value: Option<Value>, pool: Option<&Arc<Pool>>) -> Variables {
-        let last = pool.and_then(|pool| Some(pool.aside(value.clone()?)));
+        let last = pool.and_then(|pool| Some(pool.defer_drop(value.clone()?)));
         Variables { value, last }
     }
 }

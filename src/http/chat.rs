@@ -20,7 +20,7 @@ use super::unread::With;
 use crate::app::App;
 use crate::chat::{Answered, PromptBody, PromptRequest};
 use crate::llm::Answer;
-use base::memory::Buffered;
+use base::memory::BufferedBytes;
 use base::model::Id;
 use template::value::{RawObject, Tree};
 
@@ -117,7 +117,7 @@ fn reply(answered: Answered, leaving: Arc<Leaving>) -> HttpResponse {
 }
 
 /// A body that is part of the budget of memory until it has been sent.
-fn whole(answer: Buffered) -> BoxBody {
+fn whole(answer: BufferedBytes) -> BoxBody {
     BoxBody::new(With::new(BoxBody::new(answer.bytes), answer.held))
 }
 

@@ -4,17 +4,16 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 use super::body::{JsonBody, admitted};
 use super::error::ApiError;
 use super::status::first_read;
 use super::views;
 use crate::app::App;
-use crate::catalog::{PromptEntry, Snapshot};
+use crate::catalog::Entry;
 use crate::store::{Etag, Expect};
-use base::memory::Buffered;
+use base::memory::BufferedBytes;
 use base::model::{DocumentKind, Id};
 use template::value::Tree;
 
@@ -41,62 +40,35 @@ pub async fn list(
         return Ok(HttpResponse::Ok().json(app.catalog.stored_ids(kind).await));
     }
     let snapshot = app.catalog.snapshot();
-    Ok(HttpResponse::Ok().json(match kind {
-        DocumentKind::Extension => extensions(&snapshot, &filter),
-        DocumentKind::Prompt => prompts(&snapshot, &filter),
-        DocumentKind::Environ => environs(&snapshot, &filter),
-        DocumentKind::Tool => tools(&snapshot, &filter),
-    }))
+    let ids = snapshot.ids(kind);
+    if filter.takes_all() && !filter.detail {
+        return Ok(HttpResponse::Ok().json(ids));
+    }
+    let entries = ids.iter().filter_map(|id| Some((id, snapshot.entry(kind, id)?)));
+    let found: Vec<(&Id, Entry)> = entries.filter(|(_, entry)| filter.takes(entry)).collect();
+    Ok(match filter.detail {
+        true => {
+            let details = found.iter().map(|(id, entry)| views::summary(id, entry, &snapshot));
+            HttpResponse::Ok().json(details.collect::<Vec<_>>())
+        }
+        false => HttpResponse::Ok().json(found.iter().map(|(id, _)| id).collect::<Vec<_>>()),
+    })
 }
 
 impl Filter {
-    fn supports(&self, supported: &[String]) -> bool {
-        self.supports.as_ref().is_none_or(|wanted| supported.contains(wanted))
+    fn takes_all(&self) -> bool {
+        self.supports.is_none() && self.language.is_none()
     }
 
-    fn language(&self, languages: &[String]) -> bool {
-        let fits = |wanted: &String| languages.iter().any(|l| l == "*" || l.eq_ignore_ascii_case(wanted));
-        self.language.as_ref().is_none_or(fits)
+    /// Kinds that know no scenes, or no languages, are not narrowed by them.
+    fn takes(&self, entry: &Entry) -> bool {
+        let scene = self.supports.as_deref().zip(entry.supports());
+        let language = self.language.as_deref().zip(entry.languages());
+        let speaks = |(wanted, languages): (&str, &[String])| {
+            languages.iter().any(|language| language == "*" || language.eq_ignore_ascii_case(wanted))
+        };
+        scene.is_none_or(|(wanted, scenes)| scenes.contains(&wanted)) && language.is_none_or(speaks)
     }
-
-    fn prompt(&self, entry: &PromptEntry) -> bool {
-        let supported = entry.prompt.as_ref().map_or(&[][..], |prompt| &prompt.supports);
-        let languages = entry.extension.as_ref().map_or(&[][..], |entry| &entry.extension.languages);
-        self.supports(supported) && self.language(languages)
-    }
-
-    /// The id alone, or the object that `detail` gives.
-    fn item(&self, id: &Id, detail: impl FnOnce() -> Json) -> Json {
-        if self.detail { detail() } else { json!(id) }
-    }
-}
-
-fn extensions(snapshot: &Snapshot, filter: &Filter) -> Json {
-    let all = snapshot.documents.extensions.iter().filter(|(_, entry)| {
-        let extension = &entry.extension;
-        let supported = extension.prompts.iter().any(|prompt| filter.supports(&prompt.supports));
-        (supported || filter.supports.is_none()) && filter.language(&extension.languages)
-    });
-    all.map(|(id, entry)| filter.item(id, || views::extension(entry, snapshot))).collect()
-}
-
-fn prompts(snapshot: &Snapshot, filter: &Filter) -> Json {
-    let all = snapshot.documents.prompts.iter().filter(|(_, entry)| filter.prompt(entry));
-    all.map(|(id, entry)| filter.item(id, || views::prompt_summary(entry))).collect()
-}
-
-fn environs(snapshot: &Snapshot, filter: &Filter) -> Json {
-    let value = |id: &str| Id::parse(id).ok().and_then(|id| snapshot.environ(&id));
-    let item = |id: &str| match filter.detail {
-        true => json!({"id": id, "value": value(id)}),
-        false => json!(id),
-    };
-    snapshot.environ_ids.iter().map(|id| item(id)).collect()
-}
-
-fn tools(snapshot: &Snapshot, filter: &Filter) -> Json {
-    let all = snapshot.documents.tools.iter().filter(|(_, tool)| filter.supports(&tool.supports));
-    all.map(|(id, tool)| filter.item(id, || views::tool(tool))).collect()
 }
 
 /// In which form a document is wanted.
@@ -130,29 +102,26 @@ pub async fn show(
         return Ok(HttpResponse::Ok().content_type("application/json").body(raw));
     }
     let (snapshot, etag) = app.catalog.snapshot_with_etag(kind, &id).await;
-    let documents = &snapshot.documents;
-    let view = match kind {
-        DocumentKind::Extension => {
-            documents.extensions.get(&id).map(|entry| views::extension(entry, &snapshot))
-        }
-        DocumentKind::Prompt => {
-            documents.prompts.get(&id).map(|entry| views::prompt(&app.renderer.describe(&snapshot, entry)))
-        }
-        DocumentKind::Environ => snapshot.environ(&id).map(|value| json!(value)),
-        DocumentKind::Tool => documents.tools.get(&id).map(|tool| views::tool(tool)),
-    };
-    let view = view.ok_or_else(|| not_found(&app, kind, &id))?;
+    let entry = snapshot.entry(kind, &id).ok_or_else(|| not_found(&app, kind, &id))?;
     let mut response = HttpResponse::Ok();
     if let Some(etag) = etag {
         response.insert_header((ETAG, format!("\"{etag}\"")));
     }
-    Ok(response.json(view))
+    Ok(response.json(views::document(&entry, &snapshot, &app)))
 }
 
 /// Nothing of this id, unless it may be in a store that could not be read yet.
 fn not_found(app: &App, kind: DocumentKind, id: &Id) -> ApiError {
     let not_loaded = app.catalog.store_state().not_loaded();
     not_loaded.map_or_else(|| ApiError::not_found(kind, id.as_str()), ApiError::from)
+}
+
+/// What a write did.
+#[derive(Serialize)]
+struct WrittenReply {
+    id: Id,
+    /// Whether nothing was stored under the id before.
+    created: bool,
 }
 
 /// `PUT /api/{kind}s/{id}`
@@ -168,20 +137,20 @@ pub async fn put(
     let (expect, sent) = (expectation(&request)?, body.into_sent());
     let (catalog, stored_as) = (app.catalog.clone(), id.clone());
     let write = async move {
-        let Buffered { bytes, mut held } = sent.finish()?;
+        let BufferedBytes { bytes, mut held } = sent.finish()?;
         held.grow(admitted(&bytes, tree_of(kind))?)?;
         Ok::<_, ApiError>(catalog.put(kind, &stored_as, &bytes, expect).await?)
     };
     let written =
         app.runtime.spawn(write).await.map_err(|error| ApiError::broken_off(&error.to_string()))??;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-    let reply = json!({"id": id, "created": written.created});
+    let reply = WrittenReply { id, created: written.created };
     Ok(HttpResponse::build(status).insert_header((ETAG, format!("\"{}\"", written.etag))).json(reply))
 }
 
-/// What a document is read into: environs are plain values, all others have a schema.
+/// What a document is read into: those without a schema are plain values.
 fn tree_of(kind: DocumentKind) -> Tree {
-    if kind == DocumentKind::Environ { Tree::Value } else { Tree::Json }
+    if kind.schema().is_some() { Tree::Json } else { Tree::Value }
 }
 
 /// `DELETE /api/{kind}s/{id}`

@@ -1,37 +1,60 @@
-//! Failures as answers: one table from kinds to statuses, one shape for all bodies.
+//! Errors as answers: one table from kinds to statuses, one shape for all bodies.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, ContentType, HeaderName, RETRY_AFTER};
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, ResponseError};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use base::error::Kind;
-use base::model::{DocumentKind, Reason};
+use base::model::{DocumentKind, ProblemDetail};
 
-/// A failure in the shape that OpenAI's client libraries show.
+/// An error as an answer, in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ApiError(Box<Answer>);
+pub struct ApiError(Box<ErrorAnswer>);
 
 /// What the answer says.
 #[derive(Debug, Clone, PartialEq)]
-struct Answer {
+struct ErrorAnswer {
     status: StatusCode,
-    kind: &'static str,
-    code: &'static str,
-    message: String,
-    param: Option<&'static str>,
-    details: Option<Json>,
+    error: ErrorBody,
     headers: Vec<(HeaderName, String)>,
     /// The body, where another service has written it.
     passed_on: Option<Bytes>,
 }
 
-/// Kind -> status and type: the one table.
+/// The body of the answer.
+#[derive(Serialize)]
+struct ErrorReply<'a> {
+    error: &'a ErrorBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ErrorBody {
+    message: String,
+    #[serde(rename = "type")]
+    error_type: &'static str,
+    /// The part of the request that is wrong.
+    param: Option<&'static str>,
+    /// What programs tell errors apart by.
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Json>,
+}
+
+/// The one table from kinds to statuses and OpenAI's types of errors.
 fn status_and_type(kind: Kind) -> (StatusCode, &'static str) {
     match kind {
         Kind::InvalidInput => (StatusCode::BAD_REQUEST, "invalid_request_error"),
+        Kind::Unprocessable => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error"),
+        Kind::UnsupportedFormat => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error"),
+        Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "invalid_request_error"),
+        Kind::InputTimeout => (StatusCode::REQUEST_TIMEOUT, "invalid_request_error"),
+        Kind::Unauthenticated => (StatusCode::UNAUTHORIZED, "authentication_error"),
+        Kind::Forbidden => (StatusCode::FORBIDDEN, "permission_error"),
         Kind::NotFound => (StatusCode::NOT_FOUND, "not_found_error"),
+        Kind::NoSuchOperation => (StatusCode::METHOD_NOT_ALLOWED, "invalid_request_error"),
         Kind::Conflict => (StatusCode::CONFLICT, "conflict_error"),
         Kind::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "conflict_error"),
         Kind::FailedDependency => (StatusCode::FAILED_DEPENDENCY, "conflict_error"),
@@ -45,25 +68,17 @@ fn status_and_type(kind: Kind) -> (StatusCode, &'static str) {
 
 impl ApiError {
     pub(super) fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> ApiError {
-        let (status, kind) = status_and_type(kind);
-        let message = message.into();
-        let (param, details, headers, passed_on) = (None, None, Vec::new(), None);
-        ApiError(Box::new(Answer { status, kind, code, message, param, details, headers, passed_on }))
-    }
-
-    /// An error of the request whose status is not that of its kind.
-    fn with_status(status: StatusCode, code: &'static str, message: String) -> ApiError {
-        let mut error = ApiError::new(Kind::InvalidInput, code, message);
-        error.0.status = status;
-        error
+        let (status, error_type) = status_and_type(kind);
+        let error = ErrorBody { message: message.into(), error_type, param: None, code, details: None };
+        ApiError(Box::new(ErrorAnswer { status, error, headers: Vec::new(), passed_on: None }))
     }
 
     pub(super) fn with_details(mut self, details: Json) -> ApiError {
-        self.0.details = Some(details);
+        self.0.error.details = Some(details);
         self
     }
 
-    /// An error in another service's words: its status, and its body as it is.
+    /// An error in another service's words: its status, whatever it is, and its body as it is.
     pub(super) fn passed_on(mut self, status: u16, body: Bytes) -> ApiError {
         self.0.status = StatusCode::from_u16(status).unwrap_or(self.0.status);
         self.0.passed_on = Some(body);
@@ -76,12 +91,12 @@ impl ApiError {
     }
 
     pub(super) fn about(mut self, param: &'static str) -> ApiError {
-        self.0.param = Some(param);
+        self.0.error.param = Some(param);
         self
     }
 
     /// The body is not JSON, or not of the expected shape.
-    pub fn invalid_json(reason: &Reason) -> ApiError {
+    pub fn invalid_json(reason: &ProblemDetail) -> ApiError {
         let message = format!("the request body is {}; send one JSON object", reason.message);
         ApiError::new(Kind::InvalidInput, "invalid_json", message)
             .with_details(place(reason.line, reason.column))
@@ -99,14 +114,6 @@ impl ApiError {
             .with_details(json!({"violations": [{"path": "", "message": message}]}))
     }
 
-    /// Something about the variables other than what a schema finds.
-    pub fn invalid_variables(message: &str) -> ApiError {
-        let violations = json!([{"path": "", "message": message}]);
-        ApiError::new(Kind::InvalidInput, "invalid_variables", message)
-            .about("variables")
-            .with_details(json!({"violations": violations}))
-    }
-
     /// The query of the address cannot be read.
     pub fn invalid_query(reason: &str) -> ApiError {
         ApiError::new(Kind::InvalidInput, "invalid_query", format!("the query of the address: {reason}"))
@@ -115,7 +122,7 @@ impl ApiError {
     /// Nothing of this id exists.
     pub fn not_found(kind: DocumentKind, id: &str) -> ApiError {
         let message = format!("there is no {kind} `{id}`; GET /api/{kind}s lists those that exist");
-        ApiError::new(Kind::NotFound, not_found_code(kind), message).about("id")
+        ApiError::new(Kind::NotFound, kind.not_found_code(), message).about("id")
     }
 
     /// The path leads nowhere.
@@ -125,10 +132,9 @@ impl ApiError {
     }
 
     /// The path does not know the method; `allowed` are those that it knows.
-    pub fn method_not_allowed(method: &str, allowed: &'static str) -> ApiError {
+    pub fn method_not_allowed(method: &str, allowed: &str) -> ApiError {
         let message = format!("this path does not take {method}; it takes {allowed}");
-        ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
-            .with_header(ALLOW, allowed)
+        ApiError::new(Kind::NoSuchOperation, "method_not_allowed", message).with_header(ALLOW, allowed)
     }
 
     /// The service ends, and the request has not.
@@ -140,7 +146,7 @@ impl ApiError {
     /// The body is longer than the limit.
     pub fn body_too_large(limit: usize) -> ApiError {
         let message = format!("the request body is longer than {limit} bytes (server.body_limit_bytes)");
-        ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+        ApiError::new(Kind::TooLarge, "body_too_large", message)
     }
 
     /// The body, parsed, would take so many bytes of memory.
@@ -149,14 +155,14 @@ impl ApiError {
             "the request body has so many small values that it would take {} MB of memory, more than {times} times its length; send fewer values, or longer ones",
             weight >> 20
         );
-        ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+        ApiError::new(Kind::TooLarge, "body_too_large", message)
     }
 
     /// The body did not come in time.
     pub fn body_too_slow() -> ApiError {
         let message =
             "the request body came too slowly (server.body_timeout_ms, server.body_bytes_per_second)";
-        ApiError::with_status(StatusCode::REQUEST_TIMEOUT, "request_timeout", message.to_owned())
+        ApiError::new(Kind::InputTimeout, "request_timeout", message.to_owned())
     }
 
     /// The body did not arrive whole.
@@ -171,14 +177,12 @@ impl ApiError {
     /// The body is not declared as JSON.
     pub fn unsupported_media_type() -> ApiError {
         let message = "send the body as JSON, with the header `content-type: application/json`".to_owned();
-        ApiError::with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+        ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message)
     }
 
     /// The request comes from where none may come from.
     pub fn forbidden(message: String) -> ApiError {
-        let mut error = ApiError::with_status(StatusCode::FORBIDDEN, "forbidden", message);
-        error.0.kind = "permission_error";
-        error
+        ApiError::new(Kind::Forbidden, "forbidden", message)
     }
 
     /// As many connections are open as may be.
@@ -199,35 +203,18 @@ impl ApiError {
 
     /// The error as the last event of a stream that has begun.
     pub fn event(&self) -> Bytes {
-        format!("data: {}\n\n", self.body()).into()
+        // An error that holds only texts and JSON can always be written.
+        format!("data: {}\n\n", serde_json::to_string(&self.reply()).unwrap_or_default()).into()
     }
 
-    fn body(&self) -> Json {
-        let mut error = json!({
-            "message": self.0.message,
-            "type": self.0.kind,
-            "param": self.0.param,
-            "code": self.0.code,
-        });
-        if let (Some(details), Some(members)) = (&self.0.details, error.as_object_mut()) {
-            members.insert("details".to_owned(), details.clone());
-        }
-        json!({"error": error})
-    }
-}
-
-fn not_found_code(kind: DocumentKind) -> &'static str {
-    match kind {
-        DocumentKind::Extension => "extension_not_found",
-        DocumentKind::Prompt => "prompt_not_found",
-        DocumentKind::Environ => "environ_not_found",
-        DocumentKind::Tool => "tool_not_found",
+    fn reply(&self) -> ErrorReply<'_> {
+        ErrorReply { error: &self.0.error }
     }
 }
 
 impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}: {}", self.0.status.as_u16(), self.0.code, self.0.message)
+        write!(f, "{} {}: {}", self.0.status.as_u16(), self.0.error.code, self.0.error.message)
     }
 }
 
@@ -246,7 +233,7 @@ impl ResponseError for ApiError {
         }
         match &self.0.passed_on {
             Some(body) => response.content_type(ContentType::json()).body(body.clone()),
-            None => response.json(self.body()),
+            None => response.json(self.reply()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What holds for every request: an id for it, and no web page that talks to a local service by trickery.
 
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,14 +38,14 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The guard of a server that listens on `address`.
-    pub fn new(address: SocketAddr, settings: &settings::Server, leaving: Arc<Leaving>) -> Guard {
+    /// The guard of a server with these settings.
+    pub fn new(settings: &settings::Server, leaving: Arc<Leaving>) -> Guard {
         let mut names: Vec<String> = settings.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
-        names.push(address.ip().to_string());
+        names.push(settings.listen.ip().to_string());
         Guard {
             any_host: settings.hosts.iter().any(|host| host == "*"),
-            any_address: address.ip().is_unspecified(),
+            any_address: settings.listen.ip().is_unspecified(),
             names,
             origins: settings.origins.clone(),
             started: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64),

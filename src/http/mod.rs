@@ -4,7 +4,7 @@
 //! - `documents`: lists, single documents, writes; `views`: how they look; `render`: prompts; `chat`: prompts and chats
 //!   answered, `events`: in pieces; `tools`: calls of tools; `status`: the service itself
 //! - `guard`: what holds for every request; `connections`: how many there may be; `caller`: who asks
-//! - `body`: request bodies, `unread`: those that nobody reads; `error`, `failures`: failures as answers
+//! - `body`: request bodies, `unread`: those that nobody reads; `error`, `service_errors`: errors as answers
 //! - `departure`: clients that leave; `leaving`: the service that leaves; `unless`: work that something may end early
 
 mod body;
@@ -15,11 +15,11 @@ mod departure;
 mod documents;
 mod error;
 mod events;
-mod failures;
 mod guard;
 mod leaving;
 mod render;
 mod routes;
+mod service_errors;
 mod status;
 mod tools;
 mod unless;
@@ -28,6 +28,7 @@ mod views;
 
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,7 @@ use guard::Guard;
 use leaving::Leaving;
 
 pub use leaving::Exit;
+pub use routes::{Role, Route, routes};
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -61,6 +63,13 @@ pub struct Bound {
     pub exit: Exit,
 }
 
+/// Where a server waits for connections.
+enum Door {
+    Port(TcpListener),
+    /// The path of a Unix socket.
+    Socket(PathBuf),
+}
+
 /// Binds the address of the settings and starts to serve.
 ///
 /// # Errors
@@ -71,27 +80,47 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
     rustix::net::listen(&listener, BACKLOG)?;
     connections::allow_open_files();
     let address = listener.local_addr()?;
-    let door = listener.try_clone()?;
-    let leaving = Leaving::new();
-    let guard = Guard::new(address, settings, leaving.clone());
+    let (leaving, connections) = (Leaving::new(), Connections::new(settings.connections));
+    let door = Door::Port(listener.try_clone()?);
+    let server = serve(app, settings, door, leaving.clone(), connections.clone())?;
+    let grace = Duration::from_millis(settings.stop_timeout_ms);
+    let exit = Exit { leaving, connections, listener, server: server.handle(), grace };
+    Ok(Bound { address, server, exit })
+}
+
+/// Starts to serve on a Unix socket at `path`. Whoever can reach the folder may do everything, so that it must be private.
+///
+/// # Errors
+/// When the socket cannot be made.
+pub fn bind_socket(app: &Arc<App>, settings: &settings::Server, path: PathBuf) -> std::io::Result<Server> {
+    let connections = Connections::new(settings.connections);
+    serve(app, settings, Door::Socket(path), Leaving::new(), connections)
+}
+
+fn serve(
+    app: &Arc<App>,
+    settings: &settings::Server,
+    door: Door,
+    leaving: Arc<Leaving>,
+    connections: Arc<Connections>,
+) -> std::io::Result<Server> {
+    let guard = Guard::new(settings, leaving.clone());
     let services = Data::from(app.clone());
     let bounds = body::Bounds::new(settings, app.memory.clone(), app.pool.clone());
-    let over = Data::from(leaving.clone());
+    let leaving = Data::from(leaving);
     let server = HttpServer::new(move || {
         // What every request counts a reference to is one for each serving thread: they would wait for each other's counts.
         let (guard, bounds) = (Rc::new(guard.clone()), Data::new(bounds.clone()));
         ActixApp::new()
             .app_data(services.clone())
             .app_data(bounds)
-            .app_data(over.clone())
+            .app_data(leaving.clone())
             .app_data(query())
             .configure(routes::configure)
             .wrap_fn(move |request, service| guard.clone().around(request, service))
     });
     let send_timeout_ms = settings.send_timeout_ms;
-    let connections = Connections::new(settings.connections);
-    let (open, accepted) = (connections.clone(), connections.accepted());
-    let grace = Duration::from_millis(settings.stop_timeout_ms);
+    let accepted = connections.accepted();
     let workers = match settings.workers {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         workers => workers,
@@ -101,20 +130,20 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Boun
         .max_connections(accepted.div_ceil(workers))
         .client_request_timeout(HEAD_TIMEOUT)
         .keep_alive(Duration::from_millis(settings.idle_timeout_ms))
-        // Signals are the command line's, and so is the time to stop (`leaving`): this one is never reached.
+        // The command line handles signals, and `leaving` ends the server before this time is over.
         .disable_signals()
-        .shutdown_timeout(grace.as_secs().saturating_add(60))
+        .shutdown_timeout(settings.stop_timeout_ms / 1_000 + 60)
         // Pieces of a stream go out at once, and a client that leaves is noticed while its answer is still being made.
         .tcp_nodelay(true)
         .on_connect(move |connection, data| {
             limit_unread(connection, send_timeout_ms);
-            data.insert(open.open());
+            data.insert(connections.open());
         })
-        .h1_allow_half_closed(false)
-        .listen(listener)?
-        .run();
-    let exit = Exit { leaving, connections, listener: door, server: server.handle(), grace };
-    Ok(Bound { address, server, exit })
+        .h1_allow_half_closed(false);
+    Ok(match door {
+        Door::Port(listener) => server.listen(listener)?.run(),
+        Door::Socket(path) => server.bind_uds(path)?.run(),
+    })
 }
 
 /// Has the system give up a connection whose client acknowledges or takes nothing for this long: otherwise, one that never

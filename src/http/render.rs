@@ -15,7 +15,7 @@ use super::error::ApiError;
 use super::unread::With;
 use crate::app::App;
 use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
-use base::memory::Held;
+use base::memory::Reservation;
 use base::model::{Id, Messages};
 use base::pool::Lane;
 use template::value::Tree;
@@ -134,7 +134,7 @@ fn reply(
     app: &App,
     rendered: Rendered,
     explain: bool,
-    held: Held,
+    held: Reservation,
 ) -> impl Future<Output = Result<HttpResponse, ApiError>> + '_ {
     let bytes = rendered.content.text_bytes();
     let reply = RenderedReply {
@@ -150,7 +150,7 @@ fn reply(
 /// has been sent.
 async fn reply_with<T: Serialize + Send + 'static>(
     app: &App,
-    (bytes, mut held): (usize, Held),
+    (bytes, mut held): (usize, Reservation),
     reply: T,
 ) -> Result<HttpResponse, ApiError> {
     let mut response = HttpResponse::Ok();

@@ -1,72 +1,197 @@
-//! Every path and the handler behind it.
+//! The table of routes: every path, the methods that it takes, and for each of them a name, a role and a handler.
 
 use actix_web::web::{self, ServiceConfig};
-use actix_web::{HttpRequest, Resource, Route, guard};
+use actix_web::{FromRequest, Handler, HttpRequest, Responder, Route as ActixRoute, guard};
 
 use super::error::ApiError;
 use super::{chat, documents, render, status, tools};
 use base::model::DocumentKind;
 
+/// Who may use a route. Each role may do what those before it may.
+///
+/// Everyone has every role as long as there are no keys to tell callers apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Anyone, also without a key: probes of whoever runs the service.
+    Open,
+    /// Clients that read the catalog and render prompts.
+    Render,
+    /// Clients that have prompts answered by models.
+    Chat,
+    /// Those who write prompts.
+    Author,
+    /// Those who look after the service: tools, environs, extensions and the store.
+    Operator,
+}
+
+/// One method of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// The name of the operation, unique among all routes.
+    pub name: String,
+    /// The method; a `GET` route takes `HEAD`, too.
+    pub method: &'static str,
+    /// The path, with its parameters in braces.
+    pub path: String,
+    /// Who may use it.
+    pub role: Role,
+}
+
+/// A path with what it takes.
+struct Path {
+    path: String,
+    endpoints: Vec<Endpoint>,
+}
+
+/// One method of a path, with its handler.
+struct Endpoint {
+    name: String,
+    method: &'static str,
+    role: Role,
+    handler: ActixRoute,
+}
+
+/// All routes, in the order of the table.
+pub fn routes() -> Vec<Route> {
+    let of = |Path { path, endpoints }: Path| {
+        endpoints.into_iter().map(move |Endpoint { name, method, role, .. }| Route {
+            name,
+            method,
+            path: path.clone(),
+            role,
+        })
+    };
+    table().into_iter().flat_map(of).collect()
+}
+
 /// Adds all routes.
 pub fn configure(config: &mut ServiceConfig) {
-    config
-        .service(post("/api/render/prompts/{id}", web::post().to(render::rendered)))
-        .service(post("/api/chat/prompts/{id}", web::post().to(chat::prompt)))
-        .service(post("/v1/chat/completions", web::post().to(chat::completions)))
-        .service(post("/api/prompts/{id}/render", web::post().to(render::prototype)))
-        .service(post("/api/render", web::post().to(render::preview)))
-        .service(post("/api/prompts/{id}/chat", web::post().to(chat::prompt)))
-        .service(post("/v1/embeddings", web::post().to(chat::embeddings)))
-        .service(get("/v1/models", reading().to(chat::models)))
-        .service(get("/v1/models/{id:.+}", reading().to(chat::model)))
-        .service(post("/api/tools/{id}/call", web::post().to(tools::call)))
-        .service(get("/api/status", reading().to(status::status)))
-        .service(post("/api/store/confirm", web::post().to(status::confirm)))
-        .service(get("/healthz", reading().to(status::alive)))
-        .service(get("/readyz", reading().to(status::ready)))
-        .service(get("/schemas/{name}.json", reading().to(status::schema)));
-    for kind in DocumentKind::ALL {
-        config.service(list(kind)).service(one(kind));
-    }
+    table().into_iter().for_each(|path| path.add_to(config));
     config.default_service(web::to(no_route));
 }
 
-fn get(path: &str, route: Route) -> Resource {
-    only(path, "GET, HEAD").route(route)
+/// The table. What is used most comes first, as the router looks at one path after the other.
+fn table() -> Vec<Path> {
+    use Role::{Author, Chat, Open, Operator, Render};
+    let mut table = vec![
+        path("/api/render/prompts/{id}", [post("render", Render, render::rendered)]),
+        path("/api/chat/prompts/{id}", [post("chat", Chat, chat::prompt)]),
+        path("/v1/chat/completions", [post("completions", Chat, chat::completions)]),
+        path("/api/prompts/{id}/render", [post("render_prototype", Render, render::prototype)]),
+        path("/api/render", [post("preview", Author, render::preview)]),
+        path("/api/prompts/{id}/chat", [post("chat_prototype", Chat, chat::prompt)]),
+        path("/v1/embeddings", [post("embeddings", Chat, chat::embeddings)]),
+        path("/v1/models", [get("models", Render, chat::models)]),
+        path("/v1/models/{id:.+}", [get("model", Render, chat::model)]),
+        path("/api/tools/{id}/call", [post("call_tool", Operator, tools::call)]),
+        path("/api/status", [get("status", Render, status::status)]),
+        path("/api/store/confirm", [post("confirm_loss", Operator, status::confirm)]),
+        path("/healthz", [get("alive", Open, status::alive)]),
+        path("/readyz", [get("ready", Open, status::ready)]),
+        path("/schemas/{name}.json", [get("schema", Render, status::schema)]),
+    ];
+    table.extend(DocumentKind::ALL.into_iter().flat_map(of_kind));
+    table
 }
 
-fn post(path: &str, route: Route) -> Resource {
-    only(path, "POST").route(route)
-}
-
-/// A route for `GET`, and for `HEAD`, whose answers the server sends without their bodies.
-fn reading() -> Route {
-    web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
-}
-
-/// A path that says which methods it takes when it gets another.
-fn only(path: &str, allowed: &'static str) -> Resource {
-    let refuse = move |request: HttpRequest| async move {
-        Err::<&str, _>(ApiError::method_not_allowed(request.method().as_str(), allowed))
-    };
-    web::resource(path).default_service(web::to(refuse))
-}
-
-fn list(kind: DocumentKind) -> Resource {
+/// The routes of a kind of documents.
+fn of_kind(kind: DocumentKind) -> [Path; 2] {
+    let name = |verb: &str| format!("{verb}_{kind}");
+    let Roles { read, write } = roles(kind);
     let list = move |app, query| documents::list(kind, app, query);
-    get(&format!("/api/{kind}s"), reading().to(list))
-}
-
-fn one(kind: DocumentKind) -> Resource {
     let show = move |app, id, form| documents::show(kind, app, id, form);
     let put = move |app, id, request, body| documents::put(kind, app, id, request, body);
     let delete = move |app, id, request| documents::delete(kind, app, id, request);
-    only(&format!("/api/{kind}s/{{id}}"), "GET, HEAD, PUT, DELETE")
-        .route(reading().to(show))
-        .route(web::put().to(put))
-        .route(web::delete().to(delete))
+    [
+        path(&format!("/api/{kind}s"), [get(&format!("list_{kind}s"), read, list)]),
+        path(
+            &format!("/api/{kind}s/{{id}}"),
+            [
+                get(&name("show"), read, show),
+                endpoint("PUT", &name("put"), write, web::put().to(put)),
+                endpoint("DELETE", &name("delete"), write, web::delete().to(delete)),
+            ],
+        ),
+    ]
+}
+
+/// Who may read the documents of a kind, and who may write them.
+struct Roles {
+    read: Role,
+    write: Role,
+}
+
+fn roles(kind: DocumentKind) -> Roles {
+    match kind {
+        DocumentKind::Prompt => Roles { read: Role::Render, write: Role::Author },
+        // The values of environs are not for everyone.
+        DocumentKind::Environ => Roles { read: Role::Author, write: Role::Operator },
+        _ => Roles { read: Role::Render, write: Role::Operator },
+    }
+}
+
+fn path<const N: usize>(path: &str, endpoints: [Endpoint; N]) -> Path {
+    Path { path: path.to_owned(), endpoints: endpoints.into() }
+}
+
+fn endpoint(method: &'static str, name: &str, role: Role, handler: ActixRoute) -> Endpoint {
+    Endpoint { name: name.to_owned(), method, role, handler }
+}
+
+/// `GET`, and `HEAD`, whose answers the server sends without their bodies.
+fn get<F, Args>(name: &str, role: Role, handler: F) -> Endpoint
+where
+    F: Handler<Args>,
+    Args: FromRequest + 'static,
+    F::Output: Responder + 'static,
+{
+    let reading = guard::Any(guard::Get()).or(guard::Head());
+    endpoint("GET", name, role, web::route().guard(reading).to(handler))
+}
+
+fn post<F, Args>(name: &str, role: Role, handler: F) -> Endpoint
+where
+    F: Handler<Args>,
+    Args: FromRequest + 'static,
+    F::Output: Responder + 'static,
+{
+    endpoint("POST", name, role, web::post().to(handler))
+}
+
+impl Path {
+    /// Adds the path; another method than those that it takes is refused with their list.
+    fn add_to(self, config: &mut ServiceConfig) {
+        let methods = self.endpoints.iter().map(|endpoint| match endpoint.method {
+            "GET" => "GET, HEAD",
+            method => method,
+        });
+        let allowed = methods.collect::<Vec<_>>().join(", ");
+        let refuse = move |request: HttpRequest| {
+            let error = ApiError::method_not_allowed(request.method().as_str(), &allowed);
+            async move { Err::<&str, _>(error) }
+        };
+        let resource = web::resource(self.path).default_service(web::to(refuse));
+        let handlers = self.endpoints.into_iter().map(|endpoint| endpoint.handler);
+        config.service(handlers.fold(resource, actix_web::Resource::route));
+    }
 }
 
 async fn no_route(request: HttpRequest) -> Result<&'static str, ApiError> {
     Err(ApiError::route_not_found(request.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_route_has_a_name_of_its_own_and_only_probes_are_open() {
+        let routes = routes();
+        let names: BTreeSet<&str> = routes.iter().map(|route| route.name.as_str()).collect();
+        assert_eq!(names.len(), routes.len());
+        let open: Vec<&str> =
+            routes.iter().filter(|route| route.role == Role::Open).map(|r| r.path.as_str()).collect();
+        assert_eq!(open, ["/healthz", "/readyz"]);
+    }
 }

@@ -1,62 +1,172 @@
-//! How documents look from outside.
+//! How documents look from outside: one reply for each kind.
 
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
-use crate::catalog::{ExtensionEntry, PromptEntry, Snapshot};
-use crate::render::Description;
-use base::model::{Reason, Tool, object_schema};
+use crate::app::App;
+use crate::catalog::{Document, Entry, ExtensionEntry, PromptEntry, Snapshot};
+use base::model::{Id, Origin, ProblemDetail, Syntax, object_schema};
+use template::Requires;
+use template::value::Value;
+
+/// A single document, as `GET /api/{kind}s/{id}` shows it.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+pub enum DocumentReply<'a> {
+    Extension(ExtensionReply<'a>),
+    Prompt(Box<PromptReply<'a>>),
+    Environ(&'a Value),
+    Tool(ToolReply<'a>),
+    /// Documents of other kinds stand as they were written.
+    Plain(&'a Json),
+}
+
+/// A document in a list with `detail=true`.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+pub enum SummaryReply<'a> {
+    Prompt(PromptSummary<'a>),
+    Environ(EnvironReply<'a>),
+    /// Documents of all other kinds are listed in full.
+    Full(DocumentReply<'a>),
+}
+
+/// The document, whether its prompts can be used, and what is wrong with it and with them.
+#[derive(serde::Serialize)]
+pub struct ExtensionReply<'a> {
+    #[serde(flatten)]
+    document: MembersBut<'a>,
+    available: bool,
+    problems: Vec<&'a ProblemDetail>,
+}
+
+/// A prompt with its document, what it takes, and what it needs.
+#[derive(serde::Serialize)]
+pub struct PromptReply<'a> {
+    id: &'a Id,
+    origin: Origin,
+    prompt: Option<&'a Json>,
+    /// The JSON Schema of its variables.
+    parameters: Json,
+    requires: Arc<Requires>,
+    syntax: Option<Syntax>,
+    problems: &'a [ProblemDetail],
+}
+
+/// A prompt without its texts.
+#[derive(serde::Serialize)]
+pub struct PromptSummary<'a> {
+    id: &'a Id,
+    origin: Origin,
+    name: Option<&'a Json>,
+    description: Option<&'a Json>,
+    supports: &'a [String],
+    problems: &'a [ProblemDetail],
+}
+
+/// A shared variable in a list.
+#[derive(serde::Serialize)]
+pub struct EnvironReply<'a> {
+    id: &'a Id,
+    value: &'a Value,
+}
+
+/// The document, and the name that templates call the tool by.
+#[derive(serde::Serialize)]
+pub struct ToolReply<'a> {
+    #[serde(flatten)]
+    document: MembersBut<'a>,
+    function: &'a str,
+}
+
+/// The members of a JSON object but those of some names, which the reply has from somewhere else.
+struct MembersBut<'a> {
+    object: &'a Json,
+    names: &'static [&'static str],
+}
+
+impl Serialize for MembersBut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, member) in self.object.as_object().into_iter().flatten() {
+            if !self.names.contains(&name.as_str()) {
+                map.serialize_entry(name, member)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// A document in full.
+pub fn document<'a>(entry: &'a Entry, snapshot: &'a Arc<Snapshot>, app: &App) -> DocumentReply<'a> {
+    match entry {
+        Entry::Prompt(entry) => DocumentReply::Prompt(Box::new(prompt(entry, snapshot, app))),
+        Entry::Extension(entry) => DocumentReply::Extension(extension(entry, snapshot)),
+        Entry::Plain(plain) => other(plain),
+    }
+}
+
+/// A document in a list.
+pub fn summary<'a>(id: &'a Id, entry: &'a Entry, snapshot: &'a Snapshot) -> SummaryReply<'a> {
+    match entry {
+        Entry::Prompt(entry) => SummaryReply::Prompt(prompt_summary(entry)),
+        Entry::Extension(entry) => SummaryReply::Full(DocumentReply::Extension(extension(entry, snapshot))),
+        Entry::Plain(Document::Environ(value)) => SummaryReply::Environ(EnvironReply { id, value }),
+        Entry::Plain(plain) => SummaryReply::Full(other(plain)),
+    }
+}
 
 /// An extension: its document, its state, and what is wrong with it and its prompts.
-pub fn extension(entry: &ExtensionEntry, snapshot: &Snapshot) -> Json {
-    let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.reason);
+fn extension<'a>(entry: &'a ExtensionEntry, snapshot: &'a Snapshot) -> ExtensionReply<'a> {
+    let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.detail);
     // Those of prompts that come from files of their own are not under the extension's key.
     let prompts = entry.extension.prompts.iter().filter_map(|prompt| snapshot.prompt(&prompt.id));
     let of_files = prompts.flat_map(|prompt| &prompt.problems).filter(|reason| reason.file.is_some());
-    let problems: Vec<&Reason> = own.chain(of_files).collect();
-    let mut view = entry.extension.document.clone();
-    if let Some(members) = view.as_object_mut() {
-        members.insert("available".to_owned(), entry.unavailable.is_none().into());
-        members.insert("problems".to_owned(), json!(problems));
+    ExtensionReply {
+        document: MembersBut { object: &entry.extension.document, names: &["available", "problems"] },
+        available: entry.unavailable.is_none(),
+        problems: own.chain(of_files).collect(),
     }
-    view
 }
 
-/// A prompt in a list.
-pub fn prompt_summary(entry: &PromptEntry) -> Json {
-    let document = entry.prompt.as_ref().map(|prompt| &prompt.document);
-    let member = |name: &str| document.and_then(|document| document.get(name)).cloned();
-    json!({
-        "id": entry.id,
-        "origin": entry.origin,
-        "name": member("name"),
-        "description": member("description"),
-        "supports": entry.prompt.as_ref().map(|prompt| prompt.supports.clone()).unwrap_or_default(),
-        "problems": entry.problems,
-    })
-}
-
-/// A prompt in full.
-pub fn prompt(description: &Description) -> Json {
-    let entry = &description.entry;
+fn prompt<'a>(entry: &'a Arc<PromptEntry>, snapshot: &Arc<Snapshot>, app: &App) -> PromptReply<'a> {
+    let description = app.renderer.describe(snapshot, entry);
     let prompt = entry.prompt.as_deref();
     let declared = prompt.and_then(|prompt| prompt.parameters.as_ref());
     let open = || json!({"type": "object", "properties": {}});
-    json!({
-        "id": entry.id,
-        "origin": entry.origin,
-        "prompt": prompt.map(|prompt| &prompt.document),
-        "parameters": declared.and_then(object_schema).unwrap_or_else(open),
-        "requires": description.requires,
-        "syntax": description.syntax,
-        "problems": entry.problems,
-    })
+    PromptReply {
+        id: &entry.id,
+        origin: entry.origin,
+        prompt: prompt.map(|prompt| &prompt.document),
+        parameters: declared.and_then(object_schema).unwrap_or_else(open),
+        requires: description.requires,
+        syntax: description.syntax,
+        problems: &entry.problems,
+    }
 }
 
-/// A tool: its document and the name that templates call it by.
-pub fn tool(tool: &Tool) -> Json {
-    let mut view = tool.document.clone();
-    if let Some(members) = view.as_object_mut() {
-        members.insert("function".to_owned(), tool.function.as_str().into());
+fn prompt_summary(entry: &PromptEntry) -> PromptSummary<'_> {
+    let document = entry.prompt.as_ref().map(|prompt| &prompt.document);
+    PromptSummary {
+        id: &entry.id,
+        origin: entry.origin,
+        name: document.and_then(|document| document.get("name")),
+        description: document.and_then(|document| document.get("description")),
+        supports: entry.prompt.as_ref().map_or(&[], |prompt| &prompt.supports),
+        problems: &entry.problems,
     }
-    view
+}
+
+fn other(document: &Document) -> DocumentReply<'_> {
+    match document {
+        Document::Environ(value) => DocumentReply::Environ(value),
+        Document::Tool(tool) => DocumentReply::Tool(ToolReply {
+            document: MembersBut { object: &tool.document, names: &["function"] },
+            function: &tool.function,
+        }),
+        Document::Prompt(prompt) => DocumentReply::Plain(&prompt.document),
+        Document::Extension(extension) => DocumentReply::Plain(&extension.document),
+    }
 }

@@ -25,8 +25,8 @@ use super::transport::{retry_after, unreachable};
 use super::upstream::Upstream;
 use base::caller::Caller;
 use base::encoding::without_bom;
-use base::memory::{Buffer, Buffered, Memory, OutOfMemory};
-use base::outbound::{self, BodyError, heard};
+use base::memory::{Buffer, BufferedBytes, Memory, OutOfMemory};
+use base::outbound::{self, BodyError, error_body};
 
 /// The headers that tell an upstream for whom a request is.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -47,7 +47,7 @@ pub struct Attempt<'a> {
     pub answer_bytes: usize,
     /// The budget that the answer is part of.
     pub memory: &'a Arc<Memory>,
-    /// Whose request id and trace the upstream is told.
+    /// Whose request id and trace go along with it.
     pub caller: &'a Caller,
 }
 
@@ -135,7 +135,7 @@ impl Attempt<'_> {
     ///
     /// # Errors
     /// [`AttemptError`].
-    pub async fn body(&self, response: Response) -> Result<Buffered, AttemptError> {
+    pub async fn body(&self, response: Response) -> Result<BufferedBytes, AttemptError> {
         let expected = response.content_length().and_then(|length| usize::try_from(length).ok());
         let expected = expected.unwrap_or(0).min(self.answer_bytes);
         let mut body = Buffer::reserved(self.memory, expected).map_err(AttemptError::out_of_memory)?;
@@ -143,14 +143,14 @@ impl Attempt<'_> {
         while let Some(chunk) = chunks.next().await {
             body.push(chunk.map_err(AttemptError::of_body)?).map_err(AttemptError::out_of_memory)?;
         }
-        let Buffered { bytes, held } = body.finish().map_err(AttemptError::out_of_memory)?;
+        let BufferedBytes { bytes, held } = body.finish().map_err(AttemptError::out_of_memory)?;
         let bytes = bytes.slice_ref(without_bom(&bytes));
-        Ok(Buffered { bytes, held })
+        Ok(BufferedBytes { bytes, held })
     }
 
     async fn error_of(&self, status: StatusCode, response: Response) -> AttemptError {
         let after = retry_after(response.headers());
-        let body = heard(response, ERROR_BYTES).await;
+        let body = error_body(response, ERROR_BYTES).await;
         let ErrorBody { message, for_client } = self.upstream.protocol.error(&body, &self.upstream.secrets);
         let status = status.as_u16();
         let next = match status {

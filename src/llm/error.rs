@@ -165,14 +165,14 @@ impl UpstreamError {
     }
 }
 
-/// How much is told of the name of a model that does not exist, in bytes.
+/// How much an error repeats of the name of a model that does not exist, in bytes.
 const NAME_BYTES: usize = 200;
 
 impl LlmError {
     /// No route leads to `model`.
     pub fn model_not_found(model: &str) -> LlmError {
-        let told = model.get(..model.floor_char_boundary(NAME_BYTES)).unwrap_or_default();
-        LlmError::ModelNotFound { model: told.to_owned() }
+        let beginning = model.get(..model.floor_char_boundary(NAME_BYTES)).unwrap_or_default();
+        LlmError::ModelNotFound { model: beginning.to_owned() }
     }
 
     /// The error as a log may show it: without the upstream's own words.

@@ -6,7 +6,7 @@ use super::attempt::{Attempt, AttemptError};
 use super::completion::Completion;
 use super::error::UpstreamError;
 use super::transport::DeclaredType;
-use base::memory::Buffered;
+use base::memory::BufferedBytes;
 
 /// What is made of an answer.
 pub trait Form {
@@ -30,13 +30,13 @@ pub struct Events;
 pub struct Typed;
 
 impl Form for Whole {
-    type Answer = Buffered;
+    type Answer = BufferedBytes;
 
-    async fn read(attempt: &Attempt<'_>, response: Response) -> Result<Buffered, AttemptError> {
+    async fn read(attempt: &Attempt<'_>, response: Response) -> Result<BufferedBytes, AttemptError> {
         let declared = DeclaredType::read(response.headers());
-        let Buffered { bytes, held } = attempt.body(response).await?;
+        let BufferedBytes { bytes, held } = attempt.body(response).await?;
         let bytes = attempt.upstream.protocol.answer(bytes).map_err(|error| no_answer(error, declared))?;
-        Ok(Buffered { bytes, held })
+        Ok(BufferedBytes { bytes, held })
     }
 }
 

@@ -43,7 +43,7 @@ pub use routes::{ECHO, InvalidModels, PROMPT};
 pub use stream::AnswerStream;
 
 use base::caller::Caller;
-use base::memory::{Buffer, Buffered, Memory};
+use base::memory::{Buffer, BufferedBytes, Memory};
 use base::outbound::PerRuntime;
 use client_format::RequestOptions;
 use echo::Echo;
@@ -60,7 +60,7 @@ use template::value::RawObject;
 #[derive(Debug)]
 pub enum Answer {
     /// One JSON object; an OpenAI-compatible upstream's own bytes.
-    Whole(Buffered),
+    Whole(BufferedBytes),
     /// Server-sent events.
     Stream(AnswerStream),
 }
@@ -153,7 +153,7 @@ impl Llm {
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once.
-    pub async fn embeddings(&self, caller: &Caller, payload: &RawObject) -> Result<Buffered, LlmError> {
+    pub async fn embeddings(&self, caller: &Caller, payload: &RawObject) -> Result<BufferedBytes, LlmError> {
         let log = self.log(caller, payload);
         let answer = self.embed(caller, payload).await;
         match &answer {
@@ -198,7 +198,7 @@ impl Llm {
                 first: call.deadline,
                 log: log.clone(),
                 permit,
-                held: self.memory.hold(),
+                held: self.memory.reservation(),
             })),
             Reply::Echo(echo) => Ok(AnswerStream::ready(echo.events(include_usage))),
         }
@@ -217,7 +217,7 @@ impl Llm {
         }
     }
 
-    async fn embed(&self, caller: &Caller, payload: &RawObject) -> Result<Buffered, LlmError> {
+    async fn embed(&self, caller: &Caller, payload: &RawObject) -> Result<BufferedBytes, LlmError> {
         let default = self.options.default_embedding_model.as_deref();
         let request = RequestOptions::of_embeddings(payload, default)?;
         let mut chain = self.chain(&request.model)?;
@@ -286,7 +286,7 @@ impl Llm {
         }
     }
 
-    fn buffered(&self, echo: &Echo) -> Result<Buffered, LlmError> {
+    fn buffered(&self, echo: &Echo) -> Result<BufferedBytes, LlmError> {
         let mut body = Buffer::new(&self.memory, None);
         body.push(echo.whole())?;
         Ok(body.finish()?)

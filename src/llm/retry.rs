@@ -4,7 +4,7 @@
 //!   `timeout_ms` of a model is the limit of one attempt. The models that are asked in turn have equal shares of the time that is
 //!   left, so that one that is silent leaves time for the others. A single one that is silent uses all of it in its first attempt.
 //! - Each model is asked three times at most. The pauses between are minimums: the upstream's `retry-after` makes them longer,
-//!   never shorter. The last `retry-after` is told with [`LlmError::Unavailable`].
+//!   never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
 //! - What the model that was asked for refuses is passed on to the client. What a fallback refuses counts as an error of that
 //!   fallback only.
 //! - There is no retry once the client has got a byte: of a stream only its beginning is tried again, of any other answer all.
@@ -46,7 +46,7 @@ pub struct Call<'q> {
     pub answer_bytes: usize,
     /// The budget that the answer is part of.
     pub memory: &'q Arc<Memory>,
-    /// Whose request id and trace the upstreams are told.
+    /// Whose request id and trace go along with the requests.
     pub caller: &'q Caller,
 }
 

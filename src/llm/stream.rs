@@ -26,7 +26,7 @@ use super::protocol::{Output, StreamTranslator};
 use super::transport::unreachable;
 use base::caller::Caller;
 use base::events::EventDecoder;
-use base::memory::Held;
+use base::memory::Reservation;
 
 /// A comment that keeps proxies from closing an idle connection.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
@@ -97,7 +97,7 @@ pub struct StreamParts {
     /// The call's place among those that may be under way.
     pub permit: OwnedSemaphorePermit,
     /// Its part of the budget of memory, still empty.
-    pub held: Held,
+    pub held: Reservation,
 }
 
 /// A stream of an upstream that is under way.
@@ -110,7 +110,7 @@ struct UpstreamStream {
     log: Log,
     _permit: OwnedSemaphorePermit,
     /// Covers what the decoder has buffered.
-    held: Held,
+    held: Reservation,
 }
 
 impl AnswerStream {

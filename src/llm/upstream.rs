@@ -19,7 +19,7 @@ pub struct Upstream {
     pub endpoints: Endpoints,
     /// The headers of every request.
     pub headers: HeaderMap,
-    /// What is struck out of its words before anybody sees them: the key, the headers of the settings, and what stands in the
+    /// What is redacted in its error messages: the key, the headers of the settings, and what stands in the
     /// base URL beside host and path.
     pub secrets: Arc<Secrets>,
 }

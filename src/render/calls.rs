@@ -9,12 +9,12 @@ use futures_util::stream::{self, StreamExt};
 use super::report::{CallReport, Outcome, Warning, WaveReport};
 use crate::catalog::Snapshot;
 use base::caller::Caller;
-use base::memory::{Held, Memory};
+use base::memory::{Memory, Reservation};
 use base::model::Tool;
 use base::schema::Effort;
 use template::value::Value;
 use template::{ARGUMENT_BYTES, Arguments, Called, Functions};
-use tools::{Answer, Bound, Call, Identity, ToolError, Tools};
+use tools::{BoundArguments, Call, Identity, ToolAnswer, ToolError, Tools};
 
 /// The tools of a catalog as functions of one render's templates.
 pub struct Calls {
@@ -55,7 +55,7 @@ struct Table {
     /// What the answers take.
     answer_bytes: usize,
     /// Their part of the budget of memory.
-    held: Option<Held>,
+    held: Option<Reservation>,
     /// Whether the wave asks for nothing more: it might not come that far with the results.
     closed: bool,
     /// Whether the run is on a serving thread, and so has less time.
@@ -68,7 +68,7 @@ struct Asked {
     tool: Arc<Tool>,
     wave: usize,
     /// The arguments, as far as they are such.
-    bound: Result<Bound, Vec<Value>>,
+    bound: Result<BoundArguments, Vec<Value>>,
     result: Option<Known>,
 }
 
@@ -122,7 +122,7 @@ impl Calls {
     /// Makes all calls that were asked for and are not made yet, for a wave that `needed` the result of one of them.
     /// Returns how many there were.
     pub async fn make(&self, needed: Option<usize>) -> usize {
-        let waiting: Vec<(usize, Arc<Tool>, Bound)> = {
+        let waiting: Vec<(usize, Arc<Tool>, BoundArguments)> = {
             let mut table = self.table();
             table.waves.push(needed);
             let calls = table.calls.iter().enumerate().filter(|(_, asked)| asked.result.is_none());
@@ -140,7 +140,7 @@ impl Calls {
         waiting.len()
     }
 
-    async fn call_one(&self, tool: &Arc<Tool>, bound: &Bound) -> Known {
+    async fn call_one(&self, tool: &Arc<Tool>, bound: &BoundArguments) -> Known {
         let began = Instant::now();
         let module = self.snapshot.module_environ(&tool.module);
         let result = self.tools.call(&self.caller, Call { tool, bound, module }).await;
@@ -158,7 +158,7 @@ impl Calls {
     }
 
     /// The answer, if there is room for it beside the others.
-    fn kept(&self, answer: Answer) -> Result<Answer, ToolError> {
+    fn kept(&self, answer: ToolAnswer) -> Result<ToolAnswer, ToolError> {
         let mut table = self.table();
         table.answer_bytes = table.answer_bytes.saturating_add(answer.value.bytes_up_to(ANSWERS_BYTES));
         if table.answer_bytes > ANSWERS_BYTES {
@@ -167,7 +167,7 @@ impl Calls {
             return Err(ToolError::Answer { message });
         }
         let bytes = table.answer_bytes;
-        let held = table.held.get_or_insert_with(|| self.limits.memory.hold());
+        let held = table.held.get_or_insert_with(|| self.limits.memory.reservation());
         held.resize(bytes).map_err(|error| ToolError::Answer { message: error.to_string() })?;
         Ok(answer)
     }
@@ -234,13 +234,13 @@ impl Calls {
     }
 
     /// The arguments as the tool takes them, or why it cannot; nothing if telling takes too long for a serving thread.
-    fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments) -> Option<Result<Bound, String>> {
+    fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments) -> Option<Result<BoundArguments, String>> {
         let allowed = self.limits.allowed.as_ref();
         if allowed.is_some_and(|allowed| !allowed.iter().any(|id| id == tool.id.as_str())) {
             return Some(Err("the prompt's `limits.tools` does not allow this tool".to_owned()));
         }
         let inline = self.table().inline;
-        let effort = if inline { Effort::SERVING } else { Effort::SOON };
+        let effort = if inline { Effort::SERVING } else { Effort::MEDIUM };
         match self.tools.bind(tool, arguments, effort) {
             Err(ToolError::Effort { .. }) if inline => None,
             bound => Some(bound.map_err(|error| error.to_string())),

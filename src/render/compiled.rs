@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::cost::Cost;
 use super::error::RenderFailure;
 use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
-use base::model::{Id, Prompt, Reason, TemplateText, with_defaults};
+use base::model::{Id, ProblemDetail, Prompt, TemplateText, with_defaults};
 use base::schema::{Effort, Schema, in_words};
 use template::value::{Map, Value};
 use template::{CompileError, Functions, Limits, Partials, Requires, Surroundings, Syntax, Template, detect};
@@ -146,7 +146,7 @@ pub fn checker(limits: Limits) -> Check {
         // Whatever a template does to an engine, it must not end the catalog that asks.
         let checked = catch_unwind(AssertUnwindSafe(|| check(prompt, documents, &limits)));
         checked.unwrap_or_else(|_| Checked {
-            flaws: vec![Reason::new("the template engine failed")],
+            flaws: vec![ProblemDetail::new("the template engine failed")],
             ..Checked::default()
         })
     })
@@ -156,29 +156,29 @@ fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> Checke
     let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
     let syntax = syntax_of(prompt, nearby.as_ref());
     let results = compile_each(prompt, syntax, &nearby, limits);
-    let mut flaws: Vec<Reason> =
+    let mut flaws: Vec<ProblemDetail> =
         results.filter_map(|(text, result)| Some(flaw(text, &result.err()?))).collect();
     match parameters(prompt) {
         Ok(parameters) => {
             flaws.extend(parameters.and_then(|(document, schema)| bad_defaults(&document, &schema)))
         }
-        Err(error) => flaws.push(Reason::new(error.to_string())),
+        Err(error) => flaws.push(ProblemDetail::new(error.to_string())),
     }
     Checked { flaws, asked: nearby.take_asked() }
 }
 
 /// Whether defaults break the schema that they stand in: then nobody could render the prompt who relies on them.
-fn bad_defaults(document: &Json, schema: &Schema) -> Option<Reason> {
+fn bad_defaults(document: &Json, schema: &Schema) -> Option<ProblemDetail> {
     let defaults = with_defaults(document, Value::from(Map::default()));
-    let mut violations = schema.violations(&defaults, Effort::SOON);
+    let mut violations = schema.violations(&defaults, Effort::MEDIUM);
     violations.retain(|violation| violation.missing.is_none() && !violation.path.is_empty());
     let message = format!("defaults in `parameters` do not fit their own schema: {}", in_words(&violations));
-    (!violations.is_empty()).then(|| Reason::new(message))
+    (!violations.is_empty()).then(|| ProblemDetail::new(message))
 }
 
-fn flaw(text: &TemplateText, error: &CompileError) -> Reason {
+fn flaw(text: &TemplateText, error: &CompileError) -> ProblemDetail {
     let position = error.position();
-    Reason {
+    ProblemDetail {
         message: match text.place.as_str() {
             "" => error.to_string(),
             place => format!("{place}: {error}"),

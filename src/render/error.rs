@@ -2,7 +2,7 @@
 
 use crate::catalog::NotLoaded;
 use base::error::{Kind, Kinded};
-use base::model::{Id, InvalidId, Reason};
+use base::model::{Id, InvalidId, ProblemDetail};
 use base::pool::PoolError;
 use base::schema::{Violation, in_words};
 use template::{CompileError, Missing, Position};
@@ -31,7 +31,7 @@ pub enum RenderFailure {
         /// Its id.
         id: Id,
         /// What is wrong.
-        reasons: Vec<Reason>,
+        reasons: Vec<ProblemDetail>,
     },
     /// The prompt's extension lacks something that it depends on.
     #[error("the prompt `{id}` cannot be used: its extension {reason}")]
@@ -60,6 +60,12 @@ pub enum RenderFailure {
     InvalidVariables {
         /// Every way in which they do.
         violations: Vec<Violation>,
+    },
+    /// The request has variables in several places that mean the same.
+    #[error("the variables are given more than once, in {}; give them in one place", places.join(" and "))]
+    AmbiguousVariables {
+        /// The members of the request.
+        places: Vec<&'static str>,
     },
     /// Values that the prompt needs are not there.
     #[error("the prompt needs values that are missing: {}; give them in `variables`, or register the environs", missing.iter().map(|m| m.path.as_str()).collect::<Vec<_>>().join(", "))]
@@ -122,6 +128,7 @@ impl Kinded for RenderFailure {
             | F::InvalidTemplate { .. }
             | F::InvalidParameters { .. }
             | F::InvalidVariables { .. }
+            | F::AmbiguousVariables { .. }
             | F::Missing { .. } => Kind::InvalidInput,
             F::NotFound { .. } => Kind::NotFound,
             F::FailedDependency { .. } => Kind::FailedDependency,

@@ -27,6 +27,7 @@ use serde_json::Value as Json;
 pub use compiled::checker;
 pub use error::RenderFailure;
 pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
+pub use variables::only_one;
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use base::caller::Caller;
@@ -116,8 +117,6 @@ impl Content {
 /// A prompt as [`Renderer::describe`] shows it.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// The catalog's entry.
-    pub entry: Arc<PromptEntry>,
     /// The dialect, where the templates compile.
     pub syntax: Option<Syntax>,
     /// What the templates can touch, where they compile.
@@ -281,7 +280,7 @@ impl Renderer {
             Some(Ok(compiled)) => (Some(compiled.syntax), compiled.requires.clone()),
             _ => (None, Arc::default()),
         };
-        Description { entry: entry.clone(), syntax, requires }
+        Description { syntax, requires }
     }
 
     async fn run(

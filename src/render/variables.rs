@@ -29,6 +29,21 @@ pub struct Faults {
 /// Variables with more values than this are checked in the pool, whatever the schema.
 const CHECKED_INLINE_MAX: usize = 2_000;
 
+/// The variables of a request, which may stand in any one of several members.
+///
+/// # Errors
+/// [`RenderFailure::AmbiguousVariables`] if there are some in more than one.
+pub fn only_one<const N: usize>(
+    places: [(&'static str, Option<Value>); N],
+) -> Result<Option<Value>, RenderFailure> {
+    let given: Vec<_> = places.into_iter().filter_map(|(place, value)| Some((place, value?))).collect();
+    if given.len() > 1 {
+        let places = given.into_iter().map(|(place, _)| place).collect();
+        return Err(RenderFailure::AmbiguousVariables { places });
+    }
+    Ok(given.into_iter().next().map(|(_, value)| value))
+}
+
 /// Fills the prompt's defaults into the variables of a request, and checks them.
 ///
 /// # Errors

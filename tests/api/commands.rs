@@ -1,5 +1,6 @@
 //! The command line, run as its users run it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -52,6 +53,43 @@ fn documents_are_set_listed_shown_rendered_and_removed_without_a_server() {
     assert_eq!(good(dir, &["prompt", "rm", "x.y"]), "prompt x.y removed\n");
     let (code, _, err) = text(&run(dir, &["prompt", "show", "x.y"]));
     assert_eq!((code, err.contains("no prompt `x.y`")), (1, true), "{err}");
+}
+
+/// The lines of `/proc/net/{table}` about sockets that a process listens on: `state` is what the table calls that.
+fn listening(process: u32, table: &str, state: &str) -> Vec<String> {
+    let files = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+    let links = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());
+    let inodes: Vec<String> = links
+        .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect();
+    let of_process = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.contains(&state) && words.iter().any(|word| inodes.iter().any(|inode| inode == word))
+    };
+    let table = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap();
+    table.lines().filter(of_process).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_command_opens_no_port_but_a_socket_in_a_folder_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = command(dir.path(), &["environ", "set", "a.b"]);
+    let mut child =
+        command.env("TMPDIR", dir.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    // It has everything open when it waits for the document.
+    let sockets = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        Some(listening(child.id(), "unix", "00010000")).filter(|sockets| !sockets.is_empty())
+    });
+    let sockets = sockets.expect("a socket of its own");
+    let path = sockets[0].split_whitespace().last().unwrap();
+    let folder = Path::new(path).parent().unwrap().to_owned();
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700, "{path}");
+    let ports = [listening(child.id(), "tcp", "0A"), listening(child.id(), "tcp6", "0A")].concat();
+    assert_eq!(ports, Vec::<String>::new());
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"1").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(!folder.exists(), "{} is left", folder.display());
 }
 
 #[actix_web::test]

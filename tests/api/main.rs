@@ -12,6 +12,7 @@ mod hostile;
 mod logging;
 mod packages;
 mod render;
+mod routes;
 mod schemas;
 mod signals;
 mod starting;

@@ -1,4 +1,4 @@
-//! The one who asks: what a request says about its client, handed to every service and on to tools and models.
+//! The context of a request: what is known of its client, passed to every service and on to tools and models.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -6,45 +6,46 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 use template::value::SmolStr;
 
-/// The one who asks: a request's id, its place in a trace, and the time that it gives.
+/// The client of a request: the request's id, its trace, and how long the client waits.
 ///
-/// Every service takes it first. What else is known of a client (such as the roles of its key) belongs here too.
+/// Every service takes it as its first argument. Whatever else is known of a client, such as the roles of its key, belongs
+/// here too.
 #[derive(Debug, Clone)]
 pub struct Caller {
     request_id: SmolStr,
     traceparent: OnceLock<String>,
-    /// Whether the client began the trace itself.
+    /// Whether the client sent a valid `traceparent`.
     has_trace: bool,
     since: Instant,
     timeout: Option<Duration>,
 }
 
 impl Caller {
-    /// The client of the request with this id, which begins now. A `traceparent` that does not follow W3C Trace Context is
-    /// ignored. `timeout` is how long the client waits for its answer, if it says so.
+    /// The client of a request that begins now. A `traceparent` that does not follow W3C Trace Context is ignored.
+    /// `timeout` is how long the client waits for the answer, if it says so.
     pub fn new(request_id: &str, traceparent: Option<&str>, timeout: Option<Duration>) -> Caller {
-        let known = traceparent.filter(|text| is_traceparent(text));
+        let valid = traceparent.filter(|text| is_traceparent(text));
         Caller {
             request_id: request_id.into(),
-            traceparent: known.map(|text| text.to_owned().into()).unwrap_or_default(),
-            has_trace: known.is_some(),
+            traceparent: valid.map(|text| text.to_owned().into()).unwrap_or_default(),
+            has_trace: valid.is_some(),
             since: Instant::now(),
             timeout,
         }
     }
 
-    /// The request's id (`x-request-id`).
+    /// The value of `x-request-id`: from the client, or made by the service.
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
 
-    /// The place in a trace that the client sent, in the form of W3C Trace Context.
+    /// The `traceparent` that the client sent (W3C Trace Context); `None` if it sent none, or an invalid one.
     pub fn client_traceparent(&self) -> Option<&str> {
         self.has_trace.then(|| self.traceparent())
     }
 
-    /// The place in a trace, in the form of W3C Trace Context. Where the client began no trace, one is made of the
-    /// request's id.
+    /// The `traceparent` to pass on (W3C Trace Context): that of the client, else one derived from the request's id, with the
+    /// flag "not sampled".
     pub fn traceparent(&self) -> &str {
         self.traceparent.get_or_init(|| {
             let hash = Sha256::digest(self.request_id.as_bytes());
@@ -55,18 +56,18 @@ impl Caller {
         })
     }
 
-    /// How long the client waits for its answer in all, if it says so.
+    /// How long the client waits for the answer in all, if it says so.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// What is left of that time.
+    /// What is left of [`Caller::timeout`] now.
     pub fn time_left(&self) -> Option<Duration> {
         self.timeout.map(|timeout| timeout.saturating_sub(self.since.elapsed()))
     }
 }
 
-/// Whether a text is a `traceparent` of W3C Trace Context, version 00.
+/// Whether a text is a valid `traceparent` of W3C Trace Context, version 00.
 fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let hex = |part: &str, len: usize| {

@@ -1,22 +1,21 @@
-//! What stands around the texts of HTTP: media types, byte order marks, and the escapes of addresses.
+//! Small conversions for HTTP: media types, byte order marks, percent-encoding.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// All that RFC 3986 does not call unreserved.
+/// All characters that are not unreserved in RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The media type in the value of a `content-type`, without its parameters (RFC 9110, section 8.3.1). Capitals mean nothing
-/// in it.
+/// The media type of a `content-type`, without parameters (RFC 9110, section 8.3.1). It is to be compared without case.
 pub fn media_type(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// The text without the byte order mark that it may begin with, which RFC 8259 (section 8.1) lets parsers ignore.
+/// The text without a byte order mark at its start, which RFC 8259 (section 8.1) lets JSON parsers ignore.
 pub fn without_bom(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// The text as a part of an address: everything but letters, digits, `-`, `.`, `_` and `~` is percent-encoded.
+/// Percent-encodes a text for use in a URL: all but ASCII letters, digits, `-`, `.`, `_` and `~`.
 pub fn percent_encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
@@ -32,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_unreserved_is_encoded() {
+    fn all_but_unreserved_characters_are_encoded() {
         assert_eq!(percent_encoded("a-z.0_9~ä/b c"), "a-z.0_9~%C3%A4%2Fb%20c");
         assert_eq!(without_bom("\u{feff}{}".as_bytes()), b"{}");
     }

@@ -1,16 +1,28 @@
-//! What kind of failure an error is, so that each front door can answer in its own terms.
+//! The kind of an error, so that each front door can answer in its own terms.
 
 use std::error::Error;
 
-/// The kind of a failure, independent of the module that reports it.
-///
-/// `http` turns a kind into a status and the CLI into an exit code, each in one table of its own.
+/// The kind of an error, independent of the module that reports it; `http` has one table from kinds to statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The caller sent something that cannot be used as it is.
     InvalidInput,
+    /// The input can be read, but what it asks for makes no sense.
+    Unprocessable,
+    /// The input is in a format that is not read here.
+    UnsupportedFormat,
+    /// The input is longer than it may be.
+    TooLarge,
+    /// The input did not arrive within its time limit.
+    InputTimeout,
+    /// The caller has not said who it is, or cannot prove it.
+    Unauthenticated,
+    /// The caller may not do this.
+    Forbidden,
     /// The thing that was named does not exist.
     NotFound,
+    /// The thing exists, but not this operation on it.
+    NoSuchOperation,
     /// The thing exists, but its state forbids the operation.
     Conflict,
     /// The caller's expectation about the stored version does not hold.
@@ -41,6 +53,6 @@ pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'stat
 
 /// An error that knows its [`Kind`].
 pub trait Kinded: Error {
-    /// Says what kind of failure this is.
+    /// The kind of this error.
     fn kind(&self) -> Kind;
 }

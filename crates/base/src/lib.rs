@@ -1,11 +1,11 @@
-//! What the parts of the service share; plain data, and what bounds them.
+//! What the parts of the service share: plain data, validation, and limits on memory and processor time.
 //!
-//! - [`error`]: what kind of failure an error is; [`encoding`]: what stands around the texts of HTTP
-//! - [`caller`]: the one who asks
+//! - [`error`]: the kinds of errors; [`encoding`]: media types and percent-encoding
+//! - [`caller`]: the client of a request, with its trace and time limit
 //! - [`model`]: the documents of the catalog
-//! - [`schema`]: JSON Schema, with every violation and a bound on the work
+//! - [`schema`]: validation by JSON Schema, within bounded time
 //! - [`memory`], [`pool`]: budgets of memory and of processor time
-//! - [`outbound`]: what calls of other services have in common
+//! - [`outbound`]: what all calls to other services share
 //! - [`events`]: a decoder of event streams (server-sent events)
 
 pub mod caller;

@@ -1,4 +1,4 @@
-//! One budget of memory for what requests bring and what is made for them: bodies and answers under way.
+//! One memory budget for all bodies of requests and responses that are being processed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,24 +7,25 @@ use bytes::{Bytes, BytesMut};
 
 use crate::error::{Kind, Kinded};
 
-/// The budget. Nobody waits for it: what does not fit is refused.
+/// The memory budget. A reservation that does not fit is refused at once; nothing waits for memory.
 #[derive(Debug)]
 pub struct Memory {
     limit: usize,
     used: AtomicUsize,
 }
 
-/// A part of the budget, given back when it is dropped.
+/// A part of the budget; dropping it gives it back.
 #[derive(Debug)]
-pub struct Held {
+pub struct Reservation {
     memory: Arc<Memory>,
     bytes: usize,
 }
 
-/// The budget is used up.
+/// The error of a reservation that does not fit into the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "requests and answers under way take all of the {limit} bytes of memory that they may (server.memory_bytes); try again in a moment"
+    "the requests and answers under way take all of the {limit} bytes of memory that they may have (server.memory_bytes); \
+     try again in a moment"
 )]
 pub struct OutOfMemory {
     /// The whole budget, in bytes.
@@ -38,27 +39,27 @@ impl Kinded for OutOfMemory {
 }
 
 impl Memory {
-    /// A budget of so many bytes.
+    /// A budget of `limit` bytes.
     pub fn new(limit: usize) -> Arc<Memory> {
         Arc::new(Memory { limit, used: AtomicUsize::new(0) })
     }
 
-    /// A part of nothing, which can grow.
-    pub fn hold(self: &Arc<Memory>) -> Held {
-        Held { memory: self.clone(), bytes: 0 }
+    /// An empty reservation, which can grow.
+    pub fn reservation(self: &Arc<Memory>) -> Reservation {
+        Reservation { memory: self.clone(), bytes: 0 }
     }
 
-    /// How many bytes are held.
+    /// How many bytes are reserved in all.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 }
 
-impl Held {
-    /// Makes this part so large, in bytes.
+impl Reservation {
+    /// Changes the size of this reservation to `bytes`.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; then it is as large as before.
+    /// [`OutOfMemory`] if that does not fit; the size stays as it was.
     pub fn resize(&mut self, bytes: usize) -> Result<(), OutOfMemory> {
         if bytes > self.bytes {
             let more = bytes - self.bytes;
@@ -74,83 +75,87 @@ impl Held {
         Ok(())
     }
 
-    /// Makes this part larger by so many bytes.
+    /// Makes this reservation larger by `bytes`.
     ///
     /// # Errors
-    /// As [`Held::resize`].
+    /// [`OutOfMemory`] if that does not fit; the size stays as it was.
     pub fn grow(&mut self, bytes: usize) -> Result<(), OutOfMemory> {
         self.resize(self.bytes.saturating_add(bytes))
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.memory.used.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
-/// Chunks shorter than this, in bytes, are joined as they come; longer ones are kept as they are.
+/// Chunks of fewer bytes than this are joined as they arrive; longer ones are kept as they are.
 const CHUNK_MIN: usize = 4 << 10;
 
-/// The room, in bytes, in which short chunks are joined.
-const JOINED: usize = 64 << 10;
+/// The size of the buffer, in bytes, in which short chunks are joined.
+const JOIN_BYTES: usize = 64 << 10;
 
-/// How many times as much room as is needed now is made for what is still to come.
-const ROOM: usize = 4;
+/// The factor by which the buffer is made larger than what has arrived so far.
+const GROWTH: usize = 4;
 
-/// Bytes that come in chunks, all of them part of the budget. Where it is known how many will come, they are put together as they
-/// come, else at the end, and not at all if they are one chunk, as most bodies are.
+/// Bytes that arrive in chunks, with a reservation for all of them.
+///
+/// If the length is known, the chunks are joined as they arrive, else at the end. A single chunk, which most bodies are, is
+/// never copied.
 #[derive(Debug)]
 pub struct Buffer {
     chunks: Vec<Bytes>,
-    /// What has been put together of the chunks after those.
+    /// The joined bytes that follow `chunks`.
     joined: BytesMut,
-    /// How many bytes are said to come.
+    /// The declared length, or 0.
     expected: usize,
-    /// How many of them are part of the budget before they come.
+    /// How many bytes were reserved before they arrived.
     reserved: usize,
     length: usize,
-    held: Held,
+    held: Reservation,
 }
 
-/// Bytes, and the part of the budget that they take.
+/// Bytes with the reservation for them.
 #[derive(Debug)]
-pub struct Buffered {
-    /// The bytes.
+pub struct BufferedBytes {
+    /// The content, in one piece.
     pub bytes: Bytes,
-    /// Their part of the budget.
-    pub held: Held,
+    /// The reservation of as many bytes.
+    pub held: Reservation,
 }
 
 impl Buffer {
-    /// An empty buffer for so many bytes, as somebody says who need not be right.
+    /// An empty buffer; `expected` is the length that the sender declared, which need not be true.
     pub fn new(memory: &Arc<Memory>, expected: Option<usize>) -> Buffer {
         let (chunks, joined, expected) = (Vec::new(), BytesMut::new(), expected.unwrap_or(0));
-        Buffer { chunks, joined, expected, reserved: 0, length: 0, held: memory.hold() }
+        Buffer { chunks, joined, expected, reserved: 0, length: 0, held: memory.reservation() }
     }
 
-    /// An empty buffer for so many bytes that will come. They are part of the budget at once: of many that come at the same
-    /// time, some then fit, where otherwise each would take a part and none might.
+    /// An empty buffer with a reservation for all of its `bytes` from the start.
+    ///
+    /// Of many bodies that arrive at the same time, some are then accepted as a whole. If each reserved chunk by chunk, all
+    /// could run out of memory half-way.
     ///
     /// # Errors
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`] if that does not fit into the budget.
     pub fn reserved(memory: &Arc<Memory>, bytes: usize) -> Result<Buffer, OutOfMemory> {
         let mut buffer = Buffer { reserved: bytes, ..Buffer::new(memory, Some(bytes)) };
         buffer.held.resize(bytes)?;
         Ok(buffer)
     }
 
-    /// How many bytes have come.
+    /// How many bytes have arrived.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether nothing has come.
+    /// Whether nothing has arrived.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -158,7 +163,7 @@ impl Buffer {
     /// Adds a chunk.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; then it is as before.
+    /// [`OutOfMemory`] if it does not fit into the budget; the buffer stays as it was.
     pub fn push(&mut self, chunk: Bytes) -> Result<(), OutOfMemory> {
         if chunk.is_empty() {
             return Ok(());
@@ -176,21 +181,21 @@ impl Buffer {
             self.chunks.push(chunk);
             return Ok(());
         }
-        if self.joined.len() + chunk.len() > JOINED {
+        if self.joined.len() + chunk.len() > JOIN_BYTES {
             self.keep_joined();
         }
         self.joined.extend_from_slice(&chunk);
         Ok(())
     }
 
-    /// Makes room for one chunk of several, where it is known how many bytes will come: for all of them, but not for many times
-    /// what has come, as somebody may promise much and send little.
+    /// Grows the join buffer towards the declared length, but only to [`GROWTH`] times what has arrived: a sender may declare
+    /// much and send little.
     fn make_room(&mut self, chunk: usize) {
         let length = self.length + chunk;
         let is_one_of_several = chunk < self.expected && self.chunks.is_empty();
-        let is_as_expected = self.expected > JOINED && length <= self.expected;
+        let is_as_expected = self.expected > JOIN_BYTES && length <= self.expected;
         if is_one_of_several && is_as_expected && length > self.joined.capacity() {
-            let room = (length * ROOM).max(self.reserved).clamp(JOINED, self.expected);
+            let room = (length * GROWTH).max(self.reserved).clamp(JOIN_BYTES, self.expected);
             self.joined.reserve(room - self.joined.len());
         }
     }
@@ -201,21 +206,21 @@ impl Buffer {
         }
     }
 
-    /// Everything that has come, in one piece; of several chunks, there is for a moment a second copy.
+    /// All bytes in one piece. Several chunks are copied together, which takes twice their memory for a moment.
     ///
     /// # Errors
-    /// [`OutOfMemory`].
-    pub fn finish(mut self) -> Result<Buffered, OutOfMemory> {
+    /// [`OutOfMemory`] if that does not fit into the budget.
+    pub fn finish(mut self) -> Result<BufferedBytes, OutOfMemory> {
         self.keep_joined();
         let Buffer { mut chunks, length, mut held, .. } = self;
         if chunks.len() <= 1 {
             held.resize(length)?;
-            return Ok(Buffered { bytes: chunks.pop().unwrap_or_default(), held });
+            return Ok(BufferedBytes { bytes: chunks.pop().unwrap_or_default(), held });
         }
         held.resize(2 * length)?;
         let bytes = Bytes::from(chunks.concat());
         held.resize(length)?;
-        Ok(Buffered { bytes, held })
+        Ok(BufferedBytes { bytes, held })
     }
 }
 
@@ -226,7 +231,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_and_what_is_dropped_can_be_held_again() {
         let memory = Memory::new(100);
-        let (mut one, mut other) = (memory.hold(), memory.hold());
+        let (mut one, mut other) = (memory.reservation(), memory.reservation());
         one.grow(60).unwrap();
         assert!(other.grow(41).is_err());
         assert!(other.grow(usize::MAX).is_err());
@@ -250,7 +255,7 @@ mod tests {
         buffer.push(Bytes::from_static(b"f")).unwrap();
         assert!(buffer.push(Bytes::from(vec![0; 100_000])).is_err());
         assert_eq!(buffer.len(), 6 + CHUNK_MIN);
-        let Buffered { bytes, held } = buffer.finish().unwrap();
+        let BufferedBytes { bytes, held } = buffer.finish().unwrap();
         assert_eq!(bytes, [&b"abcde"[..], &long[..], b"f"].concat());
         assert_eq!(held.bytes(), bytes.len());
         drop(held);
@@ -265,10 +270,11 @@ mod tests {
         for at in 0..LENGTH / 1_000 {
             buffer.push(Bytes::from(vec![at as u8; 1_000])).unwrap();
             assert!(
-                buffer.joined.capacity() <= buffer.len() * 2 * ROOM || buffer.joined.capacity() <= 2 * JOINED
+                buffer.joined.capacity() <= buffer.len() * 2 * GROWTH
+                    || buffer.joined.capacity() <= 2 * JOIN_BYTES
             );
         }
-        let Buffered { bytes, held } = buffer.finish().unwrap();
+        let BufferedBytes { bytes, held } = buffer.finish().unwrap();
         assert_eq!((bytes.len(), held.bytes()), (LENGTH, LENGTH));
         assert!(bytes.chunks(1_000).enumerate().all(|(at, chunk)| chunk == [at as u8; 1_000]));
     }
@@ -282,7 +288,7 @@ mod tests {
             buffers.iter_mut().for_each(|buffer| buffer.push(Bytes::from(vec![at; 1_000])).unwrap());
         }
         assert_eq!(memory.used(), 200_000);
-        let whole: Vec<Buffered> = buffers.into_iter().map(|buffer| buffer.finish().unwrap()).collect();
+        let whole: Vec<BufferedBytes> = buffers.into_iter().map(|buffer| buffer.finish().unwrap()).collect();
         assert!(whole.iter().all(|whole| whole.bytes.len() == 99_000));
         assert_eq!(memory.used(), 198_000, "less came than was said");
     }

@@ -1,8 +1,9 @@
-//! A few threads with deep stacks for work that is too long for a serving thread: renders, large JSON, large schemas.
+//! A thread pool with deep stacks for work that is too long for a serving thread: renders, large JSON, large schemas.
 //!
-//! Work is short or long, each in a *lane* of its own: long work never has all threads. How much may wait in a lane depends on
-//! how long its work takes, and on whether the lane has been crowded for a while: a burst may wait, a standing queue is kept so
-//! short that what is accepted is answered soon, and everything else is refused at once (the idea of CoDel, RFC 8289).
+//! There is a *lane* for short work and one for long work, against head-of-line blocking: long work never occupies all
+//! threads. Each lane has back-pressure after the idea of CoDel (RFC 8289): how much work may wait depends on how long the
+//! lane's work takes, and on how long its queue has not been empty. A burst may wait; a standing queue is kept short, so
+//! that accepted work finishes soon; everything else is refused at once.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,60 +15,61 @@ use futures_util::future::BoxFuture;
 
 use crate::error::{Kind, Kinded};
 
-/// The stack of a pool thread: room for the deepest recursion that the limits allow. Only what is touched takes memory.
+/// The stack size of a pool thread: enough for the deepest recursion that the limits allow. Untouched pages take no memory.
 const STACK_BYTES: usize = 256 << 20;
 
-/// How long after its deadline work is waited for, so that its own report wins over ours.
+/// How long after its deadline to wait for work, so that an error of its own is preferred to a plain timeout.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// Work that goes on for so long after its deadline keeps its thread, and the pool gets another one.
+/// Work that runs for this long after its deadline overruns: it keeps its thread, and the pool starts another one.
 const OVERRUN: Duration = Duration::from_millis(50);
 
-/// The most threads that stand in for others whose work overruns.
+/// The most additional threads that replace those whose work overruns.
 const STAND_INS_MAX: usize = 8;
 
-/// A lane in which somebody has been waiting without a break for so long is crowded.
+/// A lane whose queue has not been empty for this long is crowded.
 const CROWDED_AFTER: Duration = Duration::from_millis(50);
 
-/// How long a burst may have to wait, in a lane that is not crowded.
+/// The longest expected wait in a lane that is not crowded.
 const BURST_WAIT: Duration = Duration::from_millis(100);
 
-/// In a crowded lane, work may have to wait for this many times as long as work takes there, but at least for so long.
+/// The longest expected wait in a crowded lane, as a multiple of the average running time.
 const CROWDED_WAIT: u32 = 3;
+/// The least value of that wait.
 const CROWDED_WAIT_MIN: Duration = Duration::from_millis(40);
 
-/// How long freeing memory may take.
+/// The deadline for freeing memory, from the time it is queued.
 const FREE_TIME: Duration = Duration::from_secs(10);
 
-/// How much the latest work counts in the average of how long work takes: an eighth.
+/// The average of running times is exponential: the newest counts for one part in this many.
 const NEWEST_PART: u32 = 8;
 
-/// How much lower the priority of the pool is than that of the serving threads (`nice`): light requests go first.
+/// By how much the priority of pool threads is lower than that of serving threads (`nice`), so that light requests go first.
 const NICE: i32 = 5;
 
-/// How long work is expected to take.
+/// The lane of a piece of work, by how long it is expected to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// Milliseconds.
+    /// A few milliseconds.
     Short,
-    /// More, or nobody knows.
+    /// Longer, or unknown.
     Long,
 }
 
-/// Why work was not done.
+/// The error of work that has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PoolError {
-    /// Too much is waiting already.
+    /// Too much work is waiting already.
     #[error("too much work is waiting; try again in a moment")]
     Overloaded,
-    /// The deadline passed before its turn came.
-    #[error("its turn did not come within the time limit: too much long work is running")]
+    /// The deadline passed before the work began.
+    #[error("the work could not begin within the time limit: too much long work is running")]
     NoTurn,
-    /// The deadline passed.
-    #[error("it did not end within the time limit")]
+    /// The deadline passed while the work was running.
+    #[error("the work did not end within the time limit")]
     Timeout,
-    /// It panicked.
-    #[error("it broke off")]
+    /// The work panicked.
+    #[error("the work ended unexpectedly")]
     Broken,
 }
 
@@ -81,14 +83,14 @@ impl Kinded for PoolError {
     }
 }
 
-/// The threads; they end when the pool is dropped.
+/// The pool; dropping it ends its threads.
 pub struct Pool {
     queue: Arc<Queue>,
 }
 
-/// Work that waits for a thread.
+/// The work that waits, and what the threads share.
 struct Queue {
-    /// Threads whose work keeps to its time.
+    /// How many threads there are, without those that replace others.
     threads: usize,
     /// The most work that may wait, in both lanes together.
     places: usize,
@@ -98,23 +100,24 @@ struct Queue {
 
 #[derive(Default)]
 struct State {
-    short: Waiting,
-    long: Waiting,
-    running: HashMap<u64, Running>,
-    /// Threads that have not ended.
+    short: LaneQueue,
+    long: LaneQueue,
+    /// What each thread is doing, by the thread's number.
+    running: HashMap<u64, RunningJob>,
+    /// How many threads have not ended.
     alive: usize,
-    /// Numbers the threads.
+    /// The number of the next thread.
     started: u64,
     closed: bool,
 }
 
-/// What waits in a lane, and what is known of it.
+/// The queue of one lane.
 #[derive(Default)]
-struct Waiting {
+struct LaneQueue {
     jobs: VecDeque<Job>,
-    /// How long work takes here, on average; nothing until some was done.
+    /// The average running time of the lane's work; zero before the first.
     average: Duration,
-    /// Since when somebody has been waiting without a break.
+    /// Since when the queue has not been empty.
     since: Option<Instant>,
 }
 
@@ -124,24 +127,23 @@ struct Job {
     work: Box<dyn FnOnce() + Send>,
 }
 
-/// What a thread is doing.
-struct Running {
+struct RunningJob {
     lane: Lane,
     since: Instant,
     deadline: Instant,
 }
 
-impl Running {
+impl RunningJob {
     fn overruns(&self, now: Instant) -> bool {
         now > self.deadline + OVERRUN
     }
 }
 
 impl Pool {
-    /// Starts `threads` threads (at least two, as long work never has all of them), and lets `waiting` pieces of work wait.
+    /// Starts `threads` threads, at least two; at most `waiting` pieces of work may wait for one.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// If a thread cannot be started.
     pub fn start(threads: usize, waiting: usize) -> std::io::Result<Pool> {
         let queue = Arc::new(Queue {
             threads: threads.max(2),
@@ -155,20 +157,20 @@ impl Pool {
         Ok(Pool { queue })
     }
 
-    /// Runs `work` on a thread of the pool and waits for what it gives, no longer than until `deadline`.
+    /// Runs `work` on a thread of the pool, and waits for its result until `deadline`.
     ///
-    /// Work whose turn comes too late, or whose caller has left, is not begun; work that is under way then goes on, and
-    /// nobody sees its result.
+    /// Work does not begin after its deadline, or after this future was dropped. Work that is running then goes on, and its
+    /// result is dropped.
     ///
     /// # Errors
-    /// [`PoolError`]; `Overloaded` at once.
+    /// [`PoolError::Overloaded`] at once, without waiting; the others at the deadline or when the work panics.
     pub fn run<T: Send + 'static>(
         &self,
         lane: Lane,
         deadline: Instant,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> BoxFuture<'_, Result<T, PoolError>> {
-        // Boxed, so that requests that do without the pool do not carry the room for it about.
+        // Boxed, so that the futures of requests that do not use the pool stay small.
         Box::pin(self.wait(lane, deadline, work))
     }
 
@@ -184,7 +186,7 @@ impl Pool {
         let work = move || {
             if !sender.is_closed() {
                 begins.store(true, Ordering::Relaxed);
-                // Nobody may be waiting any more: then the result is of no use to anyone.
+                // An error means that the caller has left.
                 let _ = sender.send(work());
             }
         };
@@ -200,19 +202,19 @@ impl Pool {
 }
 
 impl Pool {
-    /// Has a value freed by the pool when it is dropped, as taking a large one apart takes long.
-    pub fn aside<T: Send + 'static>(&self, value: T) -> Aside<T> {
-        Aside { value: Some(value), queue: Arc::downgrade(&self.queue) }
+    /// Wraps a value so that the pool frees it when it is dropped: dropping a large tree takes long.
+    pub fn defer_drop<T: Send + 'static>(&self, value: T) -> DeferredDrop<T> {
+        DeferredDrop { value: Some(value), queue: Arc::downgrade(&self.queue) }
     }
 }
 
-/// A value that is freed by the pool.
-pub struct Aside<T: Send + 'static> {
+/// A value that a thread of the pool frees.
+pub struct DeferredDrop<T: Send + 'static> {
     value: Option<T>,
     queue: Weak<Queue>,
 }
 
-impl<T: Send + 'static> Drop for Aside<T> {
+impl<T: Send + 'static> Drop for DeferredDrop<T> {
     fn drop(&mut self) {
         if let (Some(value), Some(queue)) = (self.value.take(), self.queue.upgrade()) {
             queue.free(Box::new(move || drop(value)));
@@ -232,7 +234,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many threads may do work of this lane at the same time.
+    /// How many threads may work for this lane at the same time.
     fn threads_of(&self, lane: Lane) -> usize {
         match lane {
             Lane::Short => self.threads,
@@ -252,7 +254,7 @@ impl Queue {
     fn push(self: &Arc<Self>, job: Job) -> Result<(), PoolError> {
         let now = Instant::now();
         let mut state = self.state();
-        self.stand_in(&mut state, now);
+        self.add_stand_ins(&mut state, now);
         let expired = state.expired_if(now, |waiting| waiting >= self.places);
         let admitted = state.waiting() < self.places && self.admits(&state, &job, now);
         if admitted {
@@ -261,13 +263,13 @@ impl Queue {
             lane.jobs.push_back(job);
         }
         drop(state);
-        // Outside of the lock: what is dropped here may be large.
+        // Dropped after the lock is released, as what the closures own may be large.
         drop(expired);
         self.changed.notify_one();
         admitted.then_some(()).ok_or(PoolError::Overloaded)
     }
 
-    /// Has a thread do what frees memory, as soon as it can; where very much waits for that already, the caller does it.
+    /// Queues work that frees memory. If the queue is very long already, the caller does it instead.
     fn free(&self, work: Box<dyn FnOnce() + Send>) {
         let mut state = self.state();
         if state.closed || state.waiting() >= 2 * self.places {
@@ -280,12 +282,12 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Whether work may wait here now: neither too long, nor in vain.
+    /// Whether a job may wait now: its expected wait is acceptable, and it can end before its deadline.
     fn admits(&self, state: &State, job: &Job, now: Instant) -> bool {
         let lane = if job.lane == Lane::Short { &state.short } else { &state.long };
         let threads = self.threads_of(job.lane);
         let running = state.running.values().filter(|running| running.lane == job.lane);
-        let busy: Vec<&Running> = running.filter(|running| !running.overruns(now)).collect();
+        let busy: Vec<&RunningJob> = running.filter(|running| !running.overruns(now)).collect();
         if busy.len() + lane.jobs.len() < threads {
             return true;
         }
@@ -297,22 +299,22 @@ impl Queue {
         wait <= patience && wait + lane.average <= job.deadline.saturating_duration_since(now)
     }
 
-    /// Starts threads in the place of those whose work overruns.
-    fn stand_in(self: &Arc<Self>, state: &mut State, now: Instant) {
+    /// Starts threads to replace those whose work overruns.
+    fn add_stand_ins(self: &Arc<Self>, state: &mut State, now: Instant) {
         let overrun = state.overrun(now).min(STAND_INS_MAX);
         while state.alive < self.threads + overrun {
             if let Err(error) = self.add_thread(state) {
-                tracing::warn!(%error, "no thread can be started in the place of one whose work overruns");
+                tracing::warn!(%error, "a pool thread whose work overruns cannot be replaced");
                 return;
             }
             tracing::warn!(
                 overrun,
-                "work on a pool thread goes on after its deadline; another thread takes its place"
+                "work on a pool thread overruns its deadline; another thread replaces it"
             );
         }
     }
 
-    /// The next work for a thread; none when it is to end.
+    /// Waits for the next job of a thread; `None` if the thread is to end.
     fn next(&self, number: u64) -> Option<Job> {
         let mut state = self.state();
         loop {
@@ -322,7 +324,9 @@ impl Queue {
                 return None;
             }
             if let Some(job) = state.take(self.threads_of(Lane::Long), now) {
-                state.running.insert(number, Running { lane: job.lane, since: now, deadline: job.deadline });
+                state
+                    .running
+                    .insert(number, RunningJob { lane: job.lane, since: now, deadline: job.deadline });
                 return Some(job);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -330,10 +334,10 @@ impl Queue {
     }
 
     fn serve(&self, number: u64) {
-        give_way();
+        lower_priority();
         while let Some(job) = self.next(number) {
             let in_time = Instant::now() < job.deadline;
-            // A panic costs its own work, not the thread: whoever waits sees that the sender is gone.
+            // A panic must not end the thread; the waiting caller sees that its channel is closed.
             let _panicked =
                 catch_unwind(AssertUnwindSafe(|| if in_time { (job.work)() } else { drop(job.work) }));
             let mut state = self.state();
@@ -345,7 +349,7 @@ impl Queue {
 }
 
 /// Lowers the priority of the calling thread.
-fn give_way() {
+fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE) {
         tracing::debug!(%error, "the priority of a pool thread cannot be lowered");
@@ -353,7 +357,7 @@ fn give_way() {
 }
 
 impl State {
-    fn lane(&mut self, lane: Lane) -> &mut Waiting {
+    fn lane(&mut self, lane: Lane) -> &mut LaneQueue {
         match lane {
             Lane::Short => &mut self.short,
             Lane::Long => &mut self.long,
@@ -368,7 +372,7 @@ impl State {
         self.running.values().filter(|running| running.overruns(now)).count()
     }
 
-    /// Takes work out whose deadline has passed, if so much is waiting.
+    /// Removes the jobs whose deadline has passed, if `too_much` says so of the number of waiting jobs.
     fn expired_if(&mut self, now: Instant, too_much: impl FnOnce(usize) -> bool) -> Vec<Job> {
         if !too_much(self.waiting()) {
             return Vec::new();
@@ -383,7 +387,7 @@ impl State {
         expired
     }
 
-    /// The next work: short work first, and long work if fewer than `long_max` threads do such.
+    /// The next job: short work first; long work only if fewer than `long_max` threads are busy with such.
     fn take(&mut self, long_max: usize, now: Instant) -> Option<Job> {
         let long = self.running.values().filter(|running| running.lane == Lane::Long);
         let may_be_long = long.filter(|running| !running.overruns(now)).count() < long_max;
@@ -400,8 +404,8 @@ impl State {
     }
 }
 
-impl Waiting {
-    /// Takes note of how long work took.
+impl LaneQueue {
+    /// Adds a running time to the average.
     fn note(&mut self, took: Duration) {
         self.average = match self.average.is_zero() {
             true => took,
@@ -424,7 +428,7 @@ mod tests {
         Arc::new(Pool::start(2, 8).unwrap())
     }
 
-    /// Has a thread of the pool do nothing until the sender is dropped.
+    /// Blocks a thread of the pool until the sender is dropped.
     async fn hold(pool: &Arc<Pool>, lane: Lane, deadline: Instant) -> SyncSender<()> {
         let (hold, held): (SyncSender<()>, Receiver<()>) = sync_channel(0);
         let (started, begun) = tokio::sync::oneshot::channel();

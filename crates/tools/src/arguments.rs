@@ -1,4 +1,4 @@
-//! From the arguments that a template wrote to the object that a tool takes.
+//! Turns the arguments of a call in a template into the object that the tool takes.
 
 use std::collections::HashSet;
 
@@ -10,19 +10,19 @@ use base::schema::{Effort, InvalidSchema, Schema, in_words};
 use template::Arguments;
 use template::value::{Map, SmolStr, Value};
 
-/// What a tool's `parameters` say about its arguments.
+/// A tool's `parameters`, compiled.
 #[derive(Debug)]
 pub(super) struct Parameters {
-    /// The members by the order of the document, which is that of positional arguments.
+    /// The names in `properties`, in the order of the document: the n-th positional argument goes to the n-th name.
     names: Vec<SmolStr>,
     schema: Option<(Json, Schema)>,
 }
 
 impl Parameters {
-    /// Reads the `parameters` of a tool's document.
+    /// Compiles the `parameters` of a tool's document.
     ///
     /// # Errors
-    /// If they are no JSON Schema.
+    /// If they are not a valid JSON Schema.
     pub fn new(document: Option<&Json>) -> Result<Parameters, InvalidSchema> {
         let properties = document.and_then(|schema| schema.get("properties")?.as_object());
         let names = properties.into_iter().flat_map(|members| members.keys().map(SmolStr::new)).collect();
@@ -30,27 +30,30 @@ impl Parameters {
         Ok(Parameters { names, schema })
     }
 
-    /// The arguments by name, with defaults, as the tool takes them.
+    /// The arguments as one object: by name, with defaults filled in, and checked against the schema.
+    ///
+    /// A single positional object is taken for the arguments themselves. If the tool has one parameter at most and
+    /// the object does not fit as such, it is taken for the value of that parameter.
     ///
     /// # Errors
     /// [`ToolError::Arguments`] if there are too many, one is given twice, or they do not fit the schema;
-    /// [`ToolError::Effort`] if telling takes more than `effort`.
+    /// [`ToolError::Effort`] if the check would take more than `effort`.
     pub fn bind(&self, arguments: &Arguments, effort: Effort) -> Result<Value, ToolError> {
         let Arguments { positional, named } = arguments;
         match (positional.as_slice(), named.as_slice()) {
-            ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.checked(object.clone(), effort),
-            ([object @ Value::Map(_)], []) => match self.checked(object.clone(), effort) {
-                Err(ToolError::Arguments { .. }) => self.checked(self.object(positional, named)?, effort),
+            ([object @ Value::Map(_)], []) if self.names.len() > 1 => self.check(object.clone(), effort),
+            ([object @ Value::Map(_)], []) => match self.check(object.clone(), effort) {
+                Err(ToolError::Arguments { .. }) => self.check(self.object(positional, named)?, effort),
                 done => done,
             },
-            _ => self.object(positional, named).and_then(|object| self.checked(object, effort)),
+            _ => self.object(positional, named).and_then(|object| self.check(object, effort)),
         }
     }
 
     fn object(&self, positional: &[Value], named: &[(String, Value)]) -> Result<Value, ToolError> {
         if positional.len() > self.names.len() {
             let (most, given) = (self.names.len(), positional.len());
-            let message = format!("it takes at most {most} positional arguments, and got {given}");
+            let message = format!("the tool takes at most {most} positional arguments, but got {given}");
             return Err(ToolError::Arguments { message });
         }
         let mut members: Vec<(SmolStr, Value)> =
@@ -65,11 +68,11 @@ impl Parameters {
         Ok(Value::from(Map::from_entries(members)))
     }
 
-    fn checked(&self, object: Value, effort: Effort) -> Result<Value, ToolError> {
+    fn check(&self, object: Value, effort: Effort) -> Result<Value, ToolError> {
         let Some((document, schema)) = &self.schema else { return Ok(object) };
         let object = with_defaults(document, object);
         match schema.check(&object, effort) {
-            Ok(none) if none.is_empty() => Ok(object),
+            Ok(violations) if violations.is_empty() => Ok(object),
             Ok(violations) => Err(ToolError::Arguments { message: in_words(&violations) }),
             Err(too_long) => Err(ToolError::Effort { message: too_long.to_string() }),
         }
@@ -119,15 +122,15 @@ mod tests {
     #[test]
     fn arguments_that_do_not_fit_are_refused_and_not_repeated() {
         let schema = json!({"properties": {"text": {"type": "string"}}, "required": ["text"]});
-        for (positional, named, reason) in [
-            (json!(["a", "b"]), json!({}), "at most 1 positional arguments, and got 2"),
+        for (positional, named, message) in [
+            (json!(["a", "b"]), json!({}), "at most 1 positional arguments, but got 2"),
             (json!(["a"]), json!({"text": "b"}), "`text` is given twice"),
             (json!([1234567]), json!({}), "string"),
             (json!([]), json!({}), "required"),
             (json!([{"other": 1}]), json!({}), "/text"),
         ] {
             let error = bind(schema.clone(), positional.clone(), named).unwrap_err();
-            assert!(error.contains(reason) && !error.contains("1234567"), "{positional}: {error}");
+            assert!(error.contains(message) && !error.contains("1234567"), "{positional}: {error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP clients: they ask the gate about every name, and those of REST tools follow no redirect by themselves.
+//! HTTP clients for tools: DNS answers pass through the [`Gate`] when a connection is made, against DNS rebinding.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use super::gate::{ANY_PORT, Gate};
 use base::error::innermost;
 use base::outbound::{self, PerRuntime};
 
-/// The clients.
+/// The HTTP clients of REST tools, one for each async runtime; they follow no redirects by themselves.
 #[derive(Debug)]
 pub struct Clients {
     gate: Gate,
-    known: PerRuntime<Client>,
+    clients: PerRuntime<Client>,
 }
 
 impl Clients {
-    /// Clients whose connections go through `gate`.
+    /// Clients that connect only where `gate` allows it.
     pub fn new(gate: Gate) -> Clients {
-        Clients { gate, known: PerRuntime::default() }
+        Clients { gate, clients: PerRuntime::default() }
     }
 
     /// The client of the current runtime.
     ///
     /// # Errors
-    /// [`ToolError::Unusable`] when the system's part of TLS cannot be set up.
+    /// [`ToolError::Unusable`] if TLS cannot be set up.
     pub fn get(&self) -> Result<Client, ToolError> {
-        let client = self.known.get_or_make(|| client(&self.gate));
+        let client = self.clients.get_or_make(|| client(&self.gate));
         client.map_err(|error| ToolError::Unusable {
-            message: format!("no HTTP client can be set up: {error}"),
+            message: format!("the HTTP client cannot be set up: {error}"),
         })
     }
 }
@@ -39,7 +39,7 @@ fn client(gate: &Gate) -> reqwest::Result<Client> {
     outbound::client().dns_resolver(resolver(gate)).build()
 }
 
-/// Resolves the names in URLs that the gate has checked to addresses that it lets through.
+/// A DNS resolver that returns only the addresses that the gate allows. The gate must have checked the URL before.
 pub fn resolver(gate: &Gate) -> Arc<dyn Resolve> {
     Arc::new(Resolver { gate: gate.clone() })
 }
@@ -52,15 +52,15 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let gate = self.gate.clone();
         Box::pin(async move {
-            // The client fills the port in by itself.
+            // A resolver is not told the port; the client fills it in afterwards.
             let addresses = gate.resolve(name.as_str(), ANY_PORT).await?;
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
 }
 
-/// What an error of the client means; it names neither the address nor what was sent.
-pub fn failure(error: &reqwest::Error) -> ToolError {
+/// The client's error as a [`ToolError`]; its message names neither the address nor what was sent.
+pub fn tool_error(error: &reqwest::Error) -> ToolError {
     match innermost(error).downcast_ref::<ToolError>() {
         Some(ours) => ours.clone(),
         None => ToolError::Unreachable { message: outbound::in_words(error) },

@@ -1,7 +1,7 @@
-//! The address policy: which hosts tools may be reached at, before and after names are resolved.
+//! The address policy against SSRF: which hosts tools may be reached at, checked before and after DNS resolution.
 //!
-//! Documents come from a shared store. Whatever they say, link-local and cloud metadata addresses are out of reach,
-//! unless the settings name them as addresses.
+//! Tool documents come from a shared store and are not trusted. Whatever their URLs say, link-local and cloud metadata
+//! addresses are blocked, unless `tools.allowed_hosts` lists the IP address itself.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -14,7 +14,7 @@ use url::Host;
 
 use super::error::ToolError;
 
-/// Networks that no tool may reach by default: link-local, and where clouds keep the credentials of a machine.
+/// Networks that are blocked by default: link-local ones, and the metadata services of clouds, which hand out credentials.
 const FORBIDDEN: [&str; 8] = [
     "169.254.0.0/16",
     "fe80::/10",
@@ -28,10 +28,10 @@ const FORBIDDEN: [&str; 8] = [
     "192.0.0.192/32",
 ];
 
-/// How many names are looked up at the same time.
+/// How many DNS look-ups run at the same time.
 const LOOKUPS: usize = 32;
 
-/// Decides which addresses may be reached; cheap to clone.
+/// The address policy; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Gate {
     rules: Arc<Rules>,
@@ -39,14 +39,14 @@ pub struct Gate {
 
 #[derive(Debug)]
 struct Rules {
-    /// Looking a name up takes a thread until the system gives up, however long ago the caller did.
+    /// Bounds the look-ups: each blocks a thread until the system's resolver returns, even if its caller has left.
     lookups: Arc<Semaphore>,
     names: Vec<NamePattern>,
     networks: Vec<IpNet>,
     forbidden: Vec<IpNet>,
 }
 
-/// Stands for a port that is not known as a name is resolved.
+/// The port to pass when a name is resolved without knowing the port.
 pub const ANY_PORT: u16 = 0;
 
 /// `example.com`, `*.example.com`, `*`, each with `:port` or without.
@@ -56,10 +56,10 @@ struct NamePattern {
     port: Option<u16>,
 }
 
-/// A pattern of `tools.allowed_hosts` that is none.
+/// An entry of `tools.allowed_hosts` that is not a host, an address or a network.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{pattern}` in tools.allowed_hosts is no host, no `*.domain`, no address and no network such as 10.0.0.0/8"
+    "`{pattern}` in tools.allowed_hosts is not a host, a `*.domain`, an address or a network such as 10.0.0.0/8"
 )]
 pub struct InvalidPattern {
     pattern: String,
@@ -90,17 +90,17 @@ impl NamePattern {
     }
 }
 
-/// An address, or a network in CIDR notation.
+/// Reads an address, or a network in CIDR notation.
 fn network(text: &str) -> Option<IpNet> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     bare.parse().ok().or_else(|| bare.parse::<IpAddr>().ok().map(IpNet::from))
 }
 
 impl Gate {
-    /// A gate that lets through what fits `allowed`, or everything that is not forbidden if that is empty.
+    /// A gate that allows what matches `allowed`; if `allowed` is empty, everything outside the blocked networks.
     ///
     /// # Errors
-    /// For a pattern that is none.
+    /// If an entry is not a host, an address or a network.
     pub fn new(allowed: &[String]) -> Result<Gate, InvalidPattern> {
         let (mut names, mut networks) = (Vec::new(), Vec::new());
         for pattern in allowed {
@@ -116,10 +116,11 @@ impl Gate {
         })
     }
 
-    /// Whether a URL may be asked for, as far as can be told before its host is resolved.
+    /// Checks a URL before its host is resolved. A host name that may lie in an allowed network passes;
+    /// [`Gate::resolve`] then checks its addresses.
     ///
     /// # Errors
-    /// [`ToolError::Forbidden`] for another scheme than `http` and `https`, and for hosts that are not allowed.
+    /// [`ToolError::Forbidden`] for a scheme other than `http` and `https`, and for hosts that are not allowed.
     pub fn check(&self, url: &Url) -> Result<(), ToolError> {
         if !matches!(url.scheme(), "http" | "https") {
             let message = format!("`{}` is neither http nor https", url.scheme());
@@ -145,21 +146,21 @@ impl Gate {
         }
     }
 
-    /// Whether a name that no pattern opens may still lie in an allowed network.
+    /// Whether a name that matches no pattern may still resolve to an address in an allowed network.
     fn may_be_in_network(&self, name: &str) -> bool {
         !self.rules.networks.is_empty() && !self.is_named(name, ANY_PORT)
     }
 
-    /// The addresses of a host that may be reached, which is at least one. With [`ANY_PORT`], the host must have been
-    /// [checked](Gate::check) together with its port.
+    /// Resolves a host to those of its addresses that are allowed: at least one. With [`ANY_PORT`], the URL must have
+    /// passed [`Gate::check`] before.
     ///
     /// # Errors
-    /// [`ToolError::Unreachable`] if the name has no address, [`ToolError::Forbidden`] if none of them may be reached.
+    /// [`ToolError::Unreachable`] if the name has no address; [`ToolError::Forbidden`] if none of them is allowed.
     pub async fn resolve(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, ToolError> {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let unknown = |why: String| ToolError::Unreachable { message: format!("the host `{host}` {why}") };
         let found = self.look_up(bare, port).await;
-        let found = found.map_err(|error| unknown(format!("is not known: {error}")))?;
+        let found = found.map_err(|error| unknown(format!("cannot be resolved: {error}")))?;
         let named = self.is_named(&bare.to_ascii_lowercase(), port);
         let open: Vec<_> =
             found.iter().copied().filter(|found| self.lets_through(found.ip(), named)).collect();
@@ -179,12 +180,12 @@ impl Gate {
         }
         let permit = self.rules.lookups.clone().acquire_owned().await.map_err(io::Error::other)?;
         let host = host.to_owned();
-        let looking = tokio::task::spawn_blocking(move || {
+        let lookup = tokio::task::spawn_blocking(move || {
             let found = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
             drop(permit);
             found
         });
-        looking.await.map_err(io::Error::other)?
+        lookup.await.map_err(io::Error::other)?
     }
 
     fn is_named(&self, host: &str, port: u16) -> bool {
@@ -193,13 +194,13 @@ impl Gate {
     }
 
     fn lets_through(&self, address: IpAddr, named: bool) -> bool {
-        let listed =
-            inner(address).any(|address| self.rules.networks.iter().any(|net| net.contains(&address)));
+        let listed = with_embedded(address)
+            .any(|address| self.rules.networks.iter().any(|net| net.contains(&address)));
         listed || (named && !self.is_forbidden(address))
     }
 
     fn is_forbidden(&self, address: IpAddr) -> bool {
-        inner(address).any(|address| self.rules.forbidden.iter().any(|net| net.contains(&address)))
+        with_embedded(address).any(|address| self.rules.forbidden.iter().any(|net| net.contains(&address)))
     }
 }
 
@@ -209,18 +210,19 @@ fn not_listed(host: &str) -> ToolError {
 
 fn forbidden(host: &str) -> ToolError {
     let message = format!(
-        "{host} is link-local or serves cloud metadata; tools.allowed_hosts must have the address itself, without a port"
+        "{host} is link-local or serves cloud metadata; to allow it, list the address itself in tools.allowed_hosts, \
+         without a port"
     );
     ToolError::Forbidden { message }
 }
 
-/// The address, and the IPv4 address that may be wrapped in it: mapped, compatible, 6to4, NAT64.
-fn inner(address: IpAddr) -> impl Iterator<Item = IpAddr> {
-    let wrapped = match address {
+/// The address, and the IPv4 address that an IPv6 address may embed: IPv4-mapped, IPv4-compatible, 6to4, NAT64.
+fn with_embedded(address: IpAddr) -> impl Iterator<Item = IpAddr> {
+    let embedded_v4 = match address {
         IpAddr::V4(_) => None,
         IpAddr::V6(address) => embedded(address),
     };
-    std::iter::once(address).chain(wrapped.map(IpAddr::V4))
+    std::iter::once(address).chain(embedded_v4.map(IpAddr::V4))
 }
 
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {

@@ -1,19 +1,19 @@
-//! What tells one call from another, in a few bytes however large its arguments are.
+//! The identity of a call: a digest of fixed length, however large the arguments are.
 
 use std::io;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// A digest of what a call is made of.
+/// The SHA-256 of a call's parts; equal calls have equal identities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Identity([u8; 32]);
 
 impl Identity {
-    /// The identity of what is written as this JSON.
+    /// The identity of `parts`: the digest of their JSON.
     pub fn of(parts: &impl Serialize) -> Identity {
         let mut digest = Hasher(Sha256::new());
-        // Neither writing into the digest nor writing JSON of values fails.
+        // Cannot return an error: the writer never does, and the parts serialize without one.
         let _written = serde_json::to_writer(&mut digest, parts);
         Identity(digest.0.finalize().into())
     }

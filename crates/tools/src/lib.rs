@@ -1,21 +1,21 @@
-//! Tools: calls over REST, gRPC and MCP, with one shape of success and one of failure.
+//! Tool calls over REST, gRPC and MCP, with one result type ([`ToolAnswer`]) and one error type ([`ToolError`]).
 //!
-//! - [`Tools`]: binds arguments, and calls a tool within its limits
-//! - `prepared`: a tool's document made ready; `arguments`: what it takes; `modules`: where it is
-//! - `rest`, [`grpc`], [`mcp`]: the three ways to reach one; `client`: the HTTP client of the first
-//! - [`Gate`]: which addresses may be reached; `memory`: answers that are good
-//!   for a while; `identity`: what tells calls apart; `aside`: work that would hold up other requests
+//! - [`Tools`]: binds arguments and calls tools, within the limits of [`ToolOptions`]
+//! - `prepared`: a tool's document, parsed and compiled; `arguments`: binding and checking; `modules`: base URLs and headers
+//! - `rest`, [`grpc`], [`mcp`]: the three protocols; `client`: the HTTP client for REST
+//! - [`Gate`]: the address policy; `cache`: answers with `cacheSeconds`; `identity`: digests of calls;
+//!   `offload`: CPU-bound work on blocking threads
 
 mod arguments;
-mod aside;
+mod cache;
 mod client;
 mod error;
 mod gate;
 pub mod grpc;
 mod identity;
 pub mod mcp;
-mod memory;
 mod modules;
+mod offload;
 mod prepared;
 mod rest;
 
@@ -28,7 +28,6 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName};
 use lru::LruCache;
-use reqwest::Url;
 
 pub use error::ToolError;
 pub use gate::{ANY_PORT, Gate, InvalidPattern};
@@ -39,46 +38,46 @@ use base::caller::Caller;
 use base::model::{Id, Tool};
 use base::outbound::Secrets;
 use base::schema::Effort;
+use cache::AnswerCache;
 use grpc::{Grpc, UnaryCall};
 use mcp::{Endpoint, Mcp, ToolCall};
-use memory::Memory;
-use modules::{Modules, base_of_environ};
-use prepared::{Binding, GrpcBinding, McpBinding, McpServer, Prepared, RestBinding, Usual};
+use modules::{Modules, Target, base_of_environ};
+use prepared::{Binding, CallDefaults, GrpcBinding, McpBinding, McpServer, PreparedTool, RestBinding};
 use rest::Rest;
 use template::Arguments;
 use template::value::Value;
 
-/// How tools are called.
+/// The limits and destinations of tool calls, from the settings.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// The time for one call, where a tool does not say otherwise.
+pub struct ToolOptions {
+    /// The time limit of one call, unless the tool's document sets another.
     pub timeout: Duration,
-    /// The calls of one tool that may run at once.
+    /// How many calls of one tool may run at the same time.
     pub parallel_per_tool: usize,
-    /// The longest answer.
+    /// The longest answer, in bytes.
     pub answer_bytes: usize,
-    /// Room for answers that are kept.
+    /// The size of the cache for answers of tools with `cacheSeconds`, in bytes.
     pub cache_bytes: usize,
-    /// What may be reached; see [`Gate`].
+    /// The hosts, addresses and networks that may be reached; empty allows all but the blocked ones. See [`Gate`].
     pub allowed_hosts: Vec<String>,
-    /// The modules that the settings know, by name.
+    /// The configured modules, by name.
     pub modules: HashMap<String, ModuleOptions>,
-    /// The MCP servers that run as child processes, by name.
-    pub servers: HashMap<String, mcp::Command>,
+    /// The MCP servers to run as child processes, by name.
+    pub servers: HashMap<String, mcp::ServerCommand>,
 }
 
-/// Why tools cannot be called at all.
+/// Settings for tools that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum InvalidOptions {
-    /// A pattern that is none.
+pub enum InvalidToolOptions {
+    /// An entry of `tools.allowed_hosts` that is not a host, an address or a network.
     #[error(transparent)]
     Pattern(#[from] InvalidPattern),
-    /// A module that cannot be used.
+    /// An entry of `tools.modules` with an invalid URL or header.
     #[error(transparent)]
     Module(#[from] InvalidModule),
 }
 
-/// Calls tools.
+/// The tool client: prepares tools, binds arguments, and calls.
 pub struct Tools {
     modules: Modules,
     secrets: Secrets,
@@ -86,49 +85,52 @@ pub struct Tools {
     rest: Rest,
     grpc: Grpc,
     mcp: Mcp,
-    memory: Memory,
-    usual: Usual,
-    prepared: Mutex<LruCache<Id, Known>>,
+    cache: AnswerCache,
+    defaults: CallDefaults,
+    prepared: Mutex<LruCache<Id, CachedTool>>,
     versions: AtomicU64,
 }
 
-/// A tool as it was found in the catalog, and made ready, if it can be.
-type Known = (Arc<Tool>, Result<Arc<Prepared>, ToolError>);
+/// The result of preparing a version of a tool.
+struct CachedTool {
+    tool: Arc<Tool>,
+    prepared: Result<Arc<PreparedTool>, ToolError>,
+}
 
-/// Tools that are kept ready.
+/// How many prepared tools are cached.
 const PREPARED_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(999);
 
-/// Arguments as a tool takes them.
+/// Arguments as a tool takes them; made by [`Tools::bind`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
-    /// An object, with defaults.
+pub struct BoundArguments {
+    /// One object with all arguments by name, defaults included.
     pub arguments: Value,
-    /// The same for equal arguments of the same tool, in whatever order they were written.
+    /// Equal for equal arguments of the same version of a tool, in whatever order they were written.
     pub identity: Identity,
 }
 
-/// One call.
+/// One call of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The tool.
+    /// The tool, from the catalog.
     pub tool: &'a Arc<Tool>,
-    /// What [`Tools::bind`] made of its arguments.
-    pub bound: &'a Bound,
-    /// The environ `modules.{module}` of the tool's module.
+    /// Its arguments, from [`Tools::bind`].
+    pub bound: &'a BoundArguments,
+    /// The environ `modules.{module}`, which may hold the base URL of the tool's module.
     pub module: Option<&'a Value>,
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// The value.
+pub struct ToolAnswer {
+    /// The parsed answer, which fits the tool's `returns`.
     pub value: Value,
-    /// Whether it was known already, or another call asked for it.
+    /// Whether it came from the cache, or from a concurrent equal call.
     pub cached: bool,
 }
 
-impl Options {
-    /// Everything that must not be shown.
+impl ToolOptions {
+    /// The values that must not appear in errors: those of headers and of environment variables.
     fn secrets(&self) -> impl Iterator<Item = &str> {
         let headers = self.modules.values().flat_map(|module| &module.headers);
         let variables = self.servers.values().flat_map(|server| &server.env);
@@ -137,11 +139,11 @@ impl Options {
 }
 
 impl Tools {
-    /// Sets the clients up; nothing is connected to yet.
+    /// Sets up the clients, without connecting to anything yet.
     ///
     /// # Errors
-    /// [`InvalidOptions`].
-    pub fn new(options: Options) -> Result<Tools, InvalidOptions> {
+    /// If an allowed host, or the URL or a header of a module, is not valid.
+    pub fn new(options: ToolOptions) -> Result<Tools, InvalidToolOptions> {
         let gate = Gate::new(&options.allowed_hosts)?;
         Ok(Tools {
             modules: Modules::new(&options.modules)?,
@@ -149,98 +151,110 @@ impl Tools {
             rest: Rest::new(gate.clone(), options.answer_bytes),
             grpc: Grpc::new(gate.clone(), options.answer_bytes),
             mcp: Mcp::new(gate.clone(), options.servers, options.answer_bytes),
-            memory: Memory::new(options.cache_bytes as u64),
-            usual: Usual { timeout: options.timeout, calls: options.parallel_per_tool },
+            cache: AnswerCache::new(options.cache_bytes as u64),
+            defaults: CallDefaults { timeout: options.timeout, parallel_calls: options.parallel_per_tool },
             prepared: Mutex::new(LruCache::new(PREPARED_MAX)),
             versions: AtomicU64::new(0),
             gate,
         })
     }
 
-    /// The arguments as a tool takes them: by name, with defaults, checked.
+    /// Binds arguments to a tool's parameters: by name, with defaults, and checked against the schema.
     ///
     /// # Errors
-    /// [`ToolError::Arguments`]; [`ToolError::Effort`] if checking takes more than `effort`; [`ToolError::Unusable`] for a
-    /// document that cannot be used.
-    pub fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments, effort: Effort) -> Result<Bound, ToolError> {
+    /// [`ToolError::Arguments`] if they do not fit; [`ToolError::Effort`] if the check would take more than `effort`;
+    /// [`ToolError::Unusable`] if the tool's document is not usable.
+    pub fn bind(
+        &self,
+        tool: &Arc<Tool>,
+        arguments: &Arguments,
+        effort: Effort,
+    ) -> Result<BoundArguments, ToolError> {
         let prepared = self.prepare(tool)?;
         let arguments = prepared.parameters.bind(arguments, effort)?;
         let mut json = arguments.to_json();
         json.sort_all_objects();
         let identity = Identity::of(&(prepared.version, tool.id.as_str(), json));
-        Ok(Bound { arguments, identity })
+        Ok(BoundArguments { arguments, identity })
     }
 
-    /// Calls a tool. The call is cancelled by dropping the future.
+    /// Calls a tool, within its time limit; dropping the future cancels the call.
+    ///
+    /// The time limit includes the wait for other calls of the same tool, which [`ToolOptions::parallel_per_tool`] bounds.
     ///
     /// # Errors
-    /// [`ToolError`].
+    /// [`ToolError`], without secrets in its message.
     pub fn call<'a>(
         &'a self,
         caller: &'a Caller,
         call: Call<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        // Boxed, since it is large and would be moved about in whatever waits for it, and compiled once more there.
+    ) -> BoxFuture<'a, Result<ToolAnswer, ToolError>> {
+        // Boxed: the future is large, and would otherwise be copied into, and compiled again in, every caller.
         Box::pin(self.call_in_place(caller, call))
     }
 
-    async fn call_in_place(&self, caller: &Caller, call: Call<'_>) -> Result<Answer, ToolError> {
+    async fn call_in_place(&self, caller: &Caller, call: Call<'_>) -> Result<ToolAnswer, ToolError> {
         let prepared = self.prepare(call.tool)?;
         let limit = prepared.timeout;
         let asking = self.ask(caller, &prepared, &call);
         let answer = async {
             match prepared.cache {
-                Some(lasts) => {
-                    let (value, cached) = self.memory.get(key(&call), lasts, asking).await?;
-                    Ok(Answer { value, cached })
+                Some(ttl) => {
+                    let (value, cached) = self.cache.get(key(&call), ttl, asking).await?;
+                    Ok(ToolAnswer { value, cached })
                 }
-                None => Ok(Answer { value: asking.await?, cached: false }),
+                None => Ok(ToolAnswer { value: asking.await?, cached: false }),
             }
         };
         let answer = tokio::time::timeout(limit, answer).await;
         answer.unwrap_or(Err(ToolError::Timeout { milliseconds: limit.as_millis() }))
     }
 
-    fn prepare(&self, tool: &Arc<Tool>) -> Result<Arc<Prepared>, ToolError> {
-        let mut known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, prepared)) = known.get(&tool.id)
-            && Arc::ptr_eq(of, tool)
+    fn prepare(&self, tool: &Arc<Tool>) -> Result<Arc<PreparedTool>, ToolError> {
+        let mut cache = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = cache.get(&tool.id)
+            && Arc::ptr_eq(&cached.tool, tool)
         {
-            return prepared.clone();
+            return cached.prepared.clone();
         }
         let version = self.versions.fetch_add(1, Ordering::Relaxed);
-        let prepared = Prepared::new(tool, version, self.usual).map(Arc::new);
-        known.put(tool.id.clone(), (tool.clone(), prepared.clone()));
+        let prepared = PreparedTool::new(tool, version, self.defaults).map(Arc::new);
+        cache.put(tool.id.clone(), CachedTool { tool: tool.clone(), prepared: prepared.clone() });
         prepared
     }
 
-    /// Asks the far end itself.
-    async fn ask(&self, caller: &Caller, prepared: &Prepared, call: &Call<'_>) -> Result<Value, ToolError> {
+    /// Sends the call, whatever the cache holds.
+    async fn ask(
+        &self,
+        caller: &Caller,
+        prepared: &PreparedTool,
+        call: &Call<'_>,
+    ) -> Result<Value, ToolError> {
         let _permit = prepared.permits.acquire().await;
         let answer = match &prepared.binding {
             Binding::Rest(RestBinding { address, method }) => {
-                let (address, rest) = rest::fill(address, &call.bound.arguments)?;
+                let (address, unused) = rest::fill(address, &call.bound.arguments)?;
                 let target = self.modules.target(&prepared.tool.module, &address, call.module)?;
-                self.rest.call(target, method, &rest, &headers_of(caller)).await
+                self.rest.call(target, method, &unused, &headers_of(caller)).await
             }
             Binding::Grpc(binding) => Box::pin(self.ask_grpc(caller, prepared, binding, call)).await,
             Binding::Mcp(binding) => Box::pin(self.ask_mcp(caller, prepared, binding, call)).await,
         };
         let checked = match answer {
-            Ok(value) => prepared.checked(value).await,
+            Ok(value) => prepared.check(value).await,
             error => error,
         };
-        checked.map_err(|error| error.told(&self.secrets))
+        checked.map_err(|error| error.redacted(&self.secrets))
     }
 
     async fn ask_grpc(
         &self,
         caller: &Caller,
-        prepared: &Prepared,
+        prepared: &PreparedTool,
         binding: &GrpcBinding,
         call: &Call<'_>,
     ) -> Result<Value, ToolError> {
-        let (url, mut headers) = self.target(prepared, &binding.address, call)?;
+        let Target { url, mut headers } = self.target(prepared, &binding.address, call)?;
         headers.extend(headers_of(caller));
         let arguments = call.bound.arguments.to_json();
         let timeout = prepared.timeout;
@@ -258,7 +272,7 @@ impl Tools {
     async fn ask_mcp(
         &self,
         caller: &Caller,
-        prepared: &Prepared,
+        prepared: &PreparedTool,
         binding: &McpBinding,
         call: &Call<'_>,
     ) -> Result<Value, ToolError> {
@@ -267,7 +281,7 @@ impl Tools {
             McpServer::Named(name) => Endpoint::Server(name),
             McpServer::Url(address) => {
                 target = self.target(prepared, address, call)?;
-                Endpoint::Http { url: &target.0, headers: &target.1 }
+                Endpoint::Http { url: &target.url, headers: &target.headers }
             }
         };
         let arguments = match call.bound.arguments.to_json() {
@@ -280,19 +294,14 @@ impl Tools {
         Ok(Value::from(answer))
     }
 
-    fn target(
-        &self,
-        prepared: &Prepared,
-        address: &str,
-        call: &Call<'_>,
-    ) -> Result<(Url, HeaderMap), ToolError> {
+    fn target(&self, prepared: &PreparedTool, address: &str, call: &Call<'_>) -> Result<Target, ToolError> {
         let target = self.modules.target(&prepared.tool.module, address, call.module)?;
         self.gate.check(&target.url)?;
-        Ok((target.url, target.headers))
+        Ok(target)
     }
 }
 
-/// What a tool is told about whom it is called for.
+/// What a tool is told about the request it is called for, so that both ends' logs and traces can be joined.
 fn members(caller: &Caller) -> [(&'static str, &str); 2] {
     [("x-request-id", caller.request_id()), ("traceparent", caller.traceparent())]
 }
@@ -304,7 +313,7 @@ fn headers_of(caller: &Caller) -> HeaderMap {
         .collect()
 }
 
-/// What an answer is known by: the tool and its arguments, and where its module is.
+/// The cache key of an answer: the tool and its arguments, and the base URL of its module if the environ sets one.
 fn key(call: &Call<'_>) -> Identity {
     match call.module.and_then(base_of_environ) {
         None => call.bound.identity,

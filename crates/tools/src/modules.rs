@@ -1,4 +1,8 @@
-//! What the settings know of modules: where their tools are, and the headers that go there.
+//! The modules of the settings: the base URLs of their tools, and the headers to send there.
+//!
+//! A relative URL *continues* its base URL, unlike in HTML: `http://host/v1` and `/x` make `http://host/v1/x`. The headers
+//! of a module with a `url` are sent to the origin of that URL only, and never along a redirect to another origin. Without
+//! a `url`, they are sent wherever the module's tools are; a warning in the log says so at the start.
 
 use std::collections::HashMap;
 
@@ -8,16 +12,16 @@ use reqwest::Url;
 use super::error::ToolError;
 use template::value::Value;
 
-/// One module as the settings describe it; values of headers are secrets.
+/// The settings of one module; the header values are secrets.
 #[derive(Debug, Clone, Default)]
 pub struct ModuleOptions {
-    /// The base URL of its tools.
+    /// The base URL that relative URLs of its tools are joined to.
     pub url: Option<String>,
-    /// Headers of every request to its tools.
+    /// Names and values of the headers that every request to its tools gets.
     pub headers: Vec<(String, String)>,
 }
 
-/// A module that cannot be used as the settings describe it.
+/// An entry of `tools.modules` with an invalid URL or header.
 #[derive(Debug, thiserror::Error)]
 #[error("tools.modules.{module}: {message}")]
 pub struct InvalidModule {
@@ -25,7 +29,7 @@ pub struct InvalidModule {
     message: String,
 }
 
-/// The modules that the settings know.
+/// The configured modules.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
     modules: HashMap<String, Module>,
@@ -37,28 +41,27 @@ struct Module {
     headers: HeaderMap,
 }
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// The address, without arguments.
     pub url: Url,
-    /// The headers that the settings want it to have.
+    /// The module's headers; empty if the URL is not on the module's own host.
     pub headers: HeaderMap,
 }
 
 impl Modules {
-    /// Reads the settings.
+    /// Parses the settings of all modules.
     ///
     /// # Errors
-    /// For an URL that is none, and for headers that cannot be sent.
+    /// If a URL is not valid, or a header cannot be sent.
     pub fn new(options: &HashMap<String, ModuleOptions>) -> Result<Modules, InvalidModule> {
         let modules = options.iter().map(|(name, options)| {
-            let fault = |message: String| InvalidModule { module: name.clone(), message };
-            let module = Module::new(options).map_err(fault)?;
+            let invalid = |message: String| InvalidModule { module: name.clone(), message };
+            let module = Module::new(options).map_err(invalid)?;
             if module.base.is_none() && !module.headers.is_empty() {
                 tracing::warn!(
                     module = name,
-                    "its headers go to whatever address its tools name; set its url to send them there alone"
+                    "the module's headers are sent to any host that its tools name; set its url to restrict them to that host"
                 );
             }
             Ok((name.clone(), module))
@@ -66,20 +69,18 @@ impl Modules {
         Ok(Modules { modules: modules.collect::<Result<_, _>>()? })
     }
 
-    /// Where an address of a tool leads, and the headers that go there. A relative one is joined to the module's base URL:
-    /// that of the settings, else the environ `modules.{module}`, which `environ` is.
-    ///
-    /// The headers of a module that has a URL go to the host of that URL only.
+    /// The URL and headers for an address of a tool of the module `name`. A relative address is joined to the module's
+    /// base URL: that of the settings, else that in `environ`, the environ `modules.{module}`.
     ///
     /// # Errors
-    /// [`ToolError::Unusable`] if the address is none, or is relative and there is no base.
+    /// [`ToolError::Unusable`] if the address is not valid, or is relative and there is no base URL.
     pub fn target(&self, name: &str, address: &str, environ: Option<&Value>) -> Result<Target, ToolError> {
         let module = self.modules.get(name);
         let base = module.and_then(|module| module.base.as_ref()).map(Url::as_str);
         let url = match (Url::parse(address), base.or_else(|| environ.and_then(base_of_environ))) {
             (Err(url::ParseError::RelativeUrlWithoutBase), Some(base)) => parse(&joined(base, address)),
             (Err(url::ParseError::RelativeUrlWithoutBase), None) => Err(format!(
-                "its URL is relative, and nothing says where the module `{name}` is: set tools.modules.{name}, or the environ modules.{name}"
+                "its URL is relative, and the module `{name}` has no base URL: set tools.modules.{name}.url, or the environ modules.{name}"
             )),
             _ => parse(address),
         };
@@ -95,7 +96,7 @@ impl Module {
         let mut headers = HeaderMap::new();
         for (name, value) in &options.headers {
             let header =
-                HeaderName::try_from(name).map_err(|_| format!("`{name}` is no name of a header"))?;
+                HeaderName::try_from(name).map_err(|_| format!("`{name}` is not a valid header name"))?;
             let mut value = HeaderValue::try_from(value).map_err(|_| {
                 format!("the value of the header `{name}` has characters that cannot be sent")
             })?;
@@ -110,7 +111,7 @@ impl Module {
     }
 }
 
-/// A URL that others can continue.
+/// Parses a base URL: `http` or `https`, without user, query and fragment.
 fn base(text: &str) -> Result<Url, String> {
     let url = parse(text)?;
     let plain = url.query().is_none()
@@ -124,16 +125,16 @@ fn base(text: &str) -> Result<Url, String> {
 }
 
 fn parse(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("its URL is none: {error}"))?;
+    let url = Url::parse(text).map_err(|error| format!("its URL is not valid: {error}"))?;
     if url.has_host() { Ok(url) } else { Err("its URL has no host".to_owned()) }
 }
 
-/// The environ `modules.{module}`: a string, or an object with `url`.
+/// The base URL in the environ `modules.{module}`, which is a string or an object with `url`.
 pub(super) fn base_of_environ(environ: &Value) -> Option<&str> {
     environ.as_str().or_else(|| environ.get("url")?.as_str())
 }
 
-/// The address below the base: `http://host/v1` and `/lookup` make `http://host/v1/lookup`.
+/// Joins an address to a base URL: `http://host/v1` and `/lookup` give `http://host/v1/lookup`.
 fn joined(base: &str, address: &str) -> String {
     format!("{}/{}", base.trim_end_matches('/'), address.trim_start_matches('/'))
 }

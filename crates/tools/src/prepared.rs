@@ -1,4 +1,4 @@
-//! A tool's document made ready: its binding read, its schemas compiled.
+//! A tool's document, prepared for calls: its binding parsed, its schemas compiled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,47 +10,41 @@ use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 
 use super::arguments::Parameters;
-use super::aside::{LARGE_BYTES, aside};
 use super::error::ToolError;
+use super::offload::{LARGE_BYTES, offload};
 use base::model::Tool;
 use base::schema::{Effort, Schema, Violation, in_words};
 use template::value::Value;
 
-/// A tool that can be called.
+/// A tool that is ready to be called.
 #[derive(Debug)]
-pub(super) struct Prepared {
-    /// The tool.
+pub(super) struct PreparedTool {
     pub tool: Arc<Tool>,
-    /// Tells this version of the tool from every other one in this process.
+    /// Unique for every version of every tool in this process, so that cached answers of old versions are not found.
     pub version: u64,
-    /// How it is reached.
     pub binding: Binding,
-    /// What it takes.
     pub parameters: Parameters,
-    /// The time for one call.
+    /// The time limit of one call.
     pub timeout: Duration,
-    /// How long an answer holds.
+    /// How long an answer is cached, if the document has `cacheSeconds`.
     pub cache: Option<Duration>,
-    /// The calls that may run at once.
+    /// Bounds the calls that run at the same time.
     pub permits: Semaphore,
     returns: Option<Arc<Schema>>,
 }
 
-/// How a tool is reached.
+/// The protocol of a tool, with what the document says about it.
 #[derive(Debug)]
 pub(super) enum Binding {
-    /// An HTTP request.
     Rest(RestBinding),
-    /// A unary gRPC call.
     Grpc(GrpcBinding),
-    /// A tool of an MCP server.
     Mcp(McpBinding),
 }
 
 /// An HTTP request.
 #[derive(Debug)]
 pub(super) struct RestBinding {
-    /// Its address; `{name}` in it stands for an argument.
+    /// A URL, which may be relative; `{name}` in it stands for an argument.
     pub address: String,
     pub method: Method,
 }
@@ -61,7 +55,7 @@ pub(super) struct GrpcBinding {
     pub address: String,
     /// `pkg.Service/Method`.
     pub method: String,
-    /// The types of its messages, where the document brings them (a serialized `FileDescriptorSet`).
+    /// An encoded `FileDescriptorSet` with the message types, if the document contains one.
     pub descriptor_set: Option<Vec<u8>>,
 }
 
@@ -69,34 +63,34 @@ pub(super) struct GrpcBinding {
 #[derive(Debug)]
 pub(super) struct McpBinding {
     pub server: McpServer,
-    /// What the server calls it.
+    /// The tool's name on the server.
     pub tool: String,
 }
 
 /// Where an MCP server is.
 #[derive(Debug)]
 pub(super) enum McpServer {
-    /// At an address.
+    /// A URL, which may be relative.
     Url(String),
-    /// Named in the settings.
+    /// A name in the settings.
     Named(String),
 }
 
-/// What all tools have unless their documents say otherwise.
+/// Limits that apply unless a tool's document sets its own.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Usual {
-    /// The time for one call.
+pub(super) struct CallDefaults {
+    /// The time limit of one call.
     pub timeout: Duration,
-    /// The calls of one tool that may run at once.
-    pub calls: usize,
+    /// How many calls of one tool may run at the same time.
+    pub parallel_calls: usize,
 }
 
-impl Prepared {
-    /// Reads a tool's document.
+impl PreparedTool {
+    /// Prepares a tool.
     ///
     /// # Errors
-    /// [`ToolError::Unusable`] for schemas and bindings that are none.
-    pub fn new(tool: &Arc<Tool>, version: u64, usual: Usual) -> Result<Prepared, ToolError> {
+    /// [`ToolError::Unusable`] if a schema or the binding in its document is not valid.
+    pub fn new(tool: &Arc<Tool>, version: u64, defaults: CallDefaults) -> Result<PreparedTool, ToolError> {
         let document = &tool.document;
         let unusable = |what: &str, error: &dyn std::fmt::Display| ToolError::Unusable {
             message: format!("its `{what}` is {error}"),
@@ -104,39 +98,39 @@ impl Prepared {
         let returns = document.get("returns").map(Schema::compile).transpose();
         let milliseconds = document.get("timeoutMs").and_then(Json::as_u64);
         let seconds = document.get("cacheSeconds").and_then(Json::as_f64).filter(|seconds| *seconds > 0.0);
-        Ok(Prepared {
+        Ok(PreparedTool {
             tool: tool.clone(),
             version,
             binding: Binding::read(document)?,
             parameters: Parameters::new(document.get("parameters"))
                 .map_err(|error| unusable("parameters", &error))?,
-            timeout: milliseconds.map_or(usual.timeout, Duration::from_millis),
+            timeout: milliseconds.map_or(defaults.timeout, Duration::from_millis),
             cache: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-            permits: Semaphore::new(usual.calls.min(Semaphore::MAX_PERMITS)),
+            permits: Semaphore::new(defaults.parallel_calls.min(Semaphore::MAX_PERMITS)),
             returns: returns.map_err(|error| unusable("returns", &error))?.map(Arc::new),
         })
     }
 
-    /// The answer, if it fits the tool's `returns`.
+    /// Checks an answer against the tool's `returns`, and gives it back.
     ///
     /// # Errors
-    /// [`ToolError::Answer`] with everything that does not fit.
-    pub async fn checked(&self, answer: Value) -> Result<Value, ToolError> {
+    /// [`ToolError::Answer`] with all violations.
+    pub async fn check(&self, answer: Value) -> Result<Value, ToolError> {
         let Some(schema) = self.returns.clone() else { return Ok(answer) };
         if answer.bytes_up_to(LARGE_BYTES) < LARGE_BYTES
             && let Ok(violations) = schema.check(&answer, Effort::SERVING)
         {
-            return fitting(answer, &violations);
+            return answer_unless(answer, &violations);
         }
-        aside(move || {
-            let violations = schema.violations(&answer, Effort::ASIDE);
-            fitting(answer, &violations)
+        offload(move || {
+            let violations = schema.violations(&answer, Effort::BLOCKING);
+            answer_unless(answer, &violations)
         })
         .await
     }
 }
 
-fn fitting(answer: Value, violations: &[Violation]) -> Result<Value, ToolError> {
+fn answer_unless(answer: Value, violations: &[Violation]) -> Result<Value, ToolError> {
     match violations {
         [] => Ok(answer),
         violations => {
@@ -181,7 +175,9 @@ impl Binding {
                 let address = text(restful, "url").or_else(|| text(Some(document), "url"));
                 let address = address.ok_or_else(|| absent("url"))?;
                 if chooses_host(&address) {
-                    let message = "arguments in its URL may stand after the host only".to_owned();
+                    let message =
+                        "its URL has an argument in the host; arguments are allowed after the host only"
+                            .to_owned();
                     return Err(ToolError::Unusable { message });
                 }
                 Ok(Binding::Rest(RestBinding { address, method: method.unwrap_or(Method::POST) }))
@@ -190,7 +186,7 @@ impl Binding {
     }
 }
 
-/// Whether an argument stands in the part of an address that says which host it is.
+/// Whether an argument can change the host that a URL points to. A template must not choose the host.
 fn chooses_host(address: &str) -> bool {
     let Some((_, rest)) = address.split_once("://") else { return false };
     rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('{'))

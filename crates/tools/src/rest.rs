@@ -1,23 +1,26 @@
-//! REST tools: arguments into path, query or body; the answer as a value.
+//! REST tools: arguments go into the path, the query or a JSON body; the answer becomes a value.
+//!
+//! An answer is parsed as JSON if its `content-type` says so, and is a text otherwise. An empty answer is an empty text,
+//! whatever its `content-type`.
 
 use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 use serde_json::Value as Json;
 
-use super::aside::{LARGE_BYTES, aside};
-use super::client::{Clients, failure};
+use super::client::{Clients, tool_error};
 use super::error::ToolError;
 use super::gate::Gate;
 use super::modules::Target;
+use super::offload::{LARGE_BYTES, offload};
 use base::encoding::{media_type, percent_encoded, without_bom};
-use base::outbound::{BodyError, HEARD_BYTES, heard, quoted, whole_body};
+use base::outbound::{BodyError, ERROR_BODY_BYTES, error_body, excerpt, whole_body};
 use template::value::{Value, from_json};
 
-/// How many redirects are followed.
+/// How many redirects of one request are followed.
 const REDIRECTS_MAX: usize = 3;
 
-/// Sends requests.
+/// The client of REST tools.
 #[derive(Debug)]
 pub(super) struct Rest {
     clients: Clients,
@@ -25,10 +28,10 @@ pub(super) struct Rest {
     answer_bytes: usize,
 }
 
-/// An argument with its name.
-type Named<'v> = (&'v str, &'v Value);
+/// The name of an argument, and its value.
+type NamedArgument<'v> = (&'v str, &'v Value);
 
-/// A request under way: redirects change it.
+/// A request, which a redirect replaces by the next one.
 struct Request {
     url: Url,
     method: Method,
@@ -36,13 +39,19 @@ struct Request {
     body: Option<Vec<u8>>,
 }
 
-/// The address with the arguments that it names in braces, percent-encoded, and the arguments that it does not name.
+/// Fills the placeholders `{name}` of an address with arguments, percent-encoded; also gives the arguments that have no
+/// placeholder.
+///
+/// In the path, an argument must not be empty, `.` or `..`, so that it cannot lead to another path.
 ///
 /// # Errors
-/// [`ToolError::Arguments`] for an argument that is not there, or cannot stand in an address.
-pub(super) fn fill<'v>(address: &str, arguments: &'v Value) -> Result<(String, Vec<Named<'v>>), ToolError> {
+/// [`ToolError::Arguments`] if an argument is missing, or is not allowed in a URL.
+pub(super) fn fill<'v>(
+    address: &str,
+    arguments: &'v Value,
+) -> Result<(String, Vec<NamedArgument<'v>>), ToolError> {
     let wrong = |message: String| ToolError::Arguments { message };
-    let mut rest: Vec<Named<'v>> = arguments
+    let mut rest: Vec<NamedArgument<'v>> = arguments
         .as_map()
         .into_iter()
         .flat_map(|map| map.iter())
@@ -55,12 +64,15 @@ pub(super) fn fill<'v>(address: &str, arguments: &'v Value) -> Result<(String, V
         left.split_once('{').and_then(|(a, b)| Some((a, b.split_once('}')?)))
     {
         let value = rest.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-        let value = value.ok_or_else(|| wrong(format!("the URL needs `{name}`, which is not given")))?;
+        let value =
+            value.ok_or_else(|| wrong(format!("the URL needs the argument `{name}`, which is missing")))?;
         let text = plain(value)
-            .ok_or_else(|| wrong(format!("`{name}` stands in the URL, and is no text or number")))?;
+            .ok_or_else(|| wrong(format!("`{name}` is used in the URL, and must be a text or a number")))?;
         filled.push_str(before);
         if matches!(text.as_str(), "" | "." | "..") && !filled.contains('?') {
-            return Err(wrong(format!("`{name}` stands in the path, where it cannot be empty, `.` or `..`")));
+            return Err(wrong(format!(
+                "`{name}` is used in the URL's path, and must not be empty, `.` or `..`"
+            )));
         }
         filled.push_str(&percent_encoded(&text));
         used.push(name);
@@ -71,7 +83,7 @@ pub(super) fn fill<'v>(address: &str, arguments: &'v Value) -> Result<(String, V
     Ok((filled, rest))
 }
 
-/// A value as the text of an address: that of a text, a number or a truth value.
+/// The text of a string, a number or a boolean; `None` for other values.
 fn plain(value: &Value) -> Option<String> {
     match value {
         Value::Str(text) => Some(text.to_string()),
@@ -81,20 +93,22 @@ fn plain(value: &Value) -> Option<String> {
 }
 
 impl Rest {
-    /// Sends requests to where `gate` allows, and reads answers of up to `answer_bytes`.
+    /// A client that sends requests where `gate` allows it, and reads answers of up to `answer_bytes`.
     pub fn new(gate: Gate, answer_bytes: usize) -> Rest {
         Rest { clients: Clients::new(gate.clone()), gate, answer_bytes }
     }
 
-    /// Sends `arguments` to a target with a method: in the query of `GET` and `DELETE`, as a JSON body else.
+    /// Sends `arguments`: in the query for `GET` and `DELETE`, else as a JSON body. Redirects are followed, each checked
+    /// by the gate. `trace` holds headers that are the same for every tool.
     ///
     /// # Errors
-    /// [`ToolError`], with the beginning of an answer that is no success.
+    /// [`ToolError::Failed`] with the beginning of the body for a status other than 2xx; all that the gate and the client
+    /// report; [`ToolError::Answer`] if the answer is too long or not readable.
     pub async fn call(
         &self,
         target: Target,
         method: &Method,
-        arguments: &[Named<'_>],
+        arguments: &[NamedArgument<'_>],
         trace: &HeaderMap,
     ) -> Result<Value, ToolError> {
         let Target { mut url, headers } = target;
@@ -125,25 +139,25 @@ impl Rest {
         }
         let client = self.clients.get()?;
         let mut outgoing = client.request(request.method.clone(), request.url.clone()).headers(headers);
-        // What the settings say of a module wins.
+        // Last, so that the headers of the settings win.
         outgoing = outgoing.headers(trace.clone()).headers(request.headers.clone());
         if let Some(body) = &request.body {
             outgoing = outgoing.body(body.clone());
         }
-        outgoing.send().await.map_err(|error| failure(&error))
+        outgoing.send().await.map_err(|error| tool_error(&error))
     }
 
     async fn read(&self, response: Response) -> Result<Value, ToolError> {
         let status = response.status();
         if !status.is_success() {
-            let message = quoted(&String::from_utf8_lossy(&heard(response, HEARD_BYTES).await));
+            let message = excerpt(&String::from_utf8_lossy(&error_body(response, ERROR_BODY_BYTES).await));
             return Err(ToolError::Failed { status: status.to_string(), message });
         }
         let is_json = declares_json(response.headers());
         let bytes = whole_body(response, self.answer_bytes).await.map_err(|error| ToolError::Answer {
             message: match error {
                 BodyError::TooLong { .. } => error.to_string(),
-                BodyError::Broken(_) => "it broke off before its end".to_owned(),
+                BodyError::Broken(_) => "the connection broke before its end".to_owned(),
             },
         })?;
         match is_json && !bytes.is_empty() {
@@ -153,8 +167,8 @@ impl Rest {
     }
 }
 
-/// Arrays repeat the name; an object is written as JSON; null is left out.
-fn into_query(url: &mut Url, arguments: &[Named<'_>]) {
+/// Adds arguments to the query: a list repeats the name, an object is written as JSON, null is left out.
+fn into_query(url: &mut Url, arguments: &[NamedArgument<'_>]) {
     if arguments.is_empty() {
         return;
     }
@@ -170,14 +184,15 @@ fn into_query(url: &mut Url, arguments: &[Named<'_>]) {
     }
 }
 
-/// The request that a redirect asks for. Headers of the settings do not go to another host.
+/// The next request, if the response is a redirect. The settings' headers, which hold secrets, are not sent to another
+/// origin.
 fn redirected(request: &Request, response: &Response) -> Result<Option<Request>, ToolError> {
     let Some(location) = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())
     else {
         return Ok(None);
     };
     let target = location.to_str().ok().and_then(|location| request.url.join(location).ok());
-    let url = target.ok_or_else(|| ToolError::Answer { message: "it redirects to what is no URL".into() })?;
+    let url = target.ok_or_else(|| ToolError::Answer { message: "it redirects to an invalid URL".into() })?;
     let same_origin = url.origin() == request.url.origin();
     let becomes_get = match response.status() {
         StatusCode::SEE_OTHER => true,
@@ -202,7 +217,7 @@ async fn value_of(bytes: Vec<u8>) -> Result<Value, ToolError> {
     let invalid = |error| ToolError::Answer { message: format!("it is not valid JSON: {error}") };
     let is_large = bytes.len() > LARGE_BYTES;
     let parse = move || from_json(without_bom(&bytes)).map_err(invalid);
-    if is_large { aside(parse).await } else { parse() }
+    if is_large { offload(parse).await } else { parse() }
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<Value, ToolError> {

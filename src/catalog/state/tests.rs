@@ -23,7 +23,7 @@ fn check() -> Check {
                 }
             };
             if !good {
-                flaws.push(Reason::new(format!("no {name}")));
+                flaws.push(ProblemDetail::new(format!("no {name}")));
             }
         }
         Checked { flaws, asked: nearby.take_asked() }
@@ -89,9 +89,9 @@ fn seen(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug {
         })
         .collect();
     let problems: Vec<_> =
-        snapshot.problems.iter().map(|problem| (problem.key.clone(), problem.reason.clone())).collect();
+        snapshot.problems.iter().map(|problem| (problem.key.clone(), problem.detail.clone())).collect();
     let functions: BTreeSet<String> = documents.functions.keys().cloned().collect();
-    (prompts, problems, functions, documents.extensions.len(), documents.tools.len())
+    (prompts, problems, functions, documents.extensions.len(), documents.plain.of(DocumentKind::Tool).len())
 }
 
 proptest! {

@@ -121,21 +121,21 @@ impl Protocol {
     ///
     /// # Errors
     /// [`UpstreamError::Unusable`] when it is no answer, [`UpstreamError::Reported`] when it is an error in spite of its
-    /// status, whose message is told without `secrets`.
+    /// status; `secrets` in its message are redacted.
     pub fn completion(self, body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
         match self {
             Protocol::OpenAi => openai::completion(body, secrets),
         }
     }
 
-    /// A translator for one stream. The client gets a usage only with `include_usage`, and errors without `secrets`.
+    /// A translator for one stream. The client gets a usage only with `include_usage`, and errors with `secrets` redacted.
     pub fn stream(self, include_usage: bool, secrets: Arc<Secrets>) -> StreamTranslator {
         match self {
             Protocol::OpenAi => StreamTranslator::OpenAi(openai::EventFilter::new(include_usage, secrets)),
         }
     }
 
-    /// Reads the body of an answer whose status is an error; what it says is told without `secrets`.
+    /// Reads the body of an answer whose status is an error; `secrets` in it are redacted.
     pub fn error(self, body: &[u8], secrets: &Secrets) -> ErrorBody {
         match self {
             Protocol::OpenAi => openai::error(body, secrets),

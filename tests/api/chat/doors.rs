@@ -77,12 +77,18 @@ async fn wrong_requests_are_told_what_is_wrong_with_them() {
         (json!({"model": 5}), "model"),
         (json!({"model": "m", "stream": "yes"}), "stream"),
         (json!({"model": "m", "stream_options": []}), "stream_options"),
-        (json!({"model": "prompt:a.b", "variables": {}, "args": {}}), "variables"),
         (json!({"model": "prompt:a.b", "prompt": {"id": "a.c"}}), "prompt"),
     ] {
         let answer = app.post("/v1/chat/completions", body.clone()).await;
         answer.assert_error(400, "invalid_request_error", "invalid_request");
         assert_eq!(answer.body["error"]["param"], param, "{body}");
+    }
+    let twice = json!({"model": "prompt:a.b", "variables": {}, "args": {}});
+    for path in ["/v1/chat/completions", "/api/chat/prompts/a.b", "/api/render/prompts/a.b"] {
+        app.put_prompt("a.b", json!({"prompt": "hi"})).await;
+        let answer = app.post(path, twice.clone()).await;
+        answer.assert_error(400, "invalid_request_error", "invalid_variables");
+        assert_eq!(answer.body["error"]["param"], "variables", "{path}");
     }
     app.post("/v1/chat/completions", json!([1])).await.assert_error(
         400,

@@ -13,7 +13,7 @@ use axum::http::HeaderMap;
 use reqwest::Url;
 use serde_json::{Value, json};
 use tokio::time::timeout;
-use tools::mcp::{Command, Endpoint, Mcp, ToolCall};
+use tools::mcp::{Endpoint, Mcp, ServerCommand, ToolCall};
 use tools::{Gate, ToolError};
 
 use super::mcp_server::McpServer;
@@ -52,9 +52,9 @@ impl Far {
 }
 
 /// The server of the examples as a child process.
-fn stdio_server(args: &[&str]) -> Command {
+fn stdio_server(args: &[&str]) -> ServerCommand {
     let program = stdio_program().to_str().unwrap().to_owned();
-    Command { program, args: args.iter().map(|arg| (*arg).to_owned()).collect(), env: Vec::new() }
+    ServerCommand { program, args: args.iter().map(|arg| (*arg).to_owned()).collect(), env: Vec::new() }
 }
 
 /// Cargo puts the examples beside the folder of the test programs.
@@ -68,7 +68,7 @@ fn gate(allowed: &[&str]) -> Gate {
     Gate::new(&allowed.iter().map(|pattern| (*pattern).to_owned()).collect::<Vec<_>>()).unwrap()
 }
 
-fn mcp<const N: usize>(servers: [(&str, Command); N]) -> Mcp {
+fn mcp<const N: usize>(servers: [(&str, ServerCommand); N]) -> Mcp {
     let servers: HashMap<_, _> = servers.map(|(name, command)| (name.to_owned(), command)).into();
     Mcp::new(gate(&[]), servers, ANSWER_BYTES)
 }

@@ -92,7 +92,7 @@ async fn servers_that_are_not_there_or_too_slow_are_failures_too() {
     let world = World::start().await;
     for (url, reason) in [
         ("http://127.0.0.1:1/", "refused"),
-        ("http://no-such-host.invalid/", "is not known"),
+        ("http://no-such-host.invalid/", "cannot be resolved"),
         ("http://169.254.169.254/latest", "link-local"),
         ("http://[::ffff:169.254.169.254]/", "link-local"),
         ("gopher://127.0.0.1/", "neither http nor https"),

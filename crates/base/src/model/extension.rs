@@ -1,4 +1,4 @@
-//! The extension document: meta data around a bundle of prompts.
+//! The extension document: a bundle of prompts with its metadata.
 
 use std::sync::Arc;
 
@@ -8,49 +8,50 @@ use serde_json::Value as Json;
 use super::prompt::without_files;
 use super::{Id, Origin, Prompt, string_member, strings};
 
-/// An extension, read from a document that its schema has accepted.
+/// An extension, read from a document that has passed its schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extension {
-    /// Its identity.
+    /// Its name, with which the ids of its prompts begin.
     pub name: String,
-    /// Its own version, where it has a valid one.
+    /// Its version; `None` if it is absent or not a semantic version.
     pub version: Option<Version>,
-    /// The engine that it wants.
+    /// The prompt engine that it requires (`engines`).
     pub engine: Option<Engine>,
-    /// The languages that it is made for; `*` stands for all.
+    /// The languages that it supports; `*` stands for all.
     pub languages: Vec<String>,
-    /// The other extensions that it builds on.
+    /// The other extensions that it requires.
     pub dependences: Vec<Dependence>,
-    /// The prompts that it brings.
+    /// The prompts that it contributes.
     pub prompts: Vec<Arc<Prompt>>,
-    /// The whole document as it was written.
+    /// The whole document, with the texts of files in the place of file references.
     pub document: Json,
 }
 
-/// The engine that an extension asks for.
+/// The prompt engine that an extension requires.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Engine {
-    /// `ai-prompt-shell`, or some other engine's name.
+    /// The engine's name: `ai-prompt-shell`, or that of another engine.
     pub name: String,
-    /// The versions that will do.
+    /// The accepted versions.
     pub version: Requirement,
 }
 
-/// Which versions will do; the text as it was written, where it cannot be read.
+/// The versions that are accepted; else the original text, if it is not a valid requirement. Such a requirement counts as
+/// unmet, so that the author notices it.
 pub type Requirement = Result<VersionReq, String>;
 
-/// Another extension that an extension builds on.
+/// Another extension that an extension requires.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dependence {
     /// The other extension's name.
     pub name: String,
-    /// The versions that will do.
+    /// The accepted versions.
     pub version: Requirement,
-    /// What an unmet dependence means.
+    /// What happens if it is not met.
     pub fail_strategy: FailStrategy,
 }
 
-/// What to do when a dependence is not met, where the settings say that dependences are enforced.
+/// What happens if a dependence is not met and the settings enforce dependences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailStrategy {
     /// The extension is unavailable.
@@ -60,7 +61,7 @@ pub enum FailStrategy {
 }
 
 impl Extension {
-    /// Reads the document; members whose shape the schema leaves open are taken where they fit.
+    /// Reads the document. Members that the schema does not restrict are used if they have the expected type, else ignored.
     pub fn from_document(document: Json) -> Extension {
         let contributes = document.get("contributes");
         let list = |member: &str| {
@@ -79,7 +80,7 @@ impl Extension {
     }
 }
 
-/// A prompt that the extension `name` brings.
+/// A prompt that the extension `name` contributes; its id is `{name}.{prompt}`.
 fn contribution(name: &str, prompt: &Json) -> Option<Prompt> {
     let id = Id::parse(name).ok()?.child(&string_member(prompt, "name")?).ok()?;
     Some(Prompt::from_document(id, Origin::Extension, prompt.clone()))
@@ -101,10 +102,10 @@ impl Dependence {
     }
 }
 
-/// The `version` member as a requirement; absent means any version.
+/// Reads the member `version`; if it is absent, any version is accepted.
 fn requirement(json: &Json) -> Requirement {
     let Some(text) = string_member(json, "version") else { return Ok(VersionReq::STAR) };
-    // Other package managers put spaces where semver has commas: `>=1.0.0 <2.0.0`.
+    // npm separates comparators by spaces (`>=1.0.0 <2.0.0`), Cargo by commas; both are accepted.
     let with_commas = || text.split_whitespace().collect::<Vec<_>>().join(", ");
     VersionReq::parse(&text).or_else(|_| VersionReq::parse(&with_commas())).map_err(|_| text)
 }

@@ -4,51 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The four kinds of documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DocumentKind {
-    /// A bundle of prompts with its meta data.
-    Extension,
-    /// A prompt template.
-    Prompt,
-    /// A shared variable.
-    Environ,
-    /// The definition of a callable tool.
-    Tool,
-}
-
-impl DocumentKind {
-    /// All kinds, in the order in which they are listed.
-    pub const ALL: [DocumentKind; 4] =
-        [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Environ, DocumentKind::Tool];
-
-    /// The part of a store key that says the kind, with its colon.
-    pub fn key_prefix(self) -> &'static str {
-        match self {
-            DocumentKind::Extension => "extensions:",
-            DocumentKind::Prompt => "templates:",
-            DocumentKind::Environ => "environs:",
-            DocumentKind::Tool => "tools:",
-        }
-    }
-
-    /// The name of one such document in messages and error codes.
-    pub fn noun(self) -> &'static str {
-        match self {
-            DocumentKind::Extension => "extension",
-            DocumentKind::Prompt => "prompt",
-            DocumentKind::Environ => "environ",
-            DocumentKind::Tool => "tool",
-        }
-    }
-}
-
-impl fmt::Display for DocumentKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.noun())
-    }
-}
+use super::DocumentKind;
 
 /// A text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

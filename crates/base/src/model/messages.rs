@@ -1,4 +1,4 @@
-//! A prompt's messages with finished texts in their places, written out without being copied first.
+//! The rendered messages of a prompt: they serialize straight from the document and the rendered texts, without a copy.
 
 use std::cell::RefCell;
 use std::slice::Iter;
@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Body, Prompt};
 
-/// The messages of a prompt, rendered; they serialize to the list of messages.
+/// The rendered messages of a prompt; they serialize as a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Messages {
     prompt: Arc<Prompt>,
@@ -19,15 +19,15 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// The messages of this prompt with these texts, in the order of [`Body::texts`].
+    /// The messages of `prompt` with the rendered `texts`, which have the order of [`Body::texts`].
     pub fn new(prompt: &Arc<Prompt>, texts: Vec<String>) -> Messages {
         Messages { prompt: prompt.clone(), texts }
     }
 
-    /// The messages, each written as JSON.
+    /// The messages, each serialized to JSON.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Those of `serde_json`.
     pub fn to_raw(&self) -> Result<Vec<Box<RawValue>>, serde_json::Error> {
         let texts = RefCell::new(self.texts.iter());
         self.skeleton().iter().map(|message| to_raw_value(&Message(message, &texts))).collect()
@@ -40,20 +40,20 @@ impl Messages {
         }
     }
 
-    /// The length of all texts, in bytes.
+    /// The length of all rendered texts together, in bytes.
     pub fn text_bytes(&self) -> usize {
         self.texts.iter().map(String::len).sum()
     }
 }
 
-/// The texts that have not been written yet.
-type Rest<'t> = RefCell<Iter<'t, String>>;
+/// The rendered texts that have not been serialized yet.
+type RemainingTexts<'t> = RefCell<Iter<'t, String>>;
 
-/// One message: what is below `content` holds places for texts.
-struct Message<'m, 't>(&'m Json, &'m Rest<'t>);
+/// One message of the document, with the texts for the strings below `content`.
+struct Message<'m, 't>(&'m Json, &'m RemainingTexts<'t>);
 
-/// Content, in which every string is the place of the next text.
-struct Content<'m, 't>(&'m Json, &'m Rest<'t>);
+/// A part of `content`; each string in it is a placeholder for the next text.
+struct Content<'m, 't>(&'m Json, &'m RemainingTexts<'t>);
 
 impl Serialize for Messages {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

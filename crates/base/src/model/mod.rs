@@ -1,7 +1,8 @@
-//! The documents of the catalog as plain data: what they are called and what they hold.
+//! The documents of the catalog as plain data: extensions, prompts, environs and tools, their ids, and their problems.
 
 mod extension;
 mod id;
+mod kind;
 mod messages;
 mod parameters;
 mod problem;
@@ -9,26 +10,27 @@ mod prompt;
 mod tool;
 
 pub use extension::{Dependence, Engine, Extension, FailStrategy, Requirement};
-pub use id::{DocumentKind, Id, InvalidId, function_name};
+pub use id::{Id, InvalidId, function_name};
+pub use kind::{DocumentKind, PerKind};
 pub use messages::Messages;
 pub use parameters::{object_schema, with_defaults};
-pub use problem::{Problem, Reason};
+pub use problem::{Problem, ProblemDetail};
 pub use prompt::{Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, filled_in, is_file_reference};
 pub use tool::Tool;
 
-/// The version of the prompt engine that extensions name under `engines`; apart from the crate's own version.
+/// The version of the prompt engine that extensions can require under `engines`; independent of the crate's version.
 pub const ENGINE_VERSION: semver::Version = semver::Version::new(1, 0, 0);
 
-/// The name of the prompt engine that extensions name under `engines`.
+/// The name of the prompt engine that extensions can require under `engines`.
 pub const ENGINE_NAME: &str = "ai-prompt-shell";
 
-/// The strings of a JSON array; anything else in it is passed over.
+/// The strings in a JSON array; other items are ignored.
 fn strings(json: Option<&serde_json::Value>) -> Vec<String> {
     let items = json.and_then(serde_json::Value::as_array);
     items.into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// A string member of a JSON object.
+/// The string member `member` of a JSON object; `None` if it is absent or not a string.
 pub fn string_member(json: &serde_json::Value, member: &str) -> Option<String> {
     json.get(member).and_then(serde_json::Value::as_str).map(str::to_owned)
 }

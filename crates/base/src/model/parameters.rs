@@ -1,4 +1,7 @@
-//! The parameters of a prompt: from the list form to a JSON Schema, and the defaults that it names.
+//! The parameters of a prompt: conversion of the list form to a JSON Schema, and filling in defaults.
+//!
+//! Programs that write documents put `null` where a member is absent. So a default of `null` counts as none, and an empty
+//! text counts as none for a parameter that is not a text.
 
 use std::collections::HashMap;
 
@@ -6,7 +9,8 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use template::value::{Map, SmolStr, Value};
 
-/// The JSON Schema of an object, from a schema or from a list of `{name, type, default, description, required}`.
+/// The JSON Schema of the variables, from `parameters`: a schema, or a list of
+/// `{name, type, default, description, required}`.
 ///
 /// An empty list declares nothing, and gives `None`.
 pub fn object_schema(parameters: &Json) -> Option<Json> {
@@ -36,12 +40,11 @@ fn schema_of_list(list: &[Json]) -> Json {
     schema.into()
 }
 
-/// One parameter as a schema: what it says, but for its name and whether it is required.
+/// The schema of one parameter of the list: its members without `name` and `required`.
 fn property(parameter: &Json) -> Json {
     let mut schema = parameter.as_object().cloned().unwrap_or_default();
     schema.shift_remove("name");
     schema.shift_remove("required");
-    // Programs write `null` or an empty text where they have no default.
     let has_default = match (schema.get("default"), schema.get("type").and_then(Json::as_str).map(json_type))
     {
         (Some(Json::Null), _) => false,
@@ -63,8 +66,8 @@ fn property(parameter: &Json) -> Json {
     schema.into()
 }
 
-/// JSON Schema's name of a type that authors may spell as in their own language; `None` for an unknown one, which then
-/// accepts any value.
+/// JSON Schema's name of a type, which authors may spell as in their programming language; `None` for an unknown type,
+/// which then accepts any value.
 fn json_type(name: &str) -> Option<&'static str> {
     match name.to_ascii_lowercase().as_str() {
         "string" | "str" | "text" => Some("string"),
@@ -78,7 +81,7 @@ fn json_type(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The value with the defaults of `schema` filled in, at every depth where the object around them exists.
+/// Fills the defaults of `schema` into `value`, at every depth at which the enclosing object is present.
 pub fn with_defaults(schema: &Json, value: Value) -> Value {
     let (Some(properties), Value::Map(map)) = (schema.get("properties").and_then(Json::as_object), &value)
     else {

@@ -1,15 +1,15 @@
-//! What is wrong with a document, told so that somebody can mend it.
+//! The problems of documents, as the status page lists them for authors.
 
 use serde::Serialize;
 
 use super::DocumentKind;
 
-/// Why a document, or a part of it, cannot be used.
+/// What is wrong with a document, and where.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Reason {
-    /// A sentence.
+pub struct ProblemDetail {
+    /// What is wrong, and what to do about it.
     pub message: String,
-    /// The file that the line and column count in, where it is not the document itself.
+    /// The file that line and column refer to, if it is not the document itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line, from 1.
@@ -20,17 +20,17 @@ pub struct Reason {
     pub column: Option<usize>,
 }
 
-impl Reason {
-    /// A reason without a place.
-    pub fn new(message: impl Into<String>) -> Reason {
-        Reason { message: message.into(), file: None, line: None, column: None }
+impl ProblemDetail {
+    /// A problem without a place.
+    pub fn new(message: impl Into<String>) -> ProblemDetail {
+        ProblemDetail { message: message.into(), file: None, line: None, column: None }
     }
 
-    /// Why a text is not JSON, with the parser's place.
-    pub fn from_json_error(error: &serde_json::Error) -> Reason {
+    /// The error of a text that is not valid JSON, with line and column.
+    pub fn from_json_error(error: &serde_json::Error) -> ProblemDetail {
         let text = error.to_string();
         let message = text.split(" at line ").next().unwrap_or(&text);
-        Reason {
+        ProblemDetail {
             message: format!("not valid JSON: {message}"),
             file: None,
             line: Some(error.line()),
@@ -39,16 +39,16 @@ impl Reason {
     }
 }
 
-/// A reason together with the document that it concerns.
+/// A problem of a document in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The kind of the document.
     pub kind: DocumentKind,
-    /// The key in the store, or the path of the file.
+    /// The document's key in the store, or the path of its file.
     pub key: String,
-    /// What is wrong.
+    /// What is wrong, and where.
     #[serde(flatten)]
-    pub reason: Reason,
-    /// When this was first seen: seconds since the Unix epoch.
+    pub detail: ProblemDetail,
+    /// When the problem was first seen, in seconds since the Unix epoch.
     pub since: u64,
 }

@@ -1,4 +1,4 @@
-//! The prompt document: the template texts of a prompt and what goes with them.
+//! The prompt document: the template texts of a prompt, with its parameters and limits.
 
 use std::sync::Arc;
 
@@ -8,45 +8,47 @@ pub use template::Syntax;
 
 use super::{Id, object_schema, string_member, strings};
 
-/// Where a prompt comes from.
+/// Whether a prompt is a document of its own or a part of an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// A document of its own.
+    /// The prompt is a document of its own.
     Direct,
-    /// An extension contributes it.
+    /// An extension contributes the prompt.
     Extension,
 }
 
-/// A prompt, read from a document that its schema has accepted.
+/// A prompt, read from a document that has passed its schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// Its id, `{extension}.{prompt}`.
+    /// `{extension}.{prompt}`.
     pub id: Id,
-    /// Where it comes from.
+    /// Whether it is a document of its own.
     pub origin: Origin,
-    /// `go` or `jinja`, where the document says so.
+    /// The dialect of its templates, if the document names one; else it is guessed from each text.
     pub syntax: Option<Syntax>,
-    /// What is rendered.
+    /// What is rendered: one text or messages.
     pub body: Body,
-    /// The scenes that it is made for.
+    /// The uses that it is made for, such as `chat`.
     pub supports: Vec<String>,
-    /// The JSON Schema of its variables, also where the document has the list form.
+    /// The JSON Schema of its variables; the list form is converted.
     pub parameters: Option<Json>,
-    /// What it suggests for a chat: the members of `params`, and `model`.
+    /// Defaults for a chat request: the members of `params`, and `model`.
     pub params: serde_json::Map<String, Json>,
-    /// The limits that it sets itself.
+    /// The limits in the document.
     pub limits: PromptLimits,
-    /// The whole document as it was written.
+    /// The whole document, with the texts of files in the place of file references.
     pub document: Json,
 }
 
-/// Limits that a prompt sets itself, below those of the service.
+/// Limits that a prompt sets for its own renders; they can only be stricter than those of the service.
+///
+/// They apply when this prompt is rendered, not when it is used as a partial of another one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PromptLimits {
-    /// The time for one render, in milliseconds.
+    /// The time limit of one render, in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// The only tools that it may call.
+    /// The ids of the tools that it may call; `None` allows all.
     pub tools: Option<Vec<String>>,
 }
 
@@ -55,31 +57,31 @@ pub struct PromptLimits {
 pub enum Body {
     /// One text.
     Text(TemplateText),
-    /// Messages as they stand in the document; in `content`, every string is a template.
+    /// Messages; every string in their `content` is a template.
     Messages {
-        /// The messages.
+        /// The messages of the document, with empty strings in the place of the templates.
         skeleton: Vec<Json>,
-        /// The template texts, in the order in which a walk through the messages meets them.
+        /// The templates, in document order.
         texts: Vec<TemplateText>,
     },
 }
 
-/// One template text and the file it was read from, if any.
+/// A template text, with the place it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateText {
-    /// The text.
+    /// The source of the template.
     pub text: Arc<str>,
-    /// The file, for messages to authors.
+    /// The file of a package that it was read from, for messages to authors.
     pub file: Option<String>,
-    /// Where it stands in the document (`messages[1].content`); empty for a prompt's only text.
+    /// Its place in the document (`messages[1].content`); empty if it is the prompt's only text.
     pub place: String,
 }
 
-/// The member in which a package's loader puts the text of the file that `{"file": …}` names; no document that people
-/// write has it.
+/// The member for the text of the file that `{"file": …}` refers to, which the loader of packages adds. Its name begins with
+/// a NUL, so that no author's document has it.
 const FILE_TEXT: &str = "\u{0}text";
 
-/// A file reference with the file's text filled in.
+/// A file reference with the text of the file added.
 pub fn filled_in(file: &str, text: &str) -> Json {
     let mut members = serde_json::Map::new();
     members.insert("file".to_owned(), file.into());
@@ -87,7 +89,7 @@ pub fn filled_in(file: &str, text: &str) -> Json {
     Json::Object(members)
 }
 
-/// Whether this is a file reference without the file's text, as only packages may have it.
+/// Whether this is a file reference without the file's text. Only packages may contain these.
 pub fn is_file_reference(json: &Json) -> bool {
     json.as_object()
         .is_some_and(|members| members.len() == 1 && members.get("file").is_some_and(Json::is_string))
@@ -107,7 +109,7 @@ fn from_template_string(json: &Json) -> Option<TemplateText> {
     }
 }
 
-/// The document as if its texts had been written in it: file references that were filled in become their text.
+/// The document with each file reference replaced by the text of the file.
 pub(super) fn without_files(document: Json) -> Json {
     match document {
         Json::Object(members) => match from_template_string(&Json::Object(members.clone())) {
@@ -120,7 +122,7 @@ pub(super) fn without_files(document: Json) -> Json {
 }
 
 impl Prompt {
-    /// Reads the document of the prompt `id`.
+    /// Reads the document of the prompt `id`, which has passed its schema.
     pub fn from_document(id: Id, origin: Origin, document: Json) -> Prompt {
         let text = document.get("userPrompt").or_else(|| document.get("prompt"));
         let body = match (text.and_then(from_template_string), document.get("messages")) {
@@ -140,7 +142,7 @@ impl Prompt {
             body,
             supports: strings(document.get("supports")),
             parameters: document.get("parameters").and_then(object_schema),
-            params: suggested(&document),
+            params: chat_defaults(&document),
             limits: PromptLimits {
                 timeout_ms: limits.and_then(|l| l.get("timeoutMs")).and_then(Json::as_u64),
                 tools: tools.map(|_| strings(tools)),
@@ -149,19 +151,19 @@ impl Prompt {
         }
     }
 
-    /// The texts that must be rendered, in order.
+    /// The templates of the prompt, in document order.
     pub fn texts(&self) -> &[TemplateText] {
         self.body.texts()
     }
 
-    /// The length of all texts, in bytes.
+    /// The length of all templates together, in bytes.
     pub fn source_bytes(&self) -> usize {
         self.texts().iter().map(|text| text.text.len()).sum()
     }
 }
 
 /// The members of `params`, and `model`.
-fn suggested(document: &Json) -> serde_json::Map<String, Json> {
+fn chat_defaults(document: &Json) -> serde_json::Map<String, Json> {
     let mut params = document.get("params").and_then(Json::as_object).cloned().unwrap_or_default();
     if let Some(model) = string_member(document, "model") {
         params.insert("model".to_owned(), model.into());
@@ -170,7 +172,7 @@ fn suggested(document: &Json) -> serde_json::Map<String, Json> {
 }
 
 impl Body {
-    /// A body of these messages.
+    /// A body of these messages, whose templates are moved into `texts`.
     pub fn from_messages(messages: Option<&Vec<Json>>) -> Body {
         let mut skeleton = messages.cloned().unwrap_or_default();
         let mut texts = Vec::new();
@@ -182,7 +184,7 @@ impl Body {
         Body::Messages { skeleton, texts }
     }
 
-    /// Whether a message has an object for its content, or is one itself.
+    /// Whether a message is a content object, or has one as its `content`.
     pub fn has_content_objects(&self) -> bool {
         let is_object = |message: &Json| {
             message.get("role").is_none() || message.get("content").is_some_and(Json::is_object)
@@ -193,7 +195,7 @@ impl Body {
         }
     }
 
-    /// The texts that must be rendered, in order.
+    /// The templates, in document order.
     pub fn texts(&self) -> &[TemplateText] {
         match self {
             Body::Text(text) => std::slice::from_ref(text),
@@ -202,7 +204,7 @@ impl Body {
     }
 }
 
-/// Moves every string below `content` into `texts` and leaves an empty one in its place.
+/// Moves every string below `content` into `texts`, and leaves an empty string in its place.
 fn take_texts(content: &mut Json, place: String, texts: &mut Vec<TemplateText>) {
     if let Some(text) = from_template_string(content) {
         texts.push(TemplateText { place, ..text });

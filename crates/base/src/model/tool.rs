@@ -1,28 +1,28 @@
-//! The tool document: something that templates can call.
+//! The tool document: a function of another service that templates can call.
 
 use serde_json::Value as Json;
 
 use super::{Id, function_name, string_member, strings};
 
-/// A tool's definition, read from a document that its schema has accepted.
+/// The definition of a tool, read from a document that has passed its schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// Its id, `{module}.{name}`.
+    /// `{module}.{name}`.
     pub id: Id,
-    /// The module that it belongs to.
+    /// The module that the settings or the environs give a base URL and headers.
     pub module: String,
-    /// The name under which templates call it.
+    /// The name of the function in templates; see [`function_name`].
     pub function: String,
-    /// The scenes that it is made for.
+    /// The uses that it is made for.
     pub supports: Vec<String>,
-    /// The value that stands for a failed call.
+    /// The value that replaces the result of a failed call.
     pub default: Option<Json>,
-    /// The whole document as it was written.
+    /// The whole document.
     pub document: Json,
 }
 
 impl Tool {
-    /// Reads the document of the tool `id`.
+    /// Reads the document of the tool `id`, which has passed its schema.
     pub fn from_document(id: Id, document: Json) -> Tool {
         Tool {
             function: function_name(&id),

@@ -1,8 +1,9 @@
-//! What all calls of other services have in common, whichever protocol they speak.
+//! What all calls to other services share, whichever protocol they use.
 //!
-//! - [`PerRuntime`]: clients, one for each async runtime
-//! - [`client`]: HTTP clients as all of them are; [`in_words`]: what their errors mean; [`body`]: answers of bounded length
-//! - [`Secrets`]: what is struck out of the far end's own words; [`heard`], [`told`]: how much of them is read and passed on
+//! - [`PerRuntime`]: one client for each async runtime
+//! - [`client`]: the common configuration of HTTP clients; [`in_words`]: their errors as text; [`body`]: bodies of bounded length
+//! - [`error_body`], [`excerpt`], [`redacted`]: how much of a server's error text is read and passed on; [`Secrets`]: what is
+//!   removed from it
 
 mod per_runtime;
 mod secrets;
@@ -20,32 +21,33 @@ use crate::error::innermost;
 pub use per_runtime::PerRuntime;
 pub use secrets::Secrets;
 
-/// What the service calls itself.
+/// The `User-Agent` of all requests.
 pub const USER_AGENT: &str = concat!("ai-prompt-shell/", env!("CARGO_PKG_VERSION"));
 
-/// What is read of the far end's own words about a failure: more than is told of them, so that no secret in them is cut in
-/// two.
-pub const HEARD_BYTES: usize = 16 << 10;
-/// What is told of them.
-const TOLD_BYTES: usize = 1024;
+/// How much of a server's error text is read, in bytes: more than is passed on, so that a secret is never cut in two and
+/// missed by the redaction.
+pub const ERROR_BODY_BYTES: usize = 16 << 10;
+/// How much of it is passed on, in bytes.
+const REDACTED_BYTES: usize = 1024;
 
-/// How long a failure's body is listened to.
-const HEARD_TIME: Duration = Duration::from_secs(2);
+/// How long reading the body of an error may take.
+const ERROR_BODY_TIME: Duration = Duration::from_secs(2);
 
-/// Connections that are kept open to one host while they are not used.
+/// How many idle connections to one host are kept open.
 const IDLE_CONNECTIONS: usize = 4_096;
-/// How long they are kept: shorter than the servers' own usual limits, so that few break as they are used.
+/// How long they are kept: shorter than the usual limits of servers, so that few are closed just as they are used.
 const IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// An HTTP client in the making, as the library has it.
+/// A builder of an HTTP client with the library's own defaults; sets up TLS for the process.
 pub fn plain_client() -> ClientBuilder {
     static TLS: Once = Once::new();
-    // `ring` is small; the library's own choice would take a quarter of the time of a build. Another one that is set is as good.
+    // The library's default provider would take a quarter of the build time; `ring` is small. If a provider was installed
+    // before, that one stays.
     TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
     Client::builder()
 }
 
-/// An HTTP client in the making: it follows no redirects, and uses no proxy that it was not told to.
+/// A builder of an HTTP client that follows no redirects and ignores the proxies of the environment.
 pub fn client() -> ClientBuilder {
     plain_client()
         .user_agent(USER_AGENT)
@@ -56,7 +58,7 @@ pub fn client() -> ClientBuilder {
         .pool_idle_timeout(IDLE_TIME)
 }
 
-/// What an error of a client means, in words for others.
+/// A client's error as text for others: it names neither the address nor what was sent.
 pub fn in_words(error: &reqwest::Error) -> String {
     let cause = innermost(error);
     match cause.is::<reqwest::Error>() {
@@ -65,13 +67,13 @@ pub fn in_words(error: &reqwest::Error) -> String {
     }
 }
 
-/// Why the body of an answer cannot be read to its end.
+/// The error of a body that cannot be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// It is longer than it may be.
+    /// The body is longer than allowed.
     #[error("it is longer than {limit} bytes")]
     TooLong {
-        /// The longest that it may be, in bytes.
+        /// The most bytes that are allowed.
         limit: usize,
     },
     /// The connection broke.
@@ -79,10 +81,10 @@ pub enum BodyError {
     Broken(#[from] reqwest::Error),
 }
 
-/// The body of an answer as it comes, of at most `limit` bytes.
+/// The chunks of a response's body, of at most `limit` bytes in all.
 pub fn body(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, BodyError>> + Unpin {
     let mut left = limit;
-    // What is declared as too long is not waited for.
+    // A body whose declared length is over the limit is not read at all.
     let declared = response.content_length().filter(|&bytes| bytes > limit as u64);
     let too_long = declared.map(|_| Err(BodyError::TooLong { limit }));
     let chunks = response.bytes_stream().map(move |chunk| {
@@ -93,10 +95,10 @@ pub fn body(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes
     stream::iter(too_long).chain(chunks)
 }
 
-/// All of the body of an answer, of at most `limit` bytes.
+/// The whole body of a response, of at most `limit` bytes.
 ///
 /// # Errors
-/// [`BodyError`].
+/// [`BodyError`] if it is longer, or the connection breaks.
 pub async fn whole_body(response: Response, limit: usize) -> Result<Vec<u8>, BodyError> {
     let mut chunks = body(response, limit);
     let mut whole = Vec::new();
@@ -106,11 +108,11 @@ pub async fn whole_body(response: Response, limit: usize) -> Result<Vec<u8>, Bod
     Ok(whole)
 }
 
-/// The beginning of a failure's body, about so many bytes.
-pub async fn heard(mut response: Response, bytes_max: usize) -> Vec<u8> {
-    let until = Instant::now() + HEARD_TIME;
+/// The beginning of the body of an error response: about `bytes_max` bytes, or what comes within two seconds.
+pub async fn error_body(mut response: Response, bytes_max: usize) -> Vec<u8> {
+    let until = Instant::now() + ERROR_BODY_TIME;
     let mut bytes = Vec::new();
-    // What cannot be read of an error's text is not worth an error of its own.
+    // An error text that cannot be read is not reported: the error itself matters more.
     while bytes.len() < bytes_max
         && let Ok(Ok(Some(chunk))) = timeout_at(until, response.chunk()).await
     {
@@ -119,14 +121,14 @@ pub async fn heard(mut response: Response, bytes_max: usize) -> Vec<u8> {
     bytes
 }
 
-/// The beginning of what the far end says, as much as is listened to.
-pub fn quoted(text: &str) -> String {
-    beginning(text, HEARD_BYTES)
+/// The first [`ERROR_BODY_BYTES`] of a server's text, trimmed. Secrets are still in it.
+pub fn excerpt(text: &str) -> String {
+    beginning(text, ERROR_BODY_BYTES)
 }
 
-/// The beginning of what the far end says, as much as is passed on, without secrets.
-pub fn told(text: String, secrets: &Secrets) -> String {
-    beginning(&secrets.strike(text), TOLD_BYTES)
+/// The first 1 KiB of a server's text, trimmed, with secrets replaced by `…`.
+pub fn redacted(text: String, secrets: &Secrets) -> String {
+    beginning(&secrets.redact(text), REDACTED_BYTES)
 }
 
 fn beginning(text: &str, bytes: usize) -> String {

@@ -1,4 +1,4 @@
-//! Things that an async runtime drives, one for each.
+//! Values that belong to an async runtime, one for each runtime.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -7,29 +7,31 @@ use std::sync::{Mutex, PoisonError};
 use lru::LruCache;
 use tokio::runtime::{Handle, Id};
 
-/// Runtimes that are remembered.
+/// For how many runtimes a value is kept; the least recently used one goes first.
 const RUNTIMES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
-/// A client for each async runtime: a connection is driven by the runtime that made it, and stands still with it.
+/// A value, such as a client with its connections, for each async runtime.
+///
+/// A connection is driven by the runtime that opened it, and stalls when that runtime stops; so runtimes share none.
 pub struct PerRuntime<T> {
-    known: Mutex<LruCache<Id, T>>,
+    values: Mutex<LruCache<Id, T>>,
 }
 
 impl<T: Clone> PerRuntime<T> {
-    /// That of the current runtime; the first one to ask makes it.
+    /// The value of the current runtime, made by `make` on the first call.
     ///
     /// # Errors
     /// Those of `make`.
     pub fn get_or_make<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let id = Handle::current().id();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.try_get_or_insert(id, make).cloned()
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        values.try_get_or_insert(id, make).cloned()
     }
 }
 
 impl<T> Default for PerRuntime<T> {
     fn default() -> PerRuntime<T> {
-        PerRuntime { known: Mutex::new(LruCache::new(RUNTIMES)) }
+        PerRuntime { values: Mutex::new(LruCache::new(RUNTIMES)) }
     }
 }
 

@@ -1,17 +1,17 @@
-//! The secrets of the settings, struck out of whatever is told of a server's own words.
+//! Redaction: removes the secrets of the settings from what other servers say.
 
-/// Words that are shorter than this are no secrets, but schemes such as `Bearer`.
+/// Words of fewer bytes than this are not secrets, but authentication schemes such as `Bearer`.
 const SECRET_BYTES: usize = 8;
 
-/// Texts that no answer, log or error may show.
+/// The secrets that no answer, log or error may contain.
 #[derive(Debug, Default)]
 pub struct Secrets {
-    /// The longest first, so that none is left of a secret that contains another.
+    /// The longest first, so that a secret that contains another is removed as a whole.
     words: Vec<String>,
 }
 
 impl Secrets {
-    /// The words of these texts, plainly and as JSON writes them.
+    /// The words of these texts (header values, environment variables), both as they are and as JSON escapes them.
     pub fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Secrets {
         let words = texts.flat_map(str::split_whitespace).filter(|word| word.len() >= SECRET_BYTES);
         let mut words: Vec<String> =
@@ -21,8 +21,8 @@ impl Secrets {
         Secrets { words }
     }
 
-    /// The text without them.
-    pub fn strike(&self, text: String) -> String {
+    /// Replaces every secret in `text` by `…`.
+    pub fn redact(&self, text: String) -> String {
         self.words.iter().fold(text, |text, word| match text.contains(word) {
             true => text.replace(word, "…"),
             false => text,
@@ -34,7 +34,7 @@ fn escaped(word: &str) -> String {
     serde_json::Value::from(word).to_string().trim_matches('"').to_owned()
 }
 
-/// As those write it who escape the slash, too.
+/// The word as JSON writers spell it that escape the slash too.
 fn slashed(word: &str) -> String {
     escaped(word).replace('/', "\\/")
 }
@@ -44,10 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_struck_out_in_every_form_and_schemes_are_not() {
+    fn secrets_are_redacted_in_every_form_and_schemes_are_not() {
         let secrets = Secrets::new(["Bearer ab/cd\"efgh", "longer-ab/cd\"efgh-one"].into_iter());
-        let told = r#"Bearer ab/cd"efgh, {"a": "ab\/cd\"efgh", "b": "ab/cd\"efgh"}, longer-ab/cd"efgh-one!"#;
-        let struck = r#"Bearer …, {"a": "…", "b": "…"}, …!"#;
-        assert_eq!(secrets.strike(told.to_owned()), struck);
+        let text = r#"Bearer ab/cd"efgh, {"a": "ab\/cd\"efgh", "b": "ab/cd\"efgh"}, longer-ab/cd"efgh-one!"#;
+        let redacted = r#"Bearer …, {"a": "…", "b": "…"}, …!"#;
+        assert_eq!(secrets.redact(text.to_owned()), redacted);
     }
 }

@@ -1,7 +1,7 @@
-//! What a schema can cost, counted before it runs: a validator can be neither stopped nor trusted to end early.
+//! Bounds the cost of a check before it runs, since a running validator cannot be stopped and may take exponential time.
 //!
-//! A step is about what a validator does for one keyword and one value: some ten nanoseconds. The counts are upper bounds: all
-//! branches are taken, nothing ends early.
+//! A step is about what the validator does for one keyword and one value: some ten nanoseconds. The counts are upper
+//! bounds: they take all branches, and never end early.
 
 use std::collections::HashMap;
 
@@ -9,37 +9,37 @@ use super::InvalidSchema;
 use super::graph::{BYTES_A_STEP, Graph, Link, Node, Reach, Role, size};
 use template::value::Value;
 
-/// The most steps that a schema may take for one value, not counting what is inside of the value.
+/// The most steps that a schema may take for one value, without the values inside it.
 const IN_PLACE_MAX: u64 = 100_000;
 
-/// The most parts of a schema that may stand one in another, by nesting or by references.
+/// How deep subschemas may apply one another, by nesting or by references.
 const HEIGHT_MAX: usize = 2_000;
 
-/// The validator runs again for every outcome of a match that was given up, at most this many times.
+/// How often the validator may run for one check: when a match hits the backtracking limit, it runs again for both outcomes.
 const RUNS_MAX: u64 = 64;
 
-/// How much a check of one value may take, and counting beforehand.
+/// How much work the check of one value may take, and counting it beforehand.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
     /// Steps of the validator.
     pub(super) steps: u64,
-    /// Pairs of a part of the schema and a part of the value that are counted.
+    /// The most pairs of a subschema and a part of the value to count.
     pairs: usize,
-    /// How deep the validator may nest.
+    /// How deep the validator may recurse; its stack must be large enough for this.
     depth: usize,
 }
 
 impl Effort {
-    /// On a thread that serves: about a millisecond.
+    /// About a millisecond, for serving threads.
     pub const SERVING: Effort = Effort { steps: 20_000, pairs: 4_000, depth: 150 };
-    /// Where only other documents, or other calls of the same render, wait: about ten milliseconds.
-    pub const SOON: Effort = Effort { steps: 200_000, pairs: 40_000, depth: 150 };
-    /// On a thread of its own, with a stack of the usual size: about a tenth of a second.
-    pub const ASIDE: Effort = Effort { depth: 150, ..Effort::POOL };
-    /// On a thread of the pool, with its deep stack: about a tenth of a second.
+    /// About ten milliseconds, where only other documents, or other calls of the same render, have to wait.
+    pub const MEDIUM: Effort = Effort { steps: 200_000, pairs: 40_000, depth: 150 };
+    /// About a tenth of a second, for a blocking thread with a stack of the usual size.
+    pub const BLOCKING: Effort = Effort { depth: 150, ..Effort::POOL };
+    /// About a tenth of a second, for a pool thread with its deep stack.
     pub const POOL: Effort = Effort { steps: 2_000_000, pairs: 500_000, depth: 5_000 };
 
-    /// The same for each of several checks that come one after the other.
+    /// The share of each of `checks` checks that together may take this effort.
     pub fn shared_by(self, checks: u64) -> Effort {
         let checks = checks.max(1);
         let pairs = self.pairs / usize::try_from(checks).unwrap_or(usize::MAX);
@@ -47,62 +47,62 @@ impl Effort {
     }
 }
 
-/// What it takes to hold a value against a part of a schema.
+/// The steps to check a value against a subschema.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Steps {
-    /// To tell whether it fits.
+    /// Steps to find out whether the value fits.
     pub fits: u64,
-    /// To list what is wrong.
+    /// Steps to list the violations.
     pub lists: u64,
-    /// To tell what of the value was looked at.
-    looks: u64,
-    /// Matches that may be given up.
+    /// Steps to find out which members and items were evaluated (for `unevaluatedProperties` and `unevaluatedItems`).
+    evaluated: u64,
+    /// How many matches may hit the backtracking limit.
     unfinished: u64,
-    /// How deep the validator nests.
+    /// How deep the validator recurses.
     depth: usize,
 }
 
-/// The counts of a schema.
+/// The costs of a schema.
 #[derive(Debug)]
 pub(super) struct Costs {
     graph: Graph,
-    /// For each part, what it takes for one value, without what is inside of it.
+    /// For each subschema, the steps for one value without the values inside it.
     in_place: Vec<Steps>,
-    /// What the whole schema takes for each value in a value; nothing where the schema applies itself to what is inside.
+    /// The steps of the whole schema for each value inside a value; `None` if the schema is recursive.
     each: Option<Steps>,
 }
 
 impl Costs {
-    /// Counts what `graph` can cost.
+    /// Counts the costs of the schema with this graph.
     ///
     /// # Errors
-    /// When it would never end, or takes too much even for one value.
+    /// If a check would never end, or could take too many steps even for one value.
     pub fn of(graph: Graph) -> Result<Costs, InvalidSchema> {
         let in_place = in_place(&graph)?;
         let each = whole(&graph).map_err(|_| ()).ok();
         let costs = Costs { graph, in_place, each };
         if costs.height() > HEIGHT_MAX {
             return Err(InvalidSchema::new(format!(
-                "more than {HEIGHT_MAX} of its parts stand one in another; use fewer references from one part to the next"
+                "its subschemas apply one another more than {HEIGHT_MAX} levels deep; use less nesting and fewer references"
             )));
         }
         Ok(costs)
     }
 
-    /// How many parts of the schema can stand one in another.
+    /// How deep the subschemas can apply one another; for a recursive schema, their number.
     pub fn height(&self) -> usize {
         self.each.map_or(self.graph.nodes.len(), |steps| steps.depth)
     }
 
-    /// What it takes to check `value`; nothing if that is more than the effort allows.
+    /// The steps to check `value`; `None` if they are more than `effort` allows.
     pub fn weigh(&self, value: &Value, effort: Effort) -> Option<Steps> {
         self.roughly(value, effort)
-            .or_else(|| Count::new(self, effort).root(value))
+            .or_else(|| Counter::new(self, effort).root(value))
             .map(Steps::with_runs)
             .filter(|steps| steps.fits <= effort.steps)
     }
 
-    /// An upper bound that takes little to find, if it is low enough.
+    /// A rough upper bound that is quick to compute; `None` if it is too high.
     fn roughly(&self, value: &Value, effort: Effort) -> Option<Steps> {
         let each = self.each.filter(|each| each.depth <= effort.depth)?;
         let most = effort.steps / each.fits.max(1);
@@ -110,32 +110,34 @@ impl Costs {
         let steps = Steps {
             fits: each.fits.saturating_mul(values),
             lists: each.lists.saturating_mul(values),
-            looks: 0,
+            evaluated: 0,
             unfinished: each.unfinished.saturating_mul(values),
             depth: each.depth,
         };
-        // Without patterns that may be given up: those count more, and are worth an exact count.
+        // Patterns that backtrack multiply the cost, and are worth an exact count.
         Some(steps).filter(|steps| steps.unfinished == 0)
     }
 }
 
 impl Steps {
-    /// The cost of a part itself, where the units and counts are those of a value or of all.
-    fn own(fixed: u64, looks: u64, unfinished: u64) -> Steps {
-        Steps { fits: fixed, lists: fixed.saturating_mul(2), looks, unfinished, depth: 0 }
+    /// The steps of a subschema itself, without those that it applies.
+    fn own(fixed: u64, evaluated: u64, unfinished: u64) -> Steps {
+        Steps { fits: fixed, lists: fixed.saturating_mul(2), evaluated, unfinished, depth: 0 }
     }
 
-    /// Adds what a part takes that this one applies.
+    /// Adds the steps of a subschema that `node` applies through `link`.
     fn add(&mut self, node: &Node, link: &Link, other: Steps) {
         self.fits = self.fits.saturating_add(other.fits);
         self.lists = self.lists.saturating_add(match link.role {
-            Role::Must => other.lists,
-            Role::Asked => other.fits,
-            Role::OneOf => other.lists.saturating_add(other.fits.saturating_mul(2)),
+            Role::Required => other.lists,
+            Role::Tested => other.fits,
+            Role::Alternative => other.lists.saturating_add(other.fits.saturating_mul(2)),
         });
-        self.looks = self.looks.saturating_add(match link.reach {
-            Reach::Here => other.fits.saturating_add(other.looks),
-            Reach::OtherMembers | Reach::ItemsFrom(_) if node.looks_again || link.role == Role::Asked => {
+        self.evaluated = self.evaluated.saturating_add(match link.reach {
+            Reach::Here => other.fits.saturating_add(other.evaluated),
+            Reach::OtherMembers | Reach::ItemsFrom(_)
+                if node.tracks_evaluated || link.role == Role::Tested =>
+            {
                 other.fits
             }
             _ => 0,
@@ -145,14 +147,14 @@ impl Steps {
     }
 
     fn finish(mut self, node: &Node) -> Steps {
-        if node.looks_again {
-            self.fits = self.fits.saturating_add(self.looks);
-            self.lists = self.lists.saturating_add(self.looks);
+        if node.tracks_evaluated {
+            self.fits = self.fits.saturating_add(self.evaluated);
+            self.lists = self.lists.saturating_add(self.evaluated);
         }
         self
     }
 
-    /// Counts that the validator runs again for the outcomes of matches that it gives up.
+    /// Multiplies by the runs that the validator may need when matches hit the backtracking limit.
     fn with_runs(mut self) -> Steps {
         let runs = 1u64.checked_shl(u32::try_from(self.unfinished).unwrap_or(u32::MAX)).unwrap_or(RUNS_MAX);
         self.fits = self.fits.saturating_mul(runs.clamp(1, RUNS_MAX));
@@ -164,18 +166,18 @@ impl Steps {
         Steps {
             fits: self.fits.saturating_mul(times),
             lists: self.lists.saturating_mul(times),
-            looks: self.looks.saturating_mul(times),
+            evaluated: self.evaluated.saturating_mul(times),
             ..self
         }
     }
 }
 
-/// What each part takes for one value, without what is inside of it.
+/// The steps of each subschema for one value, without the values inside it.
 fn in_place(graph: &Graph) -> Result<Vec<Steps>, InvalidSchema> {
     let here = |link: &Link| link.reach == Reach::Here;
     let order = order(graph, here).map_err(|node| {
         InvalidSchema::new(format!(
-            "{} applies itself to the same value again, without end; take the reference out of the circle",
+            "{} applies itself to the same value, so that a check would never end; remove one reference of the cycle",
             place(node)
         ))
     })?;
@@ -185,24 +187,24 @@ fn in_place(graph: &Graph) -> Result<Vec<Steps>, InvalidSchema> {
         None => Ok(sums(graph, &order, here, true)),
         Some((node, steps)) => Err(InvalidSchema::new(format!(
             "{} can take {} steps for a single value, and {IN_PLACE_MAX} are the most: its alternatives and references \
-             multiply; refer to each part fewer times",
+             multiply; refer to each subschema fewer times",
             place(node),
             if steps.fits == u64::MAX { "billions of".to_owned() } else { steps.fits.to_string() },
         ))),
     }
 }
 
-/// What the whole takes for each value in a value; else a part that applies itself.
+/// The steps of the whole schema for each value inside a value; else a subschema that applies itself.
 fn whole(graph: &Graph) -> Result<Steps, &Node> {
     let order = order(graph, |_| true)?;
     Ok(sums(graph, &order, |_| true, true).first().copied().unwrap_or_default())
 }
 
 fn place(node: &Node) -> String {
-    if node.at.is_empty() { "the schema".to_owned() } else { format!("its part at {}", node.at) }
+    if node.at.is_empty() { "the schema".to_owned() } else { format!("its subschema at {}", node.at) }
 }
 
-/// The sums of what the parts take for one value, with what the size of it adds or without.
+/// The steps of each subschema with all that it applies; with `sized`, also the costs for each byte and each value inside.
 fn sums(graph: &Graph, order: &[usize], follow: impl Fn(&Link) -> bool, sized: bool) -> Vec<Steps> {
     let mut all = vec![Steps::default(); graph.nodes.len()];
     for &number in order {
@@ -221,7 +223,7 @@ fn sums(graph: &Graph, order: &[usize], follow: impl Fn(&Link) -> bool, sized: b
     all
 }
 
-/// The parts in an order in which each comes after those that it applies; else one that applies itself.
+/// The subschemas in topological order, each after those that it applies; else one that applies itself.
 fn order(graph: &Graph, follow: impl Fn(&Link) -> bool) -> Result<Vec<usize>, &Node> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -237,7 +239,7 @@ fn order(graph: &Graph, follow: impl Fn(&Link) -> bool) -> Result<Vec<usize>, &N
             let (Some(mark), Some(node)) = (marks.get_mut(number), graph.nodes.get(number)) else { continue };
             match (*mark, next) {
                 (Mark::Done, _) => continue,
-                // Only its own path comes back to a part with a later link.
+                // An open node that is reached at its first link is reached from itself: a cycle.
                 (Mark::Open, 0) => return Err(node),
                 _ => *mark = Mark::Open,
             }
@@ -254,7 +256,7 @@ fn order(graph: &Graph, follow: impl Fn(&Link) -> bool) -> Result<Vec<usize>, &N
     Ok(order)
 }
 
-/// How many values there are in `value`, and how long their texts are; nothing if it is more than `most`.
+/// The size of `value`: how many values are inside it, long texts counting as several; `None` if it is more than `most`.
 fn size_up_to(value: &Value, most: u64) -> Option<u64> {
     let mut left = most;
     let mut take = |steps: u64| left.checked_sub(steps).map(|rest| left = rest);
@@ -276,24 +278,24 @@ fn size_up_to(value: &Value, most: u64) -> Option<u64> {
     Some(most - left)
 }
 
-/// A count of the steps for one value. What is counted once for a part of the schema and a part of the value is remembered.
-struct Count<'c> {
+/// A count of the steps for one value, memoized for each pair of a subschema and a part of the value.
+struct Counter<'c> {
     costs: &'c Costs,
     effort: Effort,
     known: HashMap<(usize, *const Value), Steps>,
     left: usize,
 }
 
-impl<'c> Count<'c> {
-    fn new(costs: &'c Costs, effort: Effort) -> Count<'c> {
-        Count { costs, effort, known: HashMap::new(), left: effort.pairs }
+impl<'c> Counter<'c> {
+    fn new(costs: &'c Costs, effort: Effort) -> Counter<'c> {
+        Counter { costs, effort, known: HashMap::new(), left: effort.pairs }
     }
 
     fn root(&mut self, value: &Value) -> Option<Steps> {
         self.steps(0, value, self.effort.depth)
     }
 
-    /// The steps for a part of the schema and a part of the value, which may nest so deep; nothing beyond the effort.
+    /// The steps for a subschema and a part of the value; `None` if the effort or the depth is used up.
     fn steps(&mut self, number: usize, value: &Value, depth: usize) -> Option<Steps> {
         self.left = self.left.checked_sub(1)?;
         let depth = depth.checked_sub(1)?;
@@ -317,7 +319,7 @@ impl<'c> Count<'c> {
     fn own(&mut self, node: &Node, value: &Value) -> Option<Steps> {
         let own = node.own;
         let mut fixed = own.fixed;
-        let mut looks = 1;
+        let mut evaluated = 1;
         let mut unfinished = 0;
         if own.each > 0 {
             let size = size(value);
@@ -333,16 +335,16 @@ impl<'c> Count<'c> {
                 let bytes: u64 = members.iter().map(|(name, _)| name.len() as u64 + 1).sum();
                 let keys = own.keys.saturating_mul(bytes) / BYTES_A_STEP;
                 fixed = fixed.saturating_add(keys);
-                looks = keys.saturating_add(members.len() as u64);
+                evaluated = keys.saturating_add(members.len() as u64);
                 unfinished = own.unfinished.saturating_mul(members.len() as u64);
             }
-            Value::List(items) => looks = items.len() as u64,
+            Value::List(items) => evaluated = items.len() as u64,
             _ => {}
         }
-        Some(Steps::own(fixed, looks, unfinished))
+        Some(Steps::own(fixed, evaluated, unfinished))
     }
 
-    /// Adds what one link of a part takes.
+    /// Adds the steps of what `node` applies through one link.
     fn link(&mut self, node: &Node, link: &Link, value: &Value, depth: usize, sum: &mut Steps) -> Option<()> {
         let mut add = |count: &mut Self, value: &Value| {
             let steps = count.steps(link.to, value, depth)?;

@@ -5,22 +5,14 @@ use std::sync::LazyLock;
 use serde_json::Value as Json;
 
 use super::Schema;
-
-/// The name under which each schema is served, and its text.
-pub(super) const TEXTS: [(&str, &str); 3] = [
-    ("extension", include_str!("../../../../jsonschema/extension.json")),
-    ("prompt", include_str!("../../../../jsonschema/prompt.json")),
-    ("tool", include_str!("../../../../jsonschema/tool.json")),
-];
+use crate::model::DocumentKind;
 
 /// The schema of one kind of document.
 #[derive(Debug)]
 pub struct Document {
-    /// `extension`, `prompt` or `tool`.
-    pub name: &'static str,
+    /// The kind.
+    pub kind: DocumentKind,
     /// The schema as it stands in `jsonschema/`.
-    pub text: &'static str,
-    /// The text as JSON.
     json: Json,
     /// The schema, ready to validate; `None` only if a shipped schema were broken, which a test excludes.
     pub schema: Option<Schema>,
@@ -28,11 +20,12 @@ pub struct Document {
 
 /// All document schemas.
 pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
-    let read = |(name, text)| {
+    let read = |kind: DocumentKind| {
+        let text = kind.schema()?;
         let json: Json = serde_json::from_str(text).unwrap_or_default();
-        Document { name, text, schema: Schema::own(&json).ok(), json }
+        Some(Document { kind, schema: Schema::own(&json).ok(), json })
     };
-    TEXTS.into_iter().map(read).collect()
+    DocumentKind::ALL.into_iter().filter_map(read).collect()
 });
 
 /// What one of our schemas itself says about a broken keyword (`"x-message": {KEYWORD: …}` beside it), where the
@@ -45,9 +38,9 @@ pub(super) fn message(location: &str) -> Option<String> {
     Some(schema.pointer(parent)?.get("x-message")?.get(keyword)?.as_str()?.to_owned())
 }
 
-/// The document schema called `name`.
-pub fn document(name: &str) -> Option<&'static Document> {
-    DOCUMENTS.iter().find(|document| document.name == name)
+/// The schema of a kind of documents; `None` if its documents are any JSON value.
+pub fn document(kind: DocumentKind) -> Option<&'static Document> {
+    DOCUMENTS.iter().find(|document| document.kind == kind)
 }
 
 #[cfg(test)]
@@ -59,13 +52,13 @@ mod tests {
     #[test]
     fn every_shipped_schema_compiles() {
         for document in DOCUMENTS.iter() {
-            assert!(document.schema.is_some(), "{}", document.name);
+            assert!(document.schema.is_some(), "{}", document.kind);
         }
     }
 
     #[test]
     fn all_violations_of_a_document_are_reported_at_once() {
-        let schema = document("extension").and_then(|d| d.schema.as_ref()).unwrap();
+        let schema = document(DocumentKind::Extension).and_then(|d| d.schema.as_ref()).unwrap();
         let found = schema.violations(
             &json!({"version": "one", "contributes": {"prompts": [{"name": "a"}]}}).into(),
             Effort::SERVING,
@@ -77,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_prompt_has_exactly_one_body() {
-        let schema = document("prompt").and_then(|d| d.schema.as_ref()).unwrap();
+        let schema = document(DocumentKind::Prompt).and_then(|d| d.schema.as_ref()).unwrap();
         assert!(schema.violations(&json!({"prompt": "x"}).into(), Effort::SERVING).is_empty());
         assert!(
             !schema.violations(&json!({"prompt": "x", "userPrompt": "y"}).into(), Effort::SERVING).is_empty()

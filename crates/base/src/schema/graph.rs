@@ -1,4 +1,4 @@
-//! A schema as a graph: which of its parts are applied to which parts of a value, and what each costs by itself.
+//! A schema as a graph: which subschemas apply which others to which parts of a value, and what each costs by itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,60 +10,63 @@ use super::InvalidSchema;
 use super::pattern::{self, BACKTRACKS_MAX};
 use template::value::Value;
 
-/// The most parts that a schema may have, with those that it refers to.
+/// The most subschemas that a schema may have, with those that it refers to.
 const NODES_MAX: usize = 5_000;
 
-/// The most places that the automata of all patterns of a schema may have.
+/// The most states that the automata of all patterns of a schema may have.
 const STATES_MAX: u64 = 50_000;
 
-/// How long the places of all parts together may be, in bytes, and how many parts may apply others.
-const PLACES_BYTES: usize = 4 << 20;
+/// How many bytes the JSON Pointers of all subschemas may have together.
+const POINTERS_BYTES: usize = 4 << 20;
+
+/// The most links of a schema, those of dynamic references included.
 const LINKS_MAX: usize = 50_000;
 
-/// What compiling a pattern costs in any case, as places of an automaton.
+/// The fixed cost of compiling a pattern, as a number of automaton states.
 const PATTERN_STATES: u64 = 50;
 
-/// Units in which the cost of a byte of text is told: so many make a step.
+/// How many units make a step. The costs of a byte of text are whole numbers of units.
 pub(super) const BYTES_A_STEP: u64 = 64;
 
-/// Parts of a step that the place of a pattern's automaton takes for a byte.
+/// The cost of one automaton state for one byte, in units.
 const STATE_UNITS: u64 = 2;
 
-/// The parts of a schema; the first is the whole.
+/// All subschemas of a schema; the first is the schema itself.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub nodes: Vec<Node>,
 }
 
-/// One part of a schema.
+/// A subschema.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// Where it stands in its document: a JSON Pointer.
+    /// Its place in the document: a JSON Pointer.
     pub at: String,
-    pub own: Own,
+    pub own: OwnCost,
     pub links: Vec<Link>,
     /// The names in its `properties`.
     pub names: HashSet<String>,
-    /// Whether it looks again at what its other parts have looked at (`unevaluatedProperties`, `unevaluatedItems`).
-    pub looks_again: bool,
+    /// Whether the validator must find out what the other keywords have evaluated (for `unevaluatedProperties` and
+    /// `unevaluatedItems`).
+    pub tracks_evaluated: bool,
 }
 
-/// What a part costs without the parts that it applies.
+/// What a subschema costs without the subschemas that it applies.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Own {
-    /// Steps.
+pub(super) struct OwnCost {
+    /// Steps in any case.
     pub fixed: u64,
-    /// Steps for each value of the whole value that it is applied to.
+    /// Steps for each value inside the value that it is applied to.
     pub each: u64,
     /// Units ([`BYTES_A_STEP`]) for each byte of a text.
     pub text: u64,
     /// Units for each byte of the names of an object's members.
     pub keys: u64,
-    /// Patterns whose match may be given up.
+    /// How many patterns backtrack, so that a match may hit the backtracking limit.
     pub unfinished: u64,
 }
 
-/// That a part applies another one.
+/// An edge of the graph: a subschema applies another one.
 #[derive(Debug)]
 pub(super) struct Link {
     pub to: usize,
@@ -71,46 +74,46 @@ pub(super) struct Link {
     pub role: Role,
 }
 
-/// To what another part is applied.
+/// What another subschema is applied to.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reach {
     /// The same value.
     Here,
-    /// A member.
+    /// The member of this name.
     Member(String),
     /// All members.
     Members,
-    /// All members that `properties` do not name.
+    /// All members that `properties` does not name.
     OtherMembers,
     /// The names of the members.
     Names,
-    /// One item.
+    /// The item at this index.
     Item(usize),
-    /// All items from this one.
+    /// All items from this index on.
     ItemsFrom(usize),
 }
 
-/// What becomes of what another part says.
+/// How the result of another subschema is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
-    /// What is wrong there is wrong here.
-    Must,
-    /// It is only asked whether it fits.
-    Asked,
-    /// It is asked whether it fits, and, if nothing does, again what is wrong.
-    OneOf,
+    /// Its violations are violations here (`allOf`, `properties`).
+    Required,
+    /// Only whether the value fits matters (`not`, `if`).
+    Tested,
+    /// Whether the value fits matters; if no alternative fits, their violations are listed too (`anyOf`, `oneOf`).
+    Alternative,
 }
 
 impl Graph {
-    /// The graph of `schema`, which is in the registry under `base`.
+    /// The graph of `schema`, whose references `resolver` resolves.
     ///
     /// # Errors
-    /// For references that lead nowhere, and for what is too large.
+    /// If a reference cannot be resolved, or the schema is too large.
     pub fn of(schema: &Json, draft: Draft, resolver: Resolver<'_>) -> Result<Graph, InvalidSchema> {
         let mut builder = Builder::default();
-        builder.visit(Place { schema, draft, resolver, at: String::new() });
-        while let Some((number, place)) = builder.waiting.pop() {
-            builder.read(number, place)?;
+        builder.visit(Subschema { schema, draft, resolver, at: String::new() });
+        while let Some((number, subschema)) = builder.waiting.pop() {
+            builder.read(number, subschema)?;
             builder.check_size()?;
         }
         builder.link_dynamic()?;
@@ -118,7 +121,7 @@ impl Graph {
     }
 }
 
-/// The registry in which the references of `schema` are looked up, and the name of the schema in it.
+/// A registry of `known` schemas with `schema` added, and the URI of `schema` in it.
 pub(super) fn registry<'r>(
     known: &'r Registry<'static>,
     schema: &'r Json,
@@ -130,8 +133,8 @@ pub(super) fn registry<'r>(
     Ok((registry, base))
 }
 
-/// A part of a schema that is still to be read.
-struct Place<'s> {
+/// A subschema in its document.
+struct Subschema<'s> {
     schema: &'s Json,
     draft: Draft,
     resolver: Resolver<'s>,
@@ -141,43 +144,44 @@ struct Place<'s> {
 #[derive(Default)]
 struct Builder<'s> {
     graph: Graph,
-    /// The number of each part by its address: what is referred to twice is one part.
+    /// The number of each subschema by its address, so that one that is referred to twice is one node.
     numbers: HashMap<*const Json, usize>,
-    waiting: Vec<(usize, Place<'s>)>,
+    waiting: Vec<(usize, Subschema<'s>)>,
     states: u64,
-    place_bytes: usize,
-    /// Parts that a dynamic reference may mean, and those who refer so.
+    pointer_bytes: usize,
+    /// The subschemas with a dynamic anchor, by its name.
     anchors: HashMap<String, Vec<usize>>,
+    /// The subschemas with a dynamic reference, with the anchor's name.
     dynamic: Vec<(usize, String)>,
 }
 
-/// The name under which `$recursiveAnchor` is kept; no anchor can have it.
+/// The name in `anchors` of `$recursiveAnchor`; no other anchor can have it.
 const RECURSIVE: &str = "#";
 
-/// Keywords whose value is one schema, or a list of them, for the same value.
+/// Keywords whose value is a schema, or a list of schemas, for the same value.
 const HERE: [(&str, Role); 8] = [
-    ("allOf", Role::Must),
-    ("anyOf", Role::OneOf),
-    ("oneOf", Role::OneOf),
-    ("not", Role::Asked),
-    ("if", Role::Asked),
-    ("then", Role::Must),
-    ("else", Role::Must),
-    ("contentSchema", Role::Asked),
+    ("allOf", Role::Required),
+    ("anyOf", Role::Alternative),
+    ("oneOf", Role::Alternative),
+    ("not", Role::Tested),
+    ("if", Role::Tested),
+    ("then", Role::Required),
+    ("else", Role::Required),
+    ("contentSchema", Role::Tested),
 ];
 
-/// Keywords whose value is data that the value is compared with.
+/// Keywords whose value is data to compare with.
 const DATA: [&str; 5] = ["enum", "const", "required", "dependentRequired", "type"];
 
 impl<'s> Builder<'s> {
-    /// The number of a part, which is read later if it is new.
-    fn visit(&mut self, place: Place<'s>) -> usize {
+    /// The number of a subschema; a new one is queued to be read.
+    fn visit(&mut self, subschema: Subschema<'s>) -> usize {
         let next = self.graph.nodes.len();
-        let number = *self.numbers.entry(std::ptr::from_ref(place.schema)).or_insert(next);
+        let number = *self.numbers.entry(std::ptr::from_ref(subschema.schema)).or_insert(next);
         if number == next {
-            self.place_bytes = self.place_bytes.saturating_add(place.at.len());
-            self.graph.nodes.push(Node { at: place.at.clone(), ..Node::default() });
-            self.waiting.push((number, place));
+            self.pointer_bytes = self.pointer_bytes.saturating_add(subschema.at.len());
+            self.graph.nodes.push(Node { at: subschema.at.clone(), ..Node::default() });
+            self.waiting.push((number, subschema));
         }
         number
     }
@@ -185,10 +189,10 @@ impl<'s> Builder<'s> {
     fn check_size(&self) -> Result<(), InvalidSchema> {
         if self.graph.nodes.len() > NODES_MAX {
             return Err(InvalidSchema::new(format!(
-                "it has more than {NODES_MAX} parts, with those that it refers to; use a smaller schema"
+                "it has more than {NODES_MAX} subschemas, with those that it refers to; use a smaller schema"
             )));
         }
-        if self.place_bytes > PLACES_BYTES {
+        if self.pointer_bytes > POINTERS_BYTES {
             return Err(InvalidSchema::new("the names in it are too long; use shorter ones"));
         }
         if self.states > STATES_MAX {
@@ -199,27 +203,27 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    fn read(&mut self, number: usize, place: Place<'s>) -> Result<(), InvalidSchema> {
-        let (mut own, mut links) = (Own { fixed: 1, ..Own::default() }, Vec::new());
+    fn read(&mut self, number: usize, subschema: Subschema<'s>) -> Result<(), InvalidSchema> {
+        let (mut own, mut links) = (OwnCost { fixed: 1, ..OwnCost::default() }, Vec::new());
         let mut names = HashSet::new();
-        if let Json::Object(members) = place.schema {
+        if let Json::Object(members) = subschema.schema {
             self.own(members, &mut own);
-            self.here(members, &place, &mut links)?;
-            self.of_objects(members, &place, &mut links)?;
-            self.of_lists(members, &place, &mut links)?;
-            self.references(number, members, &place, &mut links)?;
+            self.here(members, &subschema, &mut links)?;
+            self.of_objects(members, &subschema, &mut links)?;
+            self.of_lists(members, &subschema, &mut links)?;
+            self.references(number, members, &subschema, &mut links)?;
             let properties = members.get("properties").and_then(Json::as_object);
             names = properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect();
         }
         if let Some(node) = self.graph.nodes.get_mut(number) {
-            let again = ["unevaluatedProperties", "unevaluatedItems"];
-            let looks_again = again.iter().any(|keyword| place.schema.get(keyword).is_some());
-            *node = Node { at: place.at, own, links, names, looks_again };
+            let unevaluated = ["unevaluatedProperties", "unevaluatedItems"];
+            let tracks_evaluated = unevaluated.iter().any(|keyword| subschema.schema.get(keyword).is_some());
+            *node = Node { at: subschema.at, own, links, names, tracks_evaluated };
         }
         Ok(())
     }
 
-    fn own(&mut self, members: &Map<String, Json>, own: &mut Own) {
+    fn own(&mut self, members: &Map<String, Json>, own: &mut OwnCost) {
         own.fixed += members.len() as u64;
         own.fixed += DATA
             .iter()
@@ -227,7 +231,7 @@ impl<'s> Builder<'s> {
             .map(|data| size(&data.into()))
             .sum::<u64>();
         if members.get("uniqueItems") == Some(&Json::Bool(true)) {
-            // Up to fifteen items are compared each with each, more by hashes.
+            // Up to 15 items are compared pairwise; more are compared by their hashes.
             own.each += 16;
         }
         own.text += match members.get("format").and_then(Json::as_str) {
@@ -248,8 +252,8 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// The units for each byte that a pattern is held against.
-    fn pattern(&mut self, pattern: &str, own: &mut Own) -> u64 {
+    /// The units that matching a pattern takes for each byte.
+    fn pattern(&mut self, pattern: &str, own: &mut OwnCost) -> u64 {
         let cost = pattern::cost(pattern);
         let length = pattern.len() as u64;
         self.states = self.states.saturating_add(cost.states).saturating_add(PATTERN_STATES + length);
@@ -258,33 +262,38 @@ impl<'s> Builder<'s> {
         cost.states.saturating_mul(STATE_UNITS * times)
     }
 
-    /// The number of the part below `place` along these steps of its pointer.
-    fn child(&mut self, place: &Place<'s>, schema: &'s Json, steps: &[&str]) -> Result<usize, InvalidSchema> {
-        let draft = place.draft.detect(schema);
+    /// The number of the subschema below `subschema`, at these segments of a JSON Pointer.
+    fn child(
+        &mut self,
+        subschema: &Subschema<'s>,
+        schema: &'s Json,
+        steps: &[&str],
+    ) -> Result<usize, InvalidSchema> {
+        let draft = subschema.draft.detect(schema);
         let resolver =
-            place.resolver.in_subresource(draft.create_resource_ref(schema)).map_err(unresolved)?;
+            subschema.resolver.in_subresource(draft.create_resource_ref(schema)).map_err(unresolved)?;
         let escaped = steps.iter().map(|step| step.replace('~', "~0").replace('/', "~1"));
-        let at = escaped.fold(place.at.clone(), |at, step| at + "/" + &step);
+        let at = escaped.fold(subschema.at.clone(), |at, step| at + "/" + &step);
         self.check_size()?;
-        Ok(self.visit(Place { schema, draft, resolver, at }))
+        Ok(self.visit(Subschema { schema, draft, resolver, at }))
     }
 
     fn here(
         &mut self,
         members: &'s Map<String, Json>,
-        place: &Place<'s>,
+        subschema: &Subschema<'s>,
         links: &mut Vec<Link>,
     ) -> Result<(), InvalidSchema> {
         for (keyword, role) in HERE {
             match members.get(keyword) {
                 Some(Json::Array(schemas)) => {
                     for (at, schema) in schemas.iter().enumerate() {
-                        let to = self.child(place, schema, &[keyword, &at.to_string()])?;
+                        let to = self.child(subschema, schema, &[keyword, &at.to_string()])?;
                         links.push(Link { to, reach: Reach::Here, role });
                     }
                 }
                 Some(schema) => {
-                    let to = self.child(place, schema, &[keyword])?;
+                    let to = self.child(subschema, schema, &[keyword])?;
                     links.push(Link { to, reach: Reach::Here, role });
                 }
                 None => {}
@@ -292,14 +301,14 @@ impl<'s> Builder<'s> {
         }
         for keyword in ["dependentSchemas", "dependencies"] {
             for (name, schema) in members.get(keyword).and_then(Json::as_object).into_iter().flatten() {
-                let to = self.child(place, schema, &[keyword, name])?;
-                links.push(Link { to, reach: Reach::Here, role: Role::Must });
+                let to = self.child(subschema, schema, &[keyword, name])?;
+                links.push(Link { to, reach: Reach::Here, role: Role::Required });
             }
         }
-        // They cost nothing, but a dynamic reference may mean them.
+        // Definitions cost nothing themselves, but a dynamic reference may point to them.
         for keyword in ["$defs", "definitions"] {
             for (name, schema) in members.get(keyword).and_then(Json::as_object).into_iter().flatten() {
-                self.child(place, schema, &[keyword, name])?;
+                self.child(subschema, schema, &[keyword, name])?;
             }
         }
         Ok(())
@@ -308,18 +317,18 @@ impl<'s> Builder<'s> {
     fn of_objects(
         &mut self,
         members: &'s Map<String, Json>,
-        place: &Place<'s>,
+        subschema: &Subschema<'s>,
         links: &mut Vec<Link>,
     ) -> Result<(), InvalidSchema> {
         for (name, schema) in members.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            let to = self.child(place, schema, &["properties", name])?;
-            links.push(Link { to, reach: Reach::Member(name.clone()), role: Role::Must });
+            let to = self.child(subschema, schema, &["properties", name])?;
+            links.push(Link { to, reach: Reach::Member(name.clone()), role: Role::Required });
         }
         for (pattern, schema) in
             members.get("patternProperties").and_then(Json::as_object).into_iter().flatten()
         {
-            let to = self.child(place, schema, &["patternProperties", pattern])?;
-            links.push(Link { to, reach: Reach::Members, role: Role::Must });
+            let to = self.child(subschema, schema, &["patternProperties", pattern])?;
+            links.push(Link { to, reach: Reach::Members, role: Role::Required });
         }
         for (keyword, reach) in [
             ("additionalProperties", Reach::OtherMembers),
@@ -327,8 +336,8 @@ impl<'s> Builder<'s> {
             ("propertyNames", Reach::Names),
         ] {
             if let Some(schema) = members.get(keyword) {
-                let to = self.child(place, schema, &[keyword])?;
-                links.push(Link { to, reach, role: Role::Must });
+                let to = self.child(subschema, schema, &[keyword])?;
+                links.push(Link { to, reach, role: Role::Required });
             }
         }
         Ok(())
@@ -337,26 +346,26 @@ impl<'s> Builder<'s> {
     fn of_lists(
         &mut self,
         members: &'s Map<String, Json>,
-        place: &Place<'s>,
+        subschema: &Subschema<'s>,
         links: &mut Vec<Link>,
     ) -> Result<(), InvalidSchema> {
         let mut first = 0;
         for keyword in ["prefixItems", "items"] {
             let schemas = members.get(keyword).and_then(Json::as_array).into_iter().flatten();
             for (at, schema) in schemas.enumerate() {
-                let to = self.child(place, schema, &[keyword, &at.to_string()])?;
-                links.push(Link { to, reach: Reach::Item(at), role: Role::Must });
+                let to = self.child(subschema, schema, &[keyword, &at.to_string()])?;
+                links.push(Link { to, reach: Reach::Item(at), role: Role::Required });
                 first = first.max(at + 1);
             }
         }
         for (keyword, from, role) in [
-            ("items", first, Role::Must),
-            ("additionalItems", first, Role::Must),
-            ("unevaluatedItems", first, Role::Must),
-            ("contains", 0, Role::Asked),
+            ("items", first, Role::Required),
+            ("additionalItems", first, Role::Required),
+            ("unevaluatedItems", first, Role::Required),
+            ("contains", 0, Role::Tested),
         ] {
             if let Some(schema @ (Json::Object(_) | Json::Bool(_))) = members.get(keyword) {
-                let to = self.child(place, schema, &[keyword])?;
+                let to = self.child(subschema, schema, &[keyword])?;
                 links.push(Link { to, reach: Reach::ItemsFrom(from), role });
             }
         }
@@ -367,16 +376,16 @@ impl<'s> Builder<'s> {
         &mut self,
         number: usize,
         members: &'s Map<String, Json>,
-        place: &Place<'s>,
+        subschema: &Subschema<'s>,
         links: &mut Vec<Link>,
     ) -> Result<(), InvalidSchema> {
         let text = |keyword: &str| members.get(keyword).and_then(Json::as_str);
         for reference in ["$ref", "$dynamicRef", "$recursiveRef"].iter().filter_map(|keyword| text(keyword)) {
-            let found = place.resolver.lookup(reference).map_err(unresolved)?;
+            let found = subschema.resolver.lookup(reference).map_err(unresolved)?;
             let (schema, resolver, draft) = found.into_inner();
             let at = reference.strip_prefix('#').unwrap_or(reference).to_owned();
-            let to = self.visit(Place { schema, draft, resolver, at });
-            links.push(Link { to, reach: Reach::Here, role: Role::Must });
+            let to = self.visit(Subschema { schema, draft, resolver, at });
+            links.push(Link { to, reach: Reach::Here, role: Role::Required });
         }
         if let Some((_, name)) = text("$dynamicRef").and_then(|reference| reference.rsplit_once('#')) {
             self.dynamic.push((number, name.to_owned()));
@@ -392,7 +401,7 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Links dynamic references to everything that they may mean.
+    /// Links each dynamic reference to every subschema that it may resolve to.
     fn link_dynamic(&mut self) -> Result<(), InvalidSchema> {
         let mut links: usize = self.graph.nodes.iter().map(|node| node.links.len()).sum();
         for (from, name) in std::mem::take(&mut self.dynamic) {
@@ -401,13 +410,13 @@ impl<'s> Builder<'s> {
             links += anchors.len();
             if links > LINKS_MAX {
                 return Err(InvalidSchema::new(
-                    "its dynamic references may mean too much; use fewer of them",
+                    "its dynamic references have too many possible targets; use fewer of them",
                 ));
             }
             let known: HashSet<usize> =
                 node.links.iter().filter(|link| link.reach == Reach::Here).map(|link| link.to).collect();
             let new = anchors.iter().filter(|to| !known.contains(to));
-            node.links.extend(new.map(|&to| Link { to, reach: Reach::Here, role: Role::Must }));
+            node.links.extend(new.map(|&to| Link { to, reach: Reach::Here, role: Role::Required }));
         }
         Ok(())
     }
@@ -417,7 +426,7 @@ fn unresolved(error: referencing::Error) -> InvalidSchema {
     InvalidSchema::new(error.to_string())
 }
 
-/// How much comparing with this value can cost, in steps.
+/// The most steps that a comparison with this value can take.
 pub(super) fn size(value: &Value) -> u64 {
     let mut steps = 0;
     let mut waiting = vec![value];

@@ -1,4 +1,4 @@
-//! How the validator sees our values: as they are, without a copy.
+//! Lets the validator read [`Value`]s directly, without a conversion to its own JSON type.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::{Map as JsonMap, Number, Value as Json};
 
 use template::value::{List, Map, SmolStr, Value};
 
-/// How the validator sees [`Value`]s.
+/// The representation of JSON as [`Value`]s, for the validator.
 #[derive(Debug)]
 pub struct Values;
 
@@ -77,7 +77,7 @@ impl<'a> Node<'a, Values> for &'a Value {
         match self {
             Value::Null => JsonType::Null,
             Value::Bool(_) => JsonType::Boolean,
-            // JSON has no infinity.
+            // JSON has no infinity and no NaN; they are written as null.
             Value::Float(number) if !number.is_finite() => JsonType::Null,
             Value::Int(_) | Value::UInt(_) | Value::Float(_) => JsonType::Number,
             Value::Str(_) => JsonType::String,
@@ -103,7 +103,7 @@ impl<'a> Node<'a, Values> for &'a Value {
         }
     }
 
-    /// What messages show; ours show neither lists nor objects, and a copy of them may be large.
+    /// The value as messages show it. Lists and objects are left empty: our messages do not show them, and a copy may be large.
     fn to_value(&self) -> Cow<'a, Json> {
         Cow::Owned(match self {
             Value::List(_) => Json::Array(Vec::new()),
@@ -147,7 +147,7 @@ impl<'a> Array<'a, Values> for &'a List {
         self.iter()
     }
 
-    /// The copy is no larger than what was counted for this keyword (see `cost`).
+    /// Copies the items; `cost` has counted this for the keyword `uniqueItems`.
     fn is_unique(&self) -> bool {
         is_unique(&self.iter().map(Value::to_json).collect::<Vec<_>>())
     }

@@ -1,8 +1,9 @@
-//! JSON Schema: the schemas of our own documents, and validation that reports every violation.
+//! JSON Schema: the schemas of our own documents, and validation that reports every violation within bounded time.
 //!
 //! - `documents`: our own schemas
-//! - `instance`: how the validator sees values
-//! - `cost`: what a schema can cost, counted before it runs; `graph`: how its parts apply each other; `pattern`: what patterns cost
+//! - `instance`: lets the validator read our values
+//! - `cost`: bounds the cost of a check before it runs; `graph`: the subschemas and how they apply one another; `pattern`:
+//!   the cost of regular expressions
 
 mod cost;
 mod documents;
@@ -15,6 +16,7 @@ mod tests;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use crate::model::DocumentKind;
 use jsonschema::error::ValidationErrorKind;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -26,14 +28,14 @@ use graph::Graph;
 use instance::Values;
 use template::value::Value;
 
-/// One way in which a value breaks its schema.
+/// A place where a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Violation {
-    /// Where in the value: a JSON Pointer (RFC 6901), empty for the value itself.
+    /// The place in the value: a JSON Pointer (RFC 6901), empty for the value itself.
     pub path: String,
-    /// What is wrong there.
+    /// What is wrong there; it never repeats the value.
     pub message: String,
-    /// The member that is required and absent, when that is what is wrong.
+    /// The name of the missing member, if the violated keyword is `required`.
     #[serde(skip)]
     pub missing: Option<String>,
 }
@@ -47,13 +49,13 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The most violations that are listed.
+/// The most violations that one check lists.
 pub const VIOLATIONS_MAX: usize = 1_000;
 
 /// The most violations that one sentence names.
 const IN_WORDS_MAX: usize = 20;
 
-/// The violations in one sentence; of very many, the first ones and how many more there are.
+/// The violations as one text, joined by `; `: the first 20, and how many more there are.
 pub fn in_words(violations: &[Violation]) -> String {
     let mut words: Vec<String> = violations.iter().take(IN_WORDS_MAX).map(Violation::to_string).collect();
     let more = violations.len() - words.len();
@@ -63,11 +65,11 @@ pub fn in_words(violations: &[Violation]) -> String {
     words.join("; ")
 }
 
-/// A text that claims to be a JSON Schema and is none, or one that would take too long.
+/// The error of a schema that is not valid, or that could take too long to check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a valid JSON Schema: {message}")]
 pub struct InvalidSchema {
-    /// What is wrong with it.
+    /// What is wrong with the schema.
     pub message: String,
 }
 
@@ -77,56 +79,56 @@ impl InvalidSchema {
     }
 }
 
-/// Checking a value against a schema could take more than it may.
+/// The error of a check that could take more than its [`Effort`]. The value was not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "checking it against its schema could take more than {steps} steps; use a smaller value, or a schema with fewer \
      alternatives, references and patterns"
 )]
-pub struct TooLong {
-    /// The most steps that it may take.
+pub struct EffortError {
+    /// The most steps that the check was allowed to take.
     pub steps: u64,
 }
 
-/// The most values that a schema may have, long texts counting as several.
+/// The most JSON values that a schema may have, long texts counting as several.
 const SIZE_MAX: u64 = 50_000;
 
-/// The most steps of listing what is wrong; beyond, it is only told that something is.
+/// The most steps that listing violations may take; beyond this, one violation says that the value does not fit.
 const LISTING_MAX: u64 = 200_000;
 
-/// The most bytes that the places of what is wrong may take in all.
-const PLACES_BYTES: u64 = 64 << 20;
+/// The most bytes that the paths of all violations may take together.
+const PATHS_BYTES: u64 = 64 << 20;
 
-/// Schemas whose parts stand deeper in each other are compiled on a stack of their own.
+/// Schemas that nest deeper than this are compiled on a thread with a deep stack.
 const HEIGHT_INLINE: usize = 100;
 
-/// That stack, in bytes.
+/// The size of that stack, in bytes.
 const STACK_BYTES: usize = 128 << 20;
 
-/// Our own documents' schemas, so that a schema can refer to them; `None` only if a shipped one were broken.
+/// The registry of our own documents' schemas, which any schema can refer to; `None` only if a shipped schema were broken.
 static OWN_SCHEMAS: LazyLock<Option<jsonschema::Registry<'static>>> = LazyLock::new(|| {
-    let texts = documents::TEXTS.map(|(_, text)| serde_json::from_str::<Json>(text));
-    let schemas = texts.into_iter().collect::<Result<Vec<Json>, _>>().ok()?;
+    let texts = DocumentKind::ALL.into_iter().filter_map(DocumentKind::schema);
+    let schemas: Vec<Json> = texts.map(serde_json::from_str).collect::<Result<_, _>>().ok()?;
     let named =
         schemas.into_iter().filter_map(|schema| Some((schema.get("$id")?.as_str()?.to_owned(), schema)));
     jsonschema::Registry::new().extend(named).ok()?.prepare().ok()
 });
 
-/// The validator of our values.
+/// A validator that reads our values.
 type Validator = jsonschema::Validator<Values>;
 
-/// A compiled JSON Schema. What it takes to check a value is counted before it is checked, and bounded.
+/// A compiled JSON Schema. The cost of a check is bounded before the check runs.
 pub struct Schema {
     validator: Validator,
-    /// What it can cost; `None` for our own schemas, which are known to be harmless.
+    /// The costs of the schema; `None` for our own schemas, which are known to take linear time.
     costs: Option<Arc<Costs>>,
 }
 
 impl Schema {
-    /// Compiles a schema; it may refer to the schemas of our own documents, and to nothing outside.
+    /// Compiles a schema. It may refer to the schemas of our own documents and to meta-schemas; nothing is fetched.
     ///
     /// # Errors
-    /// [`InvalidSchema`] for anything that is not a schema, refers to what is not here, or could take too long.
+    /// If the schema is not valid, has an unresolved reference, is too large, or could take too long.
     pub fn compile(schema: &Json) -> Result<Schema, InvalidSchema> {
         if graph::size(&Value::from(schema)) > SIZE_MAX {
             return Err(InvalidSchema::new(format!(
@@ -136,37 +138,38 @@ impl Schema {
         let costs = costs(schema)?;
         let validator = match costs.height() {
             0..=HEIGHT_INLINE => build(schema)?,
-            _ => build_aside(schema)?,
+            _ => build_on_deep_stack(schema)?,
         };
         Ok(Schema { validator, costs: Some(Arc::new(costs)) })
     }
 
-    /// Compiles one of our own schemas, which need no bounds.
+    /// Compiles one of our own schemas, without counting its costs.
     fn own(schema: &Json) -> Result<Schema, InvalidSchema> {
         Ok(Schema { validator: build(schema)?, costs: None })
     }
 
-    /// All violations of `value` (or [`VIOLATIONS_MAX`] of them, and one that says so), sorted by place; none when it is
-    /// valid.
+    /// Checks `value`, and lists its violations, sorted by path; the list is empty if the value is valid.
+    ///
+    /// Of more than [`VIOLATIONS_MAX`] violations, the first ones are listed, and one more says so.
     ///
     /// # Errors
-    /// [`TooLong`] when telling could take more than `effort`; then nothing was checked.
-    pub fn check(&self, value: &Value, effort: Effort) -> Result<Vec<Violation>, TooLong> {
+    /// [`EffortError`] if the check could take more than `effort`. The value was not checked then.
+    pub fn check(&self, value: &Value, effort: Effort) -> Result<Vec<Violation>, EffortError> {
         let lists = match &self.costs {
             None => 0,
-            Some(costs) => costs.weigh(value, effort).ok_or(TooLong { steps: effort.steps })?.lists,
+            Some(costs) => costs.weigh(value, effort).ok_or(EffortError { steps: effort.steps })?.lists,
         };
         if self.validator.is_valid(value) {
             return Ok(Vec::new());
         }
-        if lists > LISTING_MAX || lists.saturating_mul(longest_path(value)) > PLACES_BYTES {
-            let message = "does not fit its schema; listing what is wrong with it would take too long";
+        if lists > LISTING_MAX || lists.saturating_mul(longest_path(value)) > PATHS_BYTES {
+            let message = "does not fit its schema; listing the violations would take too long";
             return Ok(vec![Violation::whole(message)]);
         }
         Ok(self.listed(value))
     }
 
-    /// As [`Schema::check`]; that it would take too long to tell is a violation like others.
+    /// As [`Schema::check`], but a check that could take too long gives a violation that says so.
     pub fn violations(&self, value: &Value, effort: Effort) -> Vec<Violation> {
         self.check(value, effort).unwrap_or_else(|error| vec![Violation::whole(error.to_string())])
     }
@@ -177,7 +180,7 @@ impl Schema {
         found.sort();
         found.dedup();
         if errors.next().is_some() {
-            let message = format!("there is more that is wrong; only {VIOLATIONS_MAX} faults are listed");
+            let message = format!("there are more violations; only {VIOLATIONS_MAX} are listed");
             found.push(Violation::whole(message));
         }
         found
@@ -190,7 +193,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// How many bytes the names on the way to a value inside of this one can have.
+/// The length of the longest path to a value inside `value`, in bytes; about 8 for an index.
 fn longest_path(value: &Value) -> u64 {
     let mut longest = 0;
     let mut waiting = vec![(value, 0)];
@@ -207,7 +210,7 @@ fn longest_path(value: &Value) -> u64 {
     longest
 }
 
-/// What a schema can cost.
+/// Counts the costs of a schema.
 fn costs(schema: &Json) -> Result<Costs, InvalidSchema> {
     let draft = jsonschema::Draft::Draft202012.detect(schema);
     let Some(known) = OWN_SCHEMAS.as_ref() else {
@@ -230,9 +233,9 @@ fn build(schema: &Json) -> Result<Validator, InvalidSchema> {
     options.build(schema).map_err(|error| InvalidSchema::new(Violation::from(error).to_string()))
 }
 
-/// As [`build`], on a deep stack.
-fn build_aside(schema: &Json) -> Result<Validator, InvalidSchema> {
-    let failed = || InvalidSchema::new("it is too deep to be compiled now");
+/// As [`build`], on a thread with a deep stack.
+fn build_on_deep_stack(schema: &Json) -> Result<Validator, InvalidSchema> {
+    let failed = || InvalidSchema::new("it nests too deep to be compiled now");
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("schema".to_owned()).stack_size(STACK_BYTES);
         let thread = thread.spawn_scoped(scope, || build(schema)).map_err(|_| failed())?;
@@ -241,7 +244,7 @@ fn build_aside(schema: &Json) -> Result<Validator, InvalidSchema> {
 }
 
 impl Violation {
-    /// A violation of the value itself.
+    /// A violation that concerns the value as a whole.
     fn whole(message: impl Into<String>) -> Violation {
         Violation { path: String::new(), message: message.into(), missing: None }
     }
@@ -253,7 +256,7 @@ impl From<jsonschema::ValidationError<'_>> for Violation {
         let mut missing = None;
         match error.kind() {
             ValidationErrorKind::Required { property } => missing = property.as_str().map(str::to_owned),
-            // The validator would count them, and it does not get to see lists (`instance`).
+            // The validator's own message counts the items, but it sees an empty list (`instance::to_value`).
             ValidationErrorKind::AdditionalItems { limit } => {
                 own = own.or_else(|| Some(format!("more than {limit} items are not allowed")));
             }

@@ -1,25 +1,27 @@
-//! What a pattern for texts can cost, estimated from how it is written.
+//! The cost of a regular expression, estimated from its text.
 
-/// How often a pattern with look-around may go back before its match is given up.
+/// How often a pattern may backtrack before its match is abandoned.
 pub(super) const BACKTRACKS_MAX: usize = 1_000;
 
-/// The most bytes that one pattern may take when it is compiled.
+/// The most bytes that one compiled pattern may take.
 pub(super) const COMPILED_BYTES: usize = 1 << 20;
 
-/// The places of an automaton that a class of letters by property (`\p{L}`) takes, and any other class.
+/// About how many automaton states a Unicode property (`\p{L}`) takes.
 const PROPERTY_STATES: u64 = 300;
+
+/// About how many automaton states any other character class takes.
 const CLASS_STATES: u64 = 4;
 
-/// What a pattern can cost.
+/// The cost of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PatternCost {
-    /// About how many places its automaton has: matching takes at most so many steps a byte.
+    /// About how many states its automaton has, which is the most steps that matching takes for a byte.
     pub states: u64,
-    /// Whether it needs an engine that goes back and tries again: it looks around, refers back, or never gives back.
+    /// Whether it needs the backtracking engine: for look-around, back-references, possessive quantifiers or atomic groups.
     pub backtracks: bool,
 }
 
-/// The cost of a pattern.
+/// Estimates the cost of a pattern.
 pub(super) fn cost(pattern: &str) -> PatternCost {
     let mut reader =
         Reader { rest: pattern.chars().peekable(), groups: vec![Group::default()], backtracks: false };
@@ -28,7 +30,7 @@ pub(super) fn cost(pattern: &str) -> PatternCost {
     PatternCost { states: states.saturating_add(1), backtracks: reader.backtracks }
 }
 
-/// The sum of a group's parts but for the last one, which a quantifier may multiply.
+/// The states of a group: the last part is kept apart from the others, since a quantifier may multiply it.
 #[derive(Default)]
 struct Group {
     sum: u64,
@@ -61,7 +63,7 @@ impl Reader<'_> {
                 '(' => self.open(),
                 ')' => self.close(),
                 '*' | '+' | '?' => self.possessive(),
-                '{' => self.counted(),
+                '{' => self.repetition(),
                 '.' => self.push(CLASS_STATES),
                 _ => self.push(1),
             }
@@ -104,7 +106,7 @@ impl Reader<'_> {
 
     fn open(&mut self) {
         if self.rest.next_if_eq(&'?').is_some() && self.rest.peek() != Some(&':') {
-            // Also groups with names and flags: they are rare.
+            // Named groups and flags would not backtrack; they are rare, and counting them is safe.
             self.backtracks = true;
         }
         self.groups.push(Group::default());
@@ -119,8 +121,8 @@ impl Reader<'_> {
         self.backtracks |= self.rest.next_if_eq(&'+').is_some();
     }
 
-    /// `{2}`, `{2,}` or `{2,5}`; anything else stands for itself.
-    fn counted(&mut self) {
+    /// Reads the rest of `{2}`, `{2,}` or `{2,5}`; anything else is literal text.
+    fn repetition(&mut self) {
         let mut times = 1;
         let mut number = 0u64;
         while let Some(letter) = self.rest.next_if(|letter| letter.is_ascii_digit() || *letter == ',') {
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_to_go_back_is_told_from_what_does_not() {
+    fn patterns_that_backtrack_are_told_from_those_that_do_not() {
         for pattern in ["(?=a)b", "^(?!x).*$", "(?<=a)b", r"(a)\1", "a++", "(?>a)", "a{2}+"] {
             assert!(cost(pattern).backtracks, "{pattern}");
         }

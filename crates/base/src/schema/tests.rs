@@ -1,4 +1,4 @@
-//! Schemas and values that would take for ever are told apart from those that only look so, each within its time.
+//! Checks that hostile schemas and values are refused in time, and that harmless ones that look similar are not.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use super::*;
 use template::value::Value;
 
-/// What a check of 10 ms may take on a busy machine, without optimisation.
+/// How long a check of 10 ms may take on a busy machine, in a debug build.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Definitions `d0` to `d{levels}`: each is made of the reference to the next one, the last is `end`.
+/// Definitions `d0` to `d{levels}`: `level` makes each from a reference to the next one; the last is `end`.
 fn chain(levels: usize, end: &Json, level: impl Fn(&Json) -> Json) -> Json {
     let mut defs = Map::new();
     for at in 0..levels {
@@ -22,12 +22,12 @@ fn chain(levels: usize, end: &Json, level: impl Fn(&Json) -> Json) -> Json {
     json!({"$ref": "#/$defs/d0", "$defs": defs})
 }
 
-/// An object that nests so deep.
+/// Objects nested `depth` deep, each in the member `member`.
 fn nested(depth: usize, member: &str) -> Json {
     (0..depth).fold(json!({}), |inner, _| json!({member: inner}))
 }
 
-/// What becomes of a schema and a value, in a stack and a time like those of the pool.
+/// The violations, or the error of the schema, as text; on a stack and within a time like those of the pool.
 fn outcome(schema: &Json, value: &Json) -> String {
     let (schema, value) = (schema.clone(), Value::from(value));
     let work = move || {
@@ -51,7 +51,7 @@ fn outcome(schema: &Json, value: &Json) -> String {
     std::thread::Builder::new().stack_size(256 << 20).spawn(work).unwrap().join().unwrap()
 }
 
-/// Schemas whose references multiply in place.
+/// Schemas whose references double the cost at each level.
 fn doubling() -> Vec<(&'static str, Json)> {
     let all = |keyword: &'static str| move |next: &Json| json!({keyword: [next, next]});
     let strings = json!({"type": "string"});
@@ -143,7 +143,7 @@ fn schemas_that_apply_themselves_to_the_same_value_are_refused() {
     }
 }
 
-/// Schemas and values that only together take too long.
+/// Schemas with values for which they take too long, while the schema alone is acceptable.
 fn multiplying() -> Vec<(&'static str, Json, Json)> {
     let deep = nested(100, "a");
     let recursive = |keyword: &str| json!({"properties": {"a": {keyword: [{"$ref": "#"}, {"$ref": "#"}]}}, "maxProperties": 5});
@@ -294,11 +294,11 @@ fn schemas_that_are_too_large_to_compile_are_refused() {
     let many = |schema: Json| json!({"anyOf": vec![schema; 6_000]});
     let patterns: Vec<Json> = (0..2_000).map(|n| json!({"pattern": format!("^a{n}[a-z]+$")})).collect();
     for (name, schema, word) in [
-        ("parts", many(json!({"type": "string"})), "parts"),
+        ("subschemas", many(json!({"type": "string"})), "subschemas"),
         ("values", json!({"enum": (0..60_000).collect::<Vec<_>>()}), "values"),
         ("patterns", json!({"anyOf": patterns}), "patterns"),
         ("a pattern", json!({"pattern": "(((a{100}){100}){100}){100}"}), "patterns"),
-        ("a long chain", chain(4_000, &json!(true), |next| json!({"$ref": next["$ref"]})), "one in another"),
+        ("a long chain", chain(4_000, &json!(true), |next| json!({"$ref": next["$ref"]})), "one another"),
         (
             "long names",
             json!({"properties": {"n".repeat(100_000): {"properties": (0..1_000).map(|n| (n.to_string(), json!(true))).collect::<Map<_, _>>()}}}),
@@ -325,7 +325,7 @@ fn what_would_fill_the_memory_with_places_is_told_in_one_sentence() {
     assert!(found.starts_with("does not fit its schema; listing"), "{found}");
 }
 
-/// Small values of all kinds, which often are what the schemas below ask for.
+/// Small values of all kinds, which often fit the schemas below.
 fn any_value() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -347,7 +347,7 @@ fn any_value() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Schemas that between them use every keyword.
+/// Schemas that together use every keyword.
 fn of_every_keyword() -> Vec<Json> {
     let draft_4 = "http://json-schema.org/draft-04/schema#";
     vec![
@@ -372,7 +372,7 @@ fn of_every_keyword() -> Vec<Json> {
     ]
 }
 
-/// Schemas, each compiled for our values and by the validator alone, for its own.
+/// Schemas, each compiled for our values, and for the validator's own JSON type.
 static COMPILED: LazyLock<Vec<(Json, Schema, jsonschema::Validator)>> = LazyLock::new(|| {
     let compiled = |schema: Json| {
         let reference = jsonschema::options().build(&schema).unwrap();

@@ -1,4 +1,4 @@
-//! Connections to servers: made when they are needed, shared by all calls of a runtime, replaced when they break.
+//! gRPC channels: opened on demand, shared by all calls of a runtime, replaced when they break.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,26 +11,26 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Handle, Id};
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 
-use super::failure::unusable;
+use super::error::unusable;
 use crate::error::ToolError;
 use crate::gate::Gate;
 use base::outbound::USER_AGENT;
 
-/// How many channels are kept.
+/// How many channels are kept; the least recently used one is closed first.
 const CHANNELS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
 
-/// How long looking up a name and connecting may take, and then TLS.
+/// The time limit of DNS and TCP together, and again of TLS.
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 
-/// A connection that was silent for so long is asked for a sign of life when the next call uses it, and replaced if
-/// there is none; idle connections are left alone, since servers end those that ping without a call.
-const SILENCE: Duration = Duration::from_secs(20);
-const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+/// HTTP/2 keep-alive: a connection that was silent for this long gets a ping while a call uses it. Idle connections get
+/// none, since servers close connections that ping without a call.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(20);
+/// How long the answer to a ping may take before the connection counts as broken.
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The channels to all servers.
 ///
-/// A channel is driven by the runtime that made it, and useless when that one stands still or is gone; so each
-/// runtime has its own.
+/// A channel is driven by the runtime that opened it, and stalls when that runtime stops; so each runtime has its own.
 pub(super) struct Channels {
     gate: Gate,
     open: Mutex<LruCache<(Id, String), Channel>>,
@@ -41,7 +41,7 @@ impl Channels {
         Channels { gate, open: Mutex::new(LruCache::new(CHANNELS)) }
     }
 
-    /// The current runtime's channel to a server, which connects when it is used.
+    /// The current runtime's channel to a server; it connects on first use.
     pub(super) fn get(&self, server: &str) -> Result<Channel, ToolError> {
         let key = (Handle::current().id(), server.to_owned());
         if let Some(channel) = self.open().get(&key) {
@@ -51,7 +51,7 @@ impl Channels {
         Ok(self.open().get_or_insert(key, || channel).clone())
     }
 
-    /// Lets go of a channel that does not work; calls that still use it end by themselves.
+    /// Removes a channel that does not work, so that the next call opens a new one.
     pub(super) fn forget(&self, server: &str) {
         self.open().pop(&(Handle::current().id(), server.to_owned()));
     }
@@ -62,7 +62,7 @@ impl Channels {
 
     fn create(&self, server: &str) -> Result<Channel, ToolError> {
         let endpoint = endpoint(server)
-            .map_err(|error| unusable(&format!("no channel to {server} can be made: {error}")))?;
+            .map_err(|error| unusable(&format!("a channel to {server} cannot be opened: {error}")))?;
         let gate = self.gate.clone();
         let connector = tower::service_fn(move |uri: Uri| connect(gate.clone(), uri));
         Ok(endpoint.connect_with_connector_lazy(connector))
@@ -72,8 +72,8 @@ impl Channels {
 fn endpoint(server: &str) -> Result<Endpoint, tonic::transport::Error> {
     let endpoint = Endpoint::from_shared(server.to_owned())?
         .user_agent(USER_AGENT)?
-        .http2_keep_alive_interval(SILENCE)
-        .keep_alive_timeout(SIGN_OF_LIFE);
+        .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
+        .keep_alive_timeout(KEEP_ALIVE_TIMEOUT);
     match endpoint.uri().scheme_str() {
         Some("https") => {
             endpoint.tls_config(ClientTlsConfig::new().with_webpki_roots().timeout(CONNECT_LIMIT))
@@ -82,7 +82,7 @@ fn endpoint(server: &str) -> Result<Endpoint, tonic::transport::Error> {
     }
 }
 
-/// Connects to one of the addresses that the gate gives for the host of the URI, and to no other.
+/// Connects to the host of the URI, at one of the addresses that the gate allows.
 async fn connect(gate: Gate, uri: Uri) -> Result<TokioIo<TcpStream>, ToolError> {
     let host = uri.host().unwrap_or_default();
     let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });

@@ -1,36 +1,36 @@
-//! Finding the method that a tool's document names.
+//! Finds the method that a tool's document names among the types of a service.
 
 use http::uri::PathAndQuery;
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 
-use super::failure::unusable;
+use super::error::unusable;
 use crate::error::ToolError;
-use base::outbound::quoted;
+use base::outbound::excerpt;
 
-/// The full name of a method.
+/// The full name of a method: `package.Service/Method`.
 pub(super) struct MethodName<'a> {
     pub(super) service: &'a str,
     method: &'a str,
 }
 
 impl<'a> MethodName<'a> {
-    /// Takes `package.Service/Method` apart.
+    /// Parses `package.Service/Method`.
     pub(super) fn parse(text: &'a str) -> Result<MethodName<'a>, ToolError> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
         let is_name = |name: &str| !name.is_empty() && name.chars().all(is_part);
         match text.split_once('/').filter(|(service, method)| is_name(service) && is_name(method)) {
             Some((service, method)) => Ok(MethodName { service, method }),
-            None => Err(unusable(&format!("`{}` is not of the form package.Service/Method", quoted(text)))),
+            None => Err(unusable(&format!("`{}` is not of the form package.Service/Method", excerpt(text)))),
         }
     }
 
-    /// Where requests go.
+    /// The path of requests.
     pub(super) fn path(&self) -> Result<PathAndQuery, ToolError> {
         let path = format!("/{}/{}", self.service, self.method).parse();
-        path.map_err(|error| unusable(&format!("the name of the method makes no path: {error}")))
+        path.map_err(|error| unusable(&format!("the name of the method is not valid in a path: {error}")))
     }
 
-    /// The method among these types, which must be unary.
+    /// Finds the method in `types`; it must be unary.
     pub(super) fn find(&self, types: &DescriptorPool) -> Result<MethodDescriptor, ToolError> {
         let MethodName { service: name, method } = self;
         let Some(service) = types.get_service_by_name(name) else {
@@ -47,7 +47,7 @@ impl<'a> MethodName<'a> {
     }
 }
 
-/// There is no such service; these are the ones that are known to be there.
+/// The error for a service that the server does not have; `services` are those that it has.
 pub(super) fn no_service(name: &str, services: &[String]) -> ToolError {
     unusable(&format!("there is no service {name}; there are: {}", services.join(", ")))
 }

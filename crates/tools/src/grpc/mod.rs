@@ -1,16 +1,16 @@
-//! gRPC tools: unary calls without generated code, with message types from the server or from the tool's document.
+//! gRPC tools: unary calls without generated code, with message types from server reflection or from the tool's document.
 //!
-//! - `channels`: connections to servers, kept and shared
-//! - `wire`: encoded messages there and back, over a channel
-//! - `failure`: what a gRPC status means
+//! - `channels`: connections to servers, shared by calls
+//! - `wire`: sending and receiving encoded messages
+//! - `error`: gRPC statuses as tool errors
 //! - `method`: finding the method that a document names
-//! - `types`: message types, kept for a while
+//! - `types`: a cache of message types
 //! - `reflection`: asking a server for its types
 //! - `message`: JSON to protobuf and back
 
 mod channels;
 mod wire;
-mod failure;
+mod error;
 mod method;
 mod types;
 mod reflection;
@@ -25,47 +25,47 @@ use serde_json::Value as Json;
 
 use self::channels::Channels;
 use self::method::MethodName;
-use self::types::{Origin, Types};
+use self::types::{TypeCache, TypeSource};
 use self::wire::Wire;
 use super::error::ToolError;
 use super::gate::Gate;
 
-/// gRPC tools: channels and message types, kept and shared.
+/// The client of gRPC tools, with its channels and cached message types.
 pub struct Grpc {
     channels: Channels,
-    types: Types,
+    types: TypeCache,
     answer_bytes: usize,
 }
 
 /// One unary call.
 pub struct UnaryCall<'a> {
-    /// Where the server is: `http://host:port` or `https://host:port`; the address policy has let it through.
+    /// The server: `http://host:port` or `https://host:port`. It must have passed [`Gate::check`].
     pub url: &'a Url,
     /// `package.Service/Method`.
     pub method: &'a str,
-    /// An encoded `FileDescriptorSet`; without one, the server is asked for its types.
+    /// An encoded `FileDescriptorSet`; without one, the types come from server reflection.
     pub descriptor_set: Option<&'a [u8]>,
     /// The request message, an object.
     pub arguments: &'a Json,
-    /// Metadata to send, also when the server is asked for its types.
+    /// Metadata of the call, and of the reflection calls before it.
     pub headers: &'a HeaderMap,
-    /// How long the call may take; the server is told.
+    /// The time limit, which is sent to the server as `grpc-timeout`.
     pub timeout: Duration,
 }
 
 impl Grpc {
-    /// Connects to nothing yet; an answer may have `answer_bytes`, encoded and as JSON.
+    /// A client without connections yet; an answer may have `answer_bytes`, both encoded and as JSON.
     pub fn new(gate: Gate, answer_bytes: usize) -> Grpc {
-        Grpc { channels: Channels::new(gate), types: Types::new(), answer_bytes }
+        Grpc { channels: Channels::new(gate), types: TypeCache::new(), answer_bytes }
     }
 
-    /// Calls, and gives the answer in the canonical JSON mapping, with the fields that have their default values
-    /// and with the members of objects in alphabetical order.
+    /// Makes a call, and gives the answer in the canonical JSON mapping. Fields with default values are present; the
+    /// members of objects are sorted by name.
     ///
     /// Dropping the future cancels the call, at the server too.
     ///
     /// # Errors
-    /// Every kind of [`ToolError`]; [`ToolError::Failed`] has the name of the gRPC status, such as `NOT_FOUND`.
+    /// [`ToolError`]; the status of [`ToolError::Failed`] is the name of the gRPC status, such as `NOT_FOUND`.
     pub async fn call(&self, call: UnaryCall<'_>) -> Result<Json, ToolError> {
         let name = MethodName::parse(call.method)?;
         let wire = Wire::new(&self.channels, &call)?;
@@ -75,17 +75,19 @@ impl Grpc {
         }
     }
 
-    /// Calls with the types that the server tells; once more with new ones if the known ones may be old.
+    /// Calls with types from server reflection. If cached types may be the cause of an error, new ones are fetched, and the
+    /// call is made once more.
     async fn by_reflection(
         &self,
         name: &MethodName<'_>,
         wire: &Wire<'_>,
         arguments: &Json,
     ) -> Result<Json, ToolError> {
-        let origin = Origin::Service { server: wire.server().to_owned(), service: name.service.to_owned() };
+        let origin =
+            TypeSource::Service { server: wire.server().to_owned(), service: name.service.to_owned() };
         if let Some(types) = self.types.of_service(&origin) {
             let outcome = self.attempt(&types, name, wire, arguments).await;
-            if !outcome.as_ref().is_err_and(comes_of_old_types) {
+            if !outcome.as_ref().is_err_and(is_of_stale_types) {
                 return outcome;
             }
         }
@@ -108,11 +110,12 @@ impl Grpc {
     }
 }
 
-/// Whether a server that was replaced by a newer one could be why. None of these has had an effect there.
-fn comes_of_old_types(error: &ToolError) -> bool {
+/// Whether types of an older version of the server can be the cause. After such an error nothing has happened on the
+/// server, so the call may be repeated.
+fn is_of_stale_types(error: &ToolError) -> bool {
     match error {
         ToolError::Arguments { .. } | ToolError::Unusable { .. } => true,
-        ToolError::Failed { status, .. } => status == failure::UNIMPLEMENTED,
+        ToolError::Failed { status, .. } => status == error::UNIMPLEMENTED,
         _ => false,
     }
 }

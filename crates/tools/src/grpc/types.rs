@@ -1,4 +1,4 @@
-//! Message types: those of descriptor sets are kept by what the set holds, those of servers for a while.
+//! A cache of message types: those of descriptor sets by their digest, those of servers for a minute.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,44 +10,50 @@ use prost_reflect::prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use sha2::{Digest, Sha256};
 
-use super::failure::{guarded, unusable};
-use crate::aside::aside;
+use super::error::{catch_panic, unusable};
 use crate::error::ToolError;
+use crate::offload::offload;
 
-/// The most bytes that the descriptors of one service may have, with all that they import. In memory they take about
-/// a hundred times as many.
+/// The most bytes that the descriptors of one service may have, with their imports. In memory, they take about a hundred
+/// times as many.
 pub(super) const DESCRIPTOR_BYTES: usize = 1024 * 1024;
 
-/// How many descriptor sets and services are kept, and how many bytes they may have together.
-const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
-const KEPT_BYTES: usize = 2 * DESCRIPTOR_BYTES;
+/// How many descriptor sets and services the cache holds.
+const CACHE_ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+/// How many bytes their descriptors may have together, encoded.
+const CACHE_BYTES: usize = 2 * DESCRIPTOR_BYTES;
 
-/// How long a server's types are taken for current: a change that nothing else tells of shows after this.
-const CURRENT: Duration = Duration::from_secs(60);
+/// How long a server's types are used before they are asked for again.
+const SERVICE_TTL: Duration = Duration::from_secs(60);
 
-/// The types that are known.
-pub(super) struct Types {
-    shelf: Arc<Shelf>,
+/// The cache.
+pub(super) struct TypeCache {
+    entries: Arc<CacheEntries>,
 }
 
-/// Where types come from.
+/// The source of types, which is the cache key.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) enum Origin {
-    /// A descriptor set with this SHA-256.
+pub(super) enum TypeSource {
+    /// A descriptor set, by its SHA-256.
     Set([u8; 32]),
     /// A service of a server.
     Service { server: String, service: String },
 }
 
-/// Files that describe types, and how many bytes they have when they are encoded.
-pub(super) struct Files {
+/// Files that describe types, and their encoded length.
+pub(super) struct DescriptorFiles {
     pub(super) files: Vec<FileDescriptorProto>,
     pub(super) bytes: usize,
 }
 
-impl Types {
-    pub(super) fn new() -> Types {
-        Types { shelf: Arc::new(Shelf { known: Mutex::new(LruCache::new(KEPT)), turn: Mutex::new(()) }) }
+impl TypeCache {
+    pub(super) fn new() -> TypeCache {
+        TypeCache {
+            entries: Arc::new(CacheEntries {
+                known: Mutex::new(LruCache::new(CACHE_ENTRIES)),
+                turn: Mutex::new(()),
+            }),
+        }
     }
 
     /// The types of an encoded `FileDescriptorSet`.
@@ -55,77 +61,77 @@ impl Types {
         if set.len() > DESCRIPTOR_BYTES {
             return Err(unusable(&format!("its descriptor set is longer than {DESCRIPTOR_BYTES} bytes")));
         }
-        let origin = Origin::Set(Sha256::digest(set).into());
-        if let Some(types) = self.shelf.get(&origin, Duration::MAX) {
+        let source = TypeSource::Set(Sha256::digest(set).into());
+        if let Some(types) = self.entries.get(&source, Duration::MAX) {
             return Ok(types);
         }
         let set = set.to_vec();
-        self.make(origin, Duration::MAX, move || decode(&set)).await
+        self.make(source, Duration::MAX, move || decode(&set)).await
     }
 
-    /// The types of a service, if they were asked for lately.
-    pub(super) fn of_service(&self, origin: &Origin) -> Option<DescriptorPool> {
-        self.shelf.get(origin, CURRENT)
+    /// The cached types of a service, if they are recent enough.
+    pub(super) fn of_service(&self, source: &TypeSource) -> Option<DescriptorPool> {
+        self.entries.get(source, SERVICE_TTL)
     }
 
-    /// Makes types and keeps them, unless another call has done so and they are no older than `age`.
+    /// Builds and caches the types in `files`, unless another call has meanwhile cached some that are no older than `age`.
     pub(super) async fn make(
         &self,
-        origin: Origin,
+        source: TypeSource,
         age: Duration,
-        files: impl FnOnce() -> Result<Files, ToolError> + Send + 'static,
+        files: impl FnOnce() -> Result<DescriptorFiles, ToolError> + Send + 'static,
     ) -> Result<DescriptorPool, ToolError> {
-        let (shelf, asked) = (self.shelf.clone(), Instant::now());
-        // A MiB of descriptors takes about 0.1 s.
+        let (entries, asked) = (self.entries.clone(), Instant::now());
+        // Offloaded, as a MiB of descriptors takes about 0.1 s.
         let work = move || {
-            // One after the other, since what many calls make at once would take too much memory.
-            let _turn = shelf.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(types) = shelf.get(&origin, age.saturating_add(asked.elapsed())) {
+            // One build at a time, to bound the memory that concurrent builds take.
+            let _turn = entries.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(types) = entries.get(&source, age.saturating_add(asked.elapsed())) {
                 return Ok(types);
             }
-            let Files { files, bytes } = files()?;
+            let DescriptorFiles { files, bytes } = files()?;
             let types = build(files)?;
-            shelf.put(origin, Known { types: types.clone(), bytes, since: Instant::now() });
+            entries.put(source, CachedTypes { types: types.clone(), bytes, since: Instant::now() });
             Ok(types)
         };
-        aside(move || guarded(work)).await
+        offload(move || catch_panic(work)).await
     }
 }
 
-struct Shelf {
-    known: Mutex<LruCache<Origin, Known>>,
+struct CacheEntries {
+    known: Mutex<LruCache<TypeSource, CachedTypes>>,
     turn: Mutex<()>,
 }
 
-struct Known {
+struct CachedTypes {
     types: DescriptorPool,
     bytes: usize,
     since: Instant,
 }
 
-impl Shelf {
-    fn get(&self, origin: &Origin, age: Duration) -> Option<DescriptorPool> {
+impl CacheEntries {
+    fn get(&self, source: &TypeSource, age: Duration) -> Option<DescriptorPool> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.get(origin).filter(|found| found.since.elapsed() <= age);
+        let found = known.get(source).filter(|found| found.since.elapsed() <= age);
         found.map(|found| found.types.clone())
     }
 
-    fn put(&self, origin: Origin, types: Known) {
+    fn put(&self, source: TypeSource, types: CachedTypes) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.put(origin, types);
-        while known.iter().map(|(_, known)| known.bytes).sum::<usize>() > KEPT_BYTES {
+        known.put(source, types);
+        while known.iter().map(|(_, known)| known.bytes).sum::<usize>() > CACHE_BYTES {
             known.pop_lru();
         }
     }
 }
 
-fn decode(set: &[u8]) -> Result<Files, ToolError> {
+fn decode(set: &[u8]) -> Result<DescriptorFiles, ToolError> {
     let decoded = FileDescriptorSet::decode(set);
-    let decoded = decoded.map_err(|error| unusable(&format!("its descriptor set is none: {error}")))?;
-    Ok(Files { files: decoded.file, bytes: set.len() })
+    let decoded = decoded.map_err(|error| unusable(&format!("its descriptor set is not valid: {error}")))?;
+    Ok(DescriptorFiles { files: decoded.file, bytes: set.len() })
 }
 
-/// The types that files describe. Google's well-known ones are ours, and need not be among them.
+/// The types that files describe. Google's well-known types are built in and need not be among them.
 fn build(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, ToolError> {
     let mut types = DescriptorPool::global();
     let added = types.add_file_descriptor_protos(files);

@@ -1,4 +1,4 @@
-//! Encoded messages there and back: what every request to a server carries, and how long it may last.
+//! Sends encoded messages to a server and receives the answers, with metadata and within the time limit of the call.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ use tonic::{Request, Status};
 
 use super::UnaryCall;
 use super::channels::Channels;
-use super::failure;
+use super::error;
 use crate::error::ToolError;
 
-/// The longest time that servers are told; the protocol has no room for arbitrary ones.
+/// The longest time limit that is sent to servers (`grpc-timeout` has eight digits only).
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The way to one server, for one call.
+/// The connection to one server, for one call.
 pub(super) struct Wire<'a> {
     channels: &'a Channels,
     server: String,
@@ -28,11 +28,11 @@ pub(super) struct Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
-    /// Sends nothing yet.
+    /// Reads server and metadata of a call; sends nothing yet.
     pub(super) fn new(channels: &'a Channels, call: &UnaryCall<'_>) -> Result<Wire<'a>, ToolError> {
         let server = call.url.origin().ascii_serialization();
         if call.url.as_str().strip_suffix('/') != Some(&server) {
-            return Err(failure::unusable(
+            return Err(error::unusable(
                 "its URL must be http://host:port or https://host:port, without a path",
             ));
         }
@@ -40,17 +40,17 @@ impl<'a> Wire<'a> {
         Ok(Wire { channels, server, metadata, started: Instant::now(), timeout: call.timeout })
     }
 
-    /// Scheme, host and port.
+    /// The server's origin: scheme, host and port.
     pub(super) fn server(&self) -> &str {
         &self.server
     }
 
-    /// How long the call has taken so far.
+    /// The time since the call began.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// One message there, one of at most `limit` bytes back.
+    /// Sends one message, and receives one of at most `limit` bytes.
     pub(super) async fn unary(
         &self,
         path: PathAndQuery,
@@ -59,10 +59,10 @@ impl<'a> Wire<'a> {
     ) -> Result<Bytes, ToolError> {
         let answers = self.exchange(path, vec![message], limit).await;
         let answer = answers.map_err(|status| self.explain(&status))?.pop();
-        answer.ok_or_else(|| ToolError::Answer { message: "there is no message in it".into() })
+        answer.ok_or_else(|| ToolError::Answer { message: "it has no message".into() })
     }
 
-    /// Messages there, and all that come back: at most one for each, and at most `limit` bytes.
+    /// Sends messages, and receives all answers: at most one for each message, and at most `limit` bytes in all.
     pub(super) async fn exchange(
         &self,
         path: PathAndQuery,
@@ -70,9 +70,9 @@ impl<'a> Wire<'a> {
         limit: usize,
     ) -> Result<Vec<Bytes>, Status> {
         match self.send(path.clone(), messages.clone(), limit).await {
-            // A new channel neither hangs on to a connection that is gone, nor does it tell of the failure of an
-            // attempt to connect that an earlier call had begun and was dropped in.
-            Err(status) if failure::is_before_sending(&status) => {
+            // Once more over a new channel: the old one may hold a closed connection, or the error of a connection
+            // attempt that an earlier, cancelled call had started.
+            Err(status) if error::is_unsent(&status) => {
                 self.channels.forget(&self.server);
                 self.send(path, messages, limit).await
             }
@@ -86,50 +86,50 @@ impl<'a> Wire<'a> {
         messages: Vec<Bytes>,
         limit: usize,
     ) -> Result<Vec<Bytes>, Status> {
-        let channel = self.channels.get(&self.server).map_err(failure::status)?;
+        let channel = self.channels.get(&self.server).map_err(error::status)?;
         let mut client = Grpc::new(channel).max_decoding_message_size(limit);
         client.ready().await.map_err(|error| Status::from_error(error.into()))?;
         let (expected, mut room) = (messages.len(), limit);
         let mut request =
             Request::from_parts(self.metadata.clone(), Default::default(), stream::iter(messages));
         request.set_timeout(self.timeout.saturating_sub(self.elapsed()).min(LONGEST));
-        let mut incoming = client.streaming(request, path, Encoded).await?.into_inner();
+        let mut incoming = client.streaming(request, path, BytesCodec).await?.into_inner();
         let mut answers = Vec::with_capacity(expected);
         while let Some(answer) = incoming.message().await? {
-            room = room.checked_sub(answer.len()).ok_or_else(|| failure::too_long(limit))?;
+            room = room.checked_sub(answer.len()).ok_or_else(|| error::too_long(limit))?;
             if answers.len() == expected {
-                return Err(failure::too_many());
+                return Err(error::too_many());
             }
             answers.push(answer);
         }
         Ok(answers)
     }
 
-    /// What a status means for the caller.
+    /// The error that a status stands for in this call.
     pub(super) fn explain(&self, status: &Status) -> ToolError {
-        failure::explain(status, self.timeout)
+        error::explain(status, self.timeout)
     }
 }
 
-/// The codec of messages that are encoded already.
-struct Encoded;
+/// A codec for messages that are already encoded: it copies bytes.
+struct BytesCodec;
 
-impl Codec for Encoded {
+impl Codec for BytesCodec {
     type Encode = Bytes;
     type Decode = Bytes;
-    type Encoder = Encoded;
-    type Decoder = Encoded;
+    type Encoder = BytesCodec;
+    type Decoder = BytesCodec;
 
-    fn encoder(&mut self) -> Encoded {
-        Encoded
+    fn encoder(&mut self) -> BytesCodec {
+        BytesCodec
     }
 
-    fn decoder(&mut self) -> Encoded {
-        Encoded
+    fn decoder(&mut self) -> BytesCodec {
+        BytesCodec
     }
 }
 
-impl Encoder for Encoded {
+impl Encoder for BytesCodec {
     type Item = Bytes;
     type Error = Status;
 
@@ -139,7 +139,7 @@ impl Encoder for Encoded {
     }
 }
 
-impl Decoder for Encoded {
+impl Decoder for BytesCodec {
     type Item = Bytes;
     type Error = Status;
 

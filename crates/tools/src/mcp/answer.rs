@@ -1,28 +1,33 @@
-//! What a tool's result means as a value.
+//! Converts the result of an MCP tool to a value.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::Value;
 
-use super::fault::unreadable;
+use super::error::unreadable;
 use crate::error::ToolError;
-use base::outbound::quoted;
+use base::outbound::excerpt;
 
-/// The structured content if there is any, else the text parts, one per line.
+/// The structured content if the result has any, else its text parts, joined by line breaks.
+///
+/// The structured content is passed on as it is. Python's SDK wraps results that are not objects as `{"result": …}`.
 ///
 /// # Errors
-/// [`ToolError::Failed`] if the tool says so; [`ToolError::Answer`] if there is neither.
+/// [`ToolError::Failed`] if the tool reports an error; [`ToolError::Answer`] if the result has neither text nor structured
+/// content.
 pub(super) fn value(response: CallToolResponse) -> Result<Value, ToolError> {
     match response {
         CallToolResponse::Complete(result) => value_of(result),
-        CallToolResponse::InputRequired(_) => Err(unreadable("it asks for more input")),
-        _ => Err(unreadable("it is put off until later")),
+        CallToolResponse::InputRequired(_) => {
+            Err(unreadable("the tool asks for more input, which is not supported"))
+        }
+        _ => Err(unreadable("the tool defers its answer, which is not supported")),
     }
 }
 
 fn value_of(result: CallToolResult) -> Result<Value, ToolError> {
     let texts: Vec<&str> = result.content.iter().filter_map(text).collect();
     if result.is_error == Some(true) {
-        return Err(ToolError::Failed { status: "isError".into(), message: quoted(&texts.join("\n")) });
+        return Err(ToolError::Failed { status: "isError".into(), message: excerpt(&texts.join("\n")) });
     }
     match result.structured_content {
         Some(value) => Ok(value),

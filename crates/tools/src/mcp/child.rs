@@ -1,4 +1,4 @@
-//! A server that runs as a child process of ours.
+//! An MCP server that runs as a child process.
 
 use std::fmt;
 use std::io;
@@ -8,36 +8,36 @@ use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-/// What a child process sees of our environment.
+/// The environment variables that a child process inherits.
 const INHERITED: [&str; 2] = ["PATH", "HOME"];
 
-/// How long is waited for the exit status of a child that closed its pipes.
+/// How long to wait for the exit status of a child that has closed its pipes.
 const EXIT_LIMIT: Duration = Duration::from_millis(200);
 
-/// A server that the settings name, and that runs as a child process.
+/// How to start an MCP server of the settings.
 #[derive(Clone)]
-pub struct Command {
-    /// The program, by its path, or by a name that is looked up in `PATH`.
+pub struct ServerCommand {
+    /// The program: a path, or a name that is looked up in `PATH`.
     pub program: String,
-    /// Its arguments.
+    /// The arguments of the program.
     pub args: Vec<String>,
-    /// What its environment has besides `PATH` and `HOME`.
+    /// Its environment variables besides `PATH` and `HOME`, which it inherits.
     pub env: Vec<(String, String)>,
 }
 
-/// Shows neither arguments nor values of the environment: both may be secrets.
-impl fmt::Debug for Command {
+/// Leaves out arguments and environment: both may hold secrets.
+impl fmt::Debug for ServerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Command").field("program", &self.program).finish_non_exhaustive()
+        f.debug_struct("ServerCommand").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
-/// A child process; it and what it started are killed when this is dropped.
+/// A child process; dropping it kills its whole process group.
 pub(super) struct Child(tokio::process::Child);
 
 impl Child {
-    /// Starts a server, and takes the pipes to it.
-    pub(super) fn start(command: &Command) -> io::Result<(Child, ChildStdin, ChildStdout)> {
+    /// Starts a server, and gives the pipes to it.
+    pub(super) fn start(command: &ServerCommand) -> io::Result<(Child, ChildStdin, ChildStdout)> {
         let inherited = INHERITED.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
         let mut process = tokio::process::Command::new(&command.program);
         process.args(&command.args).env_clear().envs(inherited).envs(command.env.iter().cloned());
@@ -50,13 +50,13 @@ impl Child {
         Ok((Child(child), stdin, stdout))
     }
 
-    /// How it ended, if it did: `the server ended with exit status: 1`.
+    /// How the process ended, if it has: `the server ended with exit status: 1`.
     pub(super) fn end(&mut self) -> Option<String> {
         let status = self.0.try_wait().ok().flatten()?;
         Some(format!("the server ended with {status}"))
     }
 
-    /// As [`Child::end`], for a child that is about to end.
+    /// As [`Child::end`], after waiting a moment for a child that is about to end.
     pub(super) async fn wait(&mut self) -> Option<String> {
         let _ = timeout(EXIT_LIMIT, self.0.wait()).await;
         self.end()
@@ -64,7 +64,7 @@ impl Child {
 }
 
 impl Drop for Child {
-    /// The process itself is killed by `kill_on_drop`; this is for what a starter like `npx` started.
+    /// Kills the process group: `kill_on_drop` would leave what a launcher such as `npx` has started.
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.0.id().and_then(|id| rustix::process::Pid::from_raw(id.try_into().ok()?)) {

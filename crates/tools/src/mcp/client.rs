@@ -1,4 +1,4 @@
-//! The HTTP client of a session: its connections and redirects go through the gate.
+//! The HTTP client of an MCP session: connections and redirects are checked by the gate.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, StatusCode};
 
-use crate::client::{failure, resolver};
+use crate::client::{resolver, tool_error};
 use crate::error::ToolError;
 use crate::gate::Gate;
 use base::outbound;
@@ -15,10 +15,10 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 const MAX_REDIRECTS: usize = 3;
 
-/// A client for one server, whose secrets go with each request.
+/// A client for one server; `secrets` are headers of every request.
 ///
 /// # Errors
-/// When TLS cannot be set up.
+/// If TLS cannot be set up.
 pub(super) fn new(gate: &Gate, secrets: HeaderMap) -> Result<Client, ToolError> {
     let resolver = resolver(gate);
     let gate = gate.clone();
@@ -28,10 +28,10 @@ pub(super) fn new(gate: &Gate, secrets: HeaderMap) -> Result<Client, ToolError> 
         .redirect(Policy::custom(move |attempt| redirect(&gate, attempt)))
         .connect_timeout(CONNECT_LIMIT)
         .build();
-    client.map_err(|error| failure(&error))
+    client.map_err(|error| tool_error(&error))
 }
 
-/// Follows what keeps method and body, and stays where the secrets belong.
+/// Follows redirects that keep method and body (307, 308), within the origin, so that the secrets stay there.
 fn redirect(gate: &Gate, attempt: Attempt) -> Action {
     let keeps_body =
         matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);

@@ -1,4 +1,4 @@
-//! Streamable HTTP for the SDK: what its transport asks of an HTTP client, with answers of bounded length.
+//! The HTTP side of the SDK's streamable HTTP transport, with answers of bounded length.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,23 +17,23 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::fault::{Fault, longer_than, too_long, unreadable};
+use super::error::{McpError, longer_than, too_long, unreadable};
 use crate::client;
 use crate::error::ToolError;
-use base::outbound::{BodyError, HEARD_BYTES, body, heard, quoted, whole_body};
+use base::outbound::{BodyError, ERROR_BODY_BYTES, body, error_body, excerpt, whole_body};
 
-/// What of a call's `_meta` is sent as headers too, for those on the way who read no bodies.
+/// The members of a call's `_meta` that are also sent as headers, for proxies and logs that do not read bodies.
 const TRACE: [&str; 2] = ["x-request-id", "traceparent"];
 
-type Failure = StreamableHttpError<Fault>;
+type HttpError = StreamableHttpError<McpError>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// The client of one session.
+/// The HTTP client of one session.
 #[derive(Clone)]
 pub(super) struct Http {
     client: Client,
-    /// The longest body of an answer, in bytes.
+    /// The most bytes that the body of an answer may have.
     limit: usize,
 }
 
@@ -42,26 +42,27 @@ impl Http {
         Http { client, limit }
     }
 
-    /// Sends a request; anything but success is a failure.
-    async fn send(&self, request: RequestBuilder, session: Option<Arc<str>>) -> Result<Response, Failure> {
+    /// Sends a request; a status other than 2xx is an error.
+    async fn send(&self, request: RequestBuilder, session: Option<Arc<str>>) -> Result<Response, HttpError> {
         let request = match &session {
             Some(id) => request.header(HEADER_SESSION_ID, id.as_ref()),
             None => request,
         };
-        let response = request.send().await.map_err(|error| failure(client::failure(&error)))?;
+        let response = request.send().await.map_err(|error| http_error(client::tool_error(&error)))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
-        // The protocol asks for 404 when a session is unknown; many servers say 400. Neither saw the call.
-        let refused = session.is_some() && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
-        let error = ToolError::Failed { status: status.to_string(), message: words(response).await };
-        Err(Failure::Client(Fault { error, refused }))
+        // For an unknown session, the protocol demands 404, and many servers answer 400. The call was not made then.
+        let may_retry =
+            session.is_some() && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
+        let error = ToolError::Failed { status: status.to_string(), message: error_text(response).await };
+        Err(HttpError::Client(McpError { error, may_retry }))
     }
 }
 
 impl StreamableHttpClient for Http {
-    type Error = Fault;
+    type Error = McpError;
 
     async fn post_message(
         &self,
@@ -70,7 +71,7 @@ impl StreamableHttpClient for Http {
         session: Option<Arc<str>>,
         _token: Option<String>,
         headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
         let request = self.client.post(url.as_ref()).headers(headers.into_iter().collect()).json(&message);
         let accepted = format!("{JSON_MIME_TYPE}, {EVENT_STREAM_MIME_TYPE}");
         let response = self.send(traced(request.header(ACCEPT, accepted), &message), session).await?;
@@ -83,12 +84,12 @@ impl StreamableHttpClient for Http {
             Ok(StreamableHttpPostResponse::Sse(events, session))
         } else if is(&response, JSON_MIME_TYPE) {
             let body = whole_body(response, self.limit).await;
-            let body = body.map_err(|error| failure(unreadable_body(&error)))?;
-            let answer =
-                answer(&body, request.id).ok_or_else(|| failure(unreadable("it is no JSON-RPC answer")))?;
+            let body = body.map_err(|error| http_error(unreadable_body(&error)))?;
+            let answer = answer(&body, request.id)
+                .ok_or_else(|| http_error(unreadable("it is not a JSON-RPC response")))?;
             Ok(StreamableHttpPostResponse::Json(answer, session))
         } else {
-            Err(failure(unreadable("it is neither JSON nor a stream of events")))
+            Err(http_error(unreadable("it is neither JSON nor an event stream")))
         }
     }
 
@@ -98,12 +99,12 @@ impl StreamableHttpClient for Http {
         session: Arc<str>,
         _token: Option<String>,
         headers: Headers,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HttpError> {
         let request = self.client.delete(url.as_ref()).headers(headers.into_iter().collect());
         self.send(request, Some(session)).await.map(drop)
     }
 
-    /// Only goes on with an answer whose connection ended early; nothing else is listened to.
+    /// Resumes an answer whose connection ended early. The optional stream of server messages is not opened.
     async fn get_stream(
         &self,
         url: Arc<str>,
@@ -111,8 +112,8 @@ impl StreamableHttpClient for Http {
         last_event: Option<String>,
         _token: Option<String>,
         headers: Headers,
-    ) -> Result<Events, Failure> {
-        let last_event = last_event.ok_or(Failure::ServerDoesNotSupportSse)?;
+    ) -> Result<Events, HttpError> {
+        let last_event = last_event.ok_or(HttpError::ServerDoesNotSupportSse)?;
         let request = self.client.get(url.as_ref()).headers(headers.into_iter().collect());
         let request = request.header(ACCEPT, EVENT_STREAM_MIME_TYPE).header(HEADER_LAST_EVENT_ID, last_event);
         let response = self.send(request, session).await?;
@@ -120,8 +121,8 @@ impl StreamableHttpClient for Http {
     }
 }
 
-fn failure(error: ToolError) -> Failure {
-    Failure::Client(error.into())
+fn http_error(error: ToolError) -> HttpError {
+    HttpError::Client(error.into())
 }
 
 fn header(response: &Response, name: &str) -> Option<String> {
@@ -132,7 +133,7 @@ fn is(response: &Response, kind: &str) -> bool {
     header(response, CONTENT_TYPE.as_str()).is_some_and(|found| found.starts_with(kind))
 }
 
-/// Adds what says where a call comes from.
+/// Adds the trace headers to a tool call.
 fn traced(request: RequestBuilder, message: &ClientJsonRpcMessage) -> RequestBuilder {
     let JsonRpcMessage::Request(message) = message else { return request };
     let ClientRequest::CallToolRequest(call) = &message.request else { return request };
@@ -141,7 +142,7 @@ fn traced(request: RequestBuilder, message: &ClientJsonRpcMessage) -> RequestBui
     texts.fold(request, |request, (name, text)| request.header(name, text))
 }
 
-/// The bytes of a body, up to a limit.
+/// The chunks of a body, up to a limit.
 fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, ToolError>> {
     body(response, limit).map(|chunk| chunk.map_err(|error| unreadable_body(&error)))
 }
@@ -149,11 +150,11 @@ fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes,
 fn unreadable_body(error: &BodyError) -> ToolError {
     match error {
         BodyError::TooLong { limit } => unreadable(&longer_than(*limit)),
-        BodyError::Broken(error) => client::failure(error),
+        BodyError::Broken(error) => client::tool_error(error),
     }
 }
 
-/// The answer in a body: one to this request whatever its `id` says, as some servers leave it out of errors.
+/// Parses a body as the response to the request `id`. Its own `id` is ignored, since some servers leave it out of errors.
 fn answer(body: &[u8], id: RequestId) -> Option<ServerJsonRpcMessage> {
     let mut answer = serde_json::from_slice(body).ok()?;
     match &mut answer {
@@ -164,7 +165,7 @@ fn answer(body: &[u8], id: RequestId) -> Option<ServerJsonRpcMessage> {
     Some(answer)
 }
 
-/// The events of the answer to a request; when it gets too long, the last one says so.
+/// The event stream that answers a request; if it gets too long, the last event is an error that says so.
 fn events(response: Response, limit: usize, id: RequestId) -> Events {
     let events = SseStream::from_bytes_stream(bounded(response, limit));
     let events = events.map(move |event| match event {
@@ -177,11 +178,11 @@ fn events(response: Response, limit: usize, id: RequestId) -> Events {
     events.boxed()
 }
 
-/// What a server says about a failure: the message of a JSON-RPC error, else the beginning of the text.
-async fn words(response: Response) -> String {
-    let body = heard(response, HEARD_BYTES).await;
+/// The text of an error response: the message if it is a JSON-RPC error, else the beginning of the body.
+async fn error_text(response: Response) -> String {
+    let body = error_body(response, ERROR_BODY_BYTES).await;
     match serde_json::from_slice(&body) {
-        Ok(ServerJsonRpcMessage::Error(error)) => quoted(&error.error.message),
-        _ => quoted(&String::from_utf8_lossy(&body)),
+        Ok(ServerJsonRpcMessage::Error(error)) => excerpt(&error.error.message),
+        _ => excerpt(&String::from_utf8_lossy(&body)),
     }
 }

@@ -1,20 +1,20 @@
 //! Tools of MCP servers, over streamable HTTP or the pipes of a child process.
 //!
-//! - `sessions`: which sessions are open, on the thread of `engine`; `session`: one of them;
-//! - `http` and `client`, `child` and `pipes`: the two ways to a server; `quiet`: what both keep from us;
-//! - `answer`, `fault`: what comes back, in our terms; `skim`: whose answer it was that is too long.
+//! - `sessions`: the pool of open sessions; `session`: one of them; `session_thread`: the thread that runs them
+//! - `http` and `client`, `child` and `pipes`: the two transports; `request_filter`: refuses requests of servers
+//! - `answer`, `error`: results and errors; `id_scanner`: finds the request that an overlong answer belongs to
 
 mod answer;
 mod child;
 mod client;
-mod engine;
-mod fault;
+mod error;
 mod http;
+mod id_scanner;
 mod pipes;
-mod quiet;
+mod request_filter;
 mod session;
+mod session_thread;
 mod sessions;
-mod skim;
 
 use std::collections::HashMap;
 
@@ -23,72 +23,72 @@ use reqwest::header::HeaderMap;
 use rmcp::model::{CallToolRequestParams, RequestMetaObject};
 use serde_json::{Map, Value};
 
-pub use self::child::Command;
-use self::sessions::{Place, Sessions};
+pub use self::child::ServerCommand;
+use self::sessions::{ServerKey, Sessions};
 use crate::error::ToolError;
 use crate::gate::Gate;
 
-/// Where an MCP server is.
+/// The address of an MCP server.
 #[derive(Clone, Copy)]
 pub enum Endpoint<'a> {
-    /// At a URL that [`Gate::check`] lets through.
+    /// Streamable HTTP, at a URL that has passed [`Gate::check`].
     Http {
-        /// The URL.
+        /// The server's MCP endpoint.
         url: &'a Url,
-        /// What goes with every request to this server: its secrets.
+        /// Headers of every request to it; they may hold secrets.
         headers: &'a HeaderMap,
     },
-    /// A server that the settings name.
+    /// A child process, by the server's name in the settings.
     Server(&'a str),
 }
 
-/// One call of a tool.
+/// One call of a tool of an MCP server.
 pub struct ToolCall<'a> {
-    /// The server.
+    /// The server to call.
     pub endpoint: Endpoint<'a>,
     /// The tool's name on that server.
     pub tool: &'a str,
     /// The arguments, by name.
     pub arguments: Map<String, Value>,
-    /// What the server is told about the call besides: `x-request-id` and `traceparent`.
+    /// Members of the request's `_meta`: `x-request-id` and `traceparent`.
     pub meta: &'a [(String, String)],
 }
 
-/// Calls tools of MCP servers, over sessions that are kept and shared; any runtime may use it.
+/// The client of MCP tools; its sessions are shared by all calls, from any async runtime.
 ///
-/// Dropping it ends the sessions and kills the child processes.
+/// Dropping it closes the sessions and kills the child processes.
 pub struct Mcp {
     sessions: Sessions,
 }
 
 impl Mcp {
-    /// Knows the servers that the settings name; connects when the first call needs it.
+    /// A client for the `servers` of the settings, and for any URL. A session opens on the first call that needs it.
     ///
-    /// No more than `answer_bytes` are read of an answer, what the protocol puts around it included.
-    pub fn new(gate: Gate, servers: HashMap<String, Command>, answer_bytes: usize) -> Mcp {
+    /// An answer may have `answer_bytes`, the JSON-RPC envelope included.
+    pub fn new(gate: Gate, servers: HashMap<String, ServerCommand>, answer_bytes: usize) -> Mcp {
         Mcp { sessions: Sessions::new(gate, servers, answer_bytes) }
     }
 
-    /// Calls a tool: its structured content, else its text.
+    /// Calls a tool, and gives the structured content of its result, else its text.
     ///
-    /// A call that the server may have seen is not repeated. If this is dropped, the server is told to stop.
+    /// A call that may have reached the server is never repeated. Dropping the future cancels the call at the server.
     ///
     /// # Errors
-    /// [`ToolError::Unusable`] for a server that the settings do not name, [`ToolError::Forbidden`] by the
-    /// gate, [`ToolError::Unreachable`] without a working connection, [`ToolError::Failed`] when server or
-    /// tool say so, and [`ToolError::Answer`] for an answer that is too long or has no value.
+    /// [`ToolError::Unusable`] for a server that is not in the settings; [`ToolError::Forbidden`] from the gate;
+    /// [`ToolError::Unreachable`] without a working connection; [`ToolError::Failed`] if the server or the tool reports an
+    /// error; [`ToolError::Answer`] for an answer that is too long, or has neither text nor structured content.
     pub async fn call(&self, call: ToolCall<'_>) -> Result<Value, ToolError> {
-        let place = match call.endpoint {
-            Endpoint::Http { url, headers } => Place::http(url, headers),
-            Endpoint::Server(name) => Place::Server(name.to_owned()),
+        let key = match call.endpoint {
+            Endpoint::Http { url, headers } => ServerKey::http(url, headers),
+            Endpoint::Server(name) => ServerKey::Server(name.to_owned()),
         };
         let params = params(call);
-        let session = self.sessions.get(&place).await?;
+        let session = self.sessions.get(&key).await?;
         let answer = match session.call(params.clone()).await {
-            Err(fault) if fault.refused => self.sessions.renew(&place, &session).await?.call(params).await,
+            Err(error) if error.may_retry => self.sessions.renew(&key, &session).await?.call(params).await,
             answer => answer,
         };
-        answer::value(answer.map_err(|fault| fault.error)?)
+        answer::value(answer.map_err(|error| error.error)?)
     }
 }
 

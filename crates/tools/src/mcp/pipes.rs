@@ -1,4 +1,4 @@
-//! The transport over the pipes of a child process: one JSON-RPC message per line, lines of bounded length.
+//! The stdio transport: one JSON-RPC message per line over the pipes of a child process, with lines of bounded length.
 
 use std::io;
 use std::mem;
@@ -13,24 +13,24 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::fault::too_long;
-use super::skim::Skim;
+use super::error::too_long;
+use super::id_scanner::IdScanner;
 
-/// How long the child may leave a message in the pipe; calls that wait for it pile up no longer than this.
+/// How long writing a message may take. It bounds the calls that queue up behind a child that does not read.
 const WRITE_LIMIT: Duration = Duration::from_secs(2);
 
-/// Both pipes.
+/// The stdin and stdout of a child process, as a transport.
 pub(super) struct Pipes {
     stdout: BufReader<ChildStdout>,
     line: Line,
-    /// `None` once a message could not be written as a whole: what follows it would make no sense.
+    /// `None` after a message was written in part only: what follows would be read as its continuation.
     stdin: Arc<Mutex<Option<ChildStdin>>>,
 }
 
 impl Pipes {
     /// A transport that reads no line of more than `limit` bytes.
     pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, limit: usize) -> Pipes {
-        let line = Line { kept: Vec::new(), skimmed: None, limit };
+        let line = Line { buffer: Vec::new(), scanner: None, limit };
         Pipes { stdout: BufReader::new(stdout), line, stdin: Arc::new(Mutex::new(Some(stdin))) }
     }
 }
@@ -57,7 +57,7 @@ impl Transport<RoleClient> for Pipes {
         }
     }
 
-    /// What was read of a line is kept if this is cancelled.
+    /// Cancel-safe: the part of a line that was read stays in `self.line`.
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             let bytes = self.stdout.fill_buf().await.ok().filter(|bytes| !bytes.is_empty())?;
@@ -80,32 +80,32 @@ impl Transport<RoleClient> for Pipes {
     }
 }
 
-/// A line as it comes in: kept as long as it is short enough; after that, only its `id` is looked for.
+/// A line that is being read: buffered up to the limit, then only scanned for its `id`.
 struct Line {
-    kept: Vec<u8>,
-    skimmed: Option<Skim>,
+    buffer: Vec<u8>,
+    scanner: Option<IdScanner>,
     limit: usize,
 }
 
 impl Line {
     fn push(&mut self, part: &[u8]) {
-        if self.skimmed.is_none() && self.kept.len() + part.len() > self.limit {
-            let mut skim = Skim::default();
-            skim.read(&mem::take(&mut self.kept));
-            self.skimmed = Some(skim);
+        if self.scanner.is_none() && self.buffer.len() + part.len() > self.limit {
+            let mut scanner = IdScanner::default();
+            scanner.read(&mem::take(&mut self.buffer));
+            self.scanner = Some(scanner);
         }
-        match &mut self.skimmed {
-            Some(skim) => skim.read(part),
-            None => self.kept.extend_from_slice(part),
+        match &mut self.scanner {
+            Some(scanner) => scanner.read(part),
+            None => self.buffer.extend_from_slice(part),
         }
     }
 
-    /// The message, or an error in the place of an answer that is too long; `None` for anything else.
+    /// The message of the finished line; an error for an answer that is too long; `None` for anything else.
     fn finish(&mut self) -> Option<ServerJsonRpcMessage> {
-        let kept = mem::take(&mut self.kept);
-        match self.skimmed.take() {
-            Some(skim) => skim.id().map(|id| too_long(id, self.limit)),
-            None => serde_json::from_slice(&kept).ok(),
+        let line = mem::take(&mut self.buffer);
+        match self.scanner.take() {
+            Some(scanner) => scanner.id().map(|id| too_long(id, self.limit)),
+            None => serde_json::from_slice(&line).ok(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One session with a server: the handshake, calls, and whether it lives.
+//! One session with an MCP server: the handshake, calls, and whether it is still open.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,35 +18,35 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::child::{Child, Command};
+use super::child::{Child, ServerCommand};
 use super::client;
-use super::fault::{self, Fault, unreachable};
+use super::error::{self, McpError, unreachable};
 use super::http::Http;
 use super::pipes::Pipes;
-use super::quiet::Quiet;
+use super::request_filter::RequestFilter;
 use crate::error::ToolError;
 use crate::gate::Gate;
 
-/// How long a handshake may take; a child process may have to be installed first.
+/// How long a handshake may take; a launcher such as `npx` may have to install the server first.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(30);
 
-/// How many requests may be under way in one session over HTTP.
+/// How many requests of one HTTP session may be under way.
 const CONCURRENT: usize = 256;
 
-/// How long telling a server of a cancelled call may take.
+/// How long the notification of a cancelled call may take.
 const CANCEL_LIMIT: Duration = Duration::from_secs(1);
 
-/// How often an answer whose connection ended early is asked for again.
+/// How often an answer whose connection ended early is resumed.
 const RESUMES: usize = 3;
 
-/// A session; it ends when this is dropped.
+/// An open session; dropping it closes it.
 pub(super) struct Session {
     service: RunningService<RoleClient, ClientConfig>,
     child: Option<Mutex<Child>>,
 }
 
 impl Session {
-    /// Meets a server at a URL; `secrets` go with every request.
+    /// Opens a session over HTTP; `secrets` are headers of every request.
     pub(super) async fn over_http(
         gate: Gate,
         url: Url,
@@ -58,8 +58,8 @@ impl Session {
         Ok(Session { service: handshake(transport).await?, child: None })
     }
 
-    /// Starts a server, and meets it.
-    pub(super) async fn with_child(command: &Command, limit: usize) -> Result<Session, ToolError> {
+    /// Starts a server as a child process, and opens a session over its pipes.
+    pub(super) async fn with_child(command: &ServerCommand, limit: usize) -> Result<Session, ToolError> {
         let started = Child::start(command);
         let (mut child, stdin, stdout) = started
             .map_err(|error| unreachable(&format!("`{}` cannot be started: {error}", command.program)))?;
@@ -74,23 +74,23 @@ impl Session {
         !self.service.is_transport_closed()
     }
 
-    /// How the child process ended, if this had one and it did.
+    /// How the session's child process ended, if there is one and it has ended.
     pub(super) fn end(&self) -> Option<String> {
         self.child.as_ref()?.try_lock().ok()?.end()
     }
 
-    /// Calls a tool; the server is told if this is dropped.
-    pub(super) async fn call(&self, params: CallToolRequestParams) -> Result<CallToolResponse, Fault> {
-        let fault = match self.service.call_tool_once(params).await {
+    /// Calls a tool; dropping the future cancels the call at the server.
+    pub(super) async fn call(&self, params: CallToolRequestParams) -> Result<CallToolResponse, McpError> {
+        let error = match self.service.call_tool_once(params).await {
             Ok(answer) => return Ok(answer),
-            Err(error) => fault::of_call(error),
+            Err(error) => error::of_call(error),
         };
-        match (&fault.error, &self.child) {
-            (ToolError::Unreachable { .. }, Some(child)) if !fault.refused => {
+        match (&error.error, &self.child) {
+            (ToolError::Unreachable { .. }, Some(child)) if !error.may_retry => {
                 let end = child.lock().await.wait().await;
-                Err(end.map_or(fault, |end| unreachable(&end).into()))
+                Err(end.map_or(error, |end| unreachable(&end).into()))
             }
-            _ => Err(fault),
+            _ => Err(error),
         }
     }
 }
@@ -98,18 +98,17 @@ impl Session {
 async fn handshake<T: Transport<RoleClient> + 'static>(
     transport: T,
 ) -> Result<RunningService<RoleClient, ClientConfig>, ToolError> {
-    let ourselves = Implementation::new("ai-prompt-shell", env!("CARGO_PKG_VERSION"));
-    let client = ClientConfig::new(ClientCapabilities::default(), ourselves);
-    let met = timeout(HANDSHAKE_LIMIT, serve_client(client, Quiet::new(transport))).await;
-    let met =
-        met.map_err(|_| unreachable(&format!("no handshake within {} s", HANDSHAKE_LIMIT.as_secs())))?;
-    met.map_err(fault::of_handshake)
+    let implementation = Implementation::new("ai-prompt-shell", env!("CARGO_PKG_VERSION"));
+    let client = ClientConfig::new(ClientCapabilities::default(), implementation);
+    let result = timeout(HANDSHAKE_LIMIT, serve_client(client, RequestFilter::new(transport))).await;
+    let late = |_| unreachable(&format!("no handshake within {} s", HANDSHAKE_LIMIT.as_secs()));
+    result.map_err(late)?.map_err(error::of_handshake)
 }
 
 fn config(url: &Url) -> HttpConfig {
     let mut resumes = ExponentialBackoff::default();
     resumes.max_times = Some(RESUMES);
-    // New sessions are our own business: the SDK's way would break off what runs in the old one.
+    // `sessions` opens new sessions itself: the SDK would abort the calls that are under way in the old one.
     let mut config = HttpConfig::with_uri(url.as_str())
         .max_concurrent_requests(CONCURRENT)
         .control_request_timeout(CANCEL_LIMIT)

@@ -1,4 +1,4 @@
-//! The sessions that are open: found, shared, made again when they broke, and closed when there are too many.
+//! The pool of MCP sessions: opened on demand, shared by all calls, reopened when they break.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -11,120 +11,130 @@ use lru::LruCache;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::child::Command;
-use super::engine::Engine;
-use super::fault::unreachable;
+use super::child::ServerCommand;
+use super::error::unreachable;
 use super::session::Session;
+use super::session_thread::SessionThread;
 use crate::error::ToolError;
 use crate::gate::Gate;
 
-/// How many sessions are kept; the one that was unused for longest makes room.
-const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+/// How many sessions are kept; the least recently used one is closed first.
+const SESSIONS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
-/// How soon a child process may be started again.
-const RESTART: Duration = Duration::from_secs(1);
+/// The shortest time between two starts of a child process.
+const RESTART_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a session is with.
+/// The server of a session, which is the key in the pool.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) enum Place {
-    /// A URL, and the headers that go with every request, in the order of their names.
+pub(super) enum ServerKey {
+    /// A URL, and the headers of every request, sorted by name.
     Http(Url, Vec<(HeaderName, HeaderValue)>),
     /// A name in the settings.
     Server(String),
 }
 
-impl Place {
-    pub(super) fn http(url: &Url, headers: &HeaderMap) -> Place {
+impl ServerKey {
+    pub(super) fn http(url: &Url, headers: &HeaderMap) -> ServerKey {
         let mut headers: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         headers.sort_by(|(one, _), (other, _)| one.as_str().cmp(other.as_str()));
-        Place::Http(url.clone(), headers)
+        ServerKey::Http(url.clone(), headers)
     }
 }
 
-/// A session that is open or on its way, or why there is none.
-type Opening = Shared<BoxFuture<'static, Result<Arc<Session>, ToolError>>>;
+/// A session that is open or being opened, or the error of opening it.
+type SessionFuture = Shared<BoxFuture<'static, Result<Arc<Session>, ToolError>>>;
 
 struct Entry {
     started: Instant,
-    opening: Opening,
+    opening: SessionFuture,
 }
 
-/// All sessions.
+/// The pool.
 pub(super) struct Sessions {
     gate: Gate,
-    servers: HashMap<String, Command>,
+    servers: HashMap<String, ServerCommand>,
     limit: usize,
     state: Mutex<State>,
 }
 
-/// The sessions end before their thread.
+/// The fields are dropped in this order: sessions close before their thread ends.
 struct State {
-    entries: LruCache<Place, Entry>,
-    engine: Option<Engine>,
+    entries: LruCache<ServerKey, Entry>,
+    thread: Option<SessionThread>,
 }
 
 impl Sessions {
-    pub(super) fn new(gate: Gate, servers: HashMap<String, Command>, limit: usize) -> Sessions {
-        let state = State { entries: LruCache::new(KEPT), engine: None };
+    pub(super) fn new(gate: Gate, servers: HashMap<String, ServerCommand>, limit: usize) -> Sessions {
+        let state = State { entries: LruCache::new(SESSIONS_MAX), thread: None };
         Sessions { gate, servers, limit, state: Mutex::new(state) }
     }
 
-    /// The session with a place, a new one if there is none that lives.
-    pub(super) async fn get(&self, place: &Place) -> Result<Arc<Session>, ToolError> {
-        self.find(place, |session| session.is_open())?.await
+    /// The session with a server; a new one if there is none, or it is closed.
+    pub(super) async fn get(&self, key: &ServerKey) -> Result<Arc<Session>, ToolError> {
+        self.find(key, |session| session.is_open())?.await
     }
 
-    /// A session with a place other than `refused`, which did not accept a call.
+    /// A session with a server other than `refused`, which did not accept a call.
     pub(super) async fn renew(
         &self,
-        place: &Place,
+        key: &ServerKey,
         refused: &Arc<Session>,
     ) -> Result<Arc<Session>, ToolError> {
-        self.find(place, |session| session.is_open() && !Arc::ptr_eq(session, refused))?.await
+        self.find(key, |session| session.is_open() && !Arc::ptr_eq(session, refused))?.await
     }
 
-    fn find(&self, place: &Place, is_good: impl Fn(&Arc<Session>) -> bool) -> Result<Opening, ToolError> {
+    fn find(
+        &self,
+        key: &ServerKey,
+        is_good: impl Fn(&Arc<Session>) -> bool,
+    ) -> Result<SessionFuture, ToolError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = state.entries.get(place) {
+        if let Some(entry) = state.entries.get(key) {
             match entry.opening.peek() {
                 None => return Ok(entry.opening.clone()),
                 Some(Ok(session)) if is_good(session) => return Ok(entry.opening.clone()),
-                Some(ended) => entry.rest(place, ended)?,
+                Some(ended) => entry.check_restart(key, ended)?,
             }
         }
-        let opening = self.open(&mut state, place)?;
-        state.entries.put(place.clone(), Entry { started: Instant::now(), opening: opening.clone() });
+        let opening = self.open(&mut state, key)?;
+        state.entries.put(key.clone(), Entry { started: Instant::now(), opening: opening.clone() });
         Ok(opening)
     }
 
-    /// Opens a session in a task of its own, so that it does not matter which of its callers gives up.
-    fn open(&self, state: &mut State, place: &Place) -> Result<Opening, ToolError> {
+    /// Opens a session in its own task. It goes on if the call that asked for it times out, so that a later call finds the
+    /// session of a child process that is slow to start.
+    fn open(&self, state: &mut State, key: &ServerKey) -> Result<SessionFuture, ToolError> {
         let limit = self.limit;
-        let session: BoxFuture<_> = match place {
-            Place::Http(url, headers) => {
+        let session: BoxFuture<_> = match key {
+            ServerKey::Http(url, headers) => {
                 let secrets = headers.iter().cloned().collect();
                 Session::over_http(self.gate.clone(), url.clone(), secrets, limit).boxed()
             }
-            Place::Server(name) => {
-                let unknown =
-                    || ToolError::Unusable { message: format!("the settings name no MCP server `{name}`") };
+            ServerKey::Server(name) => {
+                let unknown = || ToolError::Unusable {
+                    message: format!("there is no MCP server `{name}` in the settings"),
+                };
                 let command = self.servers.get(name).cloned().ok_or_else(unknown)?;
                 async move { Session::with_child(&command, limit).await }.boxed()
             }
         };
-        let task = state.engine()?.handle().spawn(session);
+        let task = state.thread()?.handle().spawn(session);
         let opening = task.map(|opened| match opened {
             Ok(session) => session.map(Arc::new),
-            Err(_) => Err(unreachable("the handshake was broken off")),
+            Err(_) => Err(unreachable("the handshake panicked, or the service is stopping")),
         });
         Ok(opening.boxed().shared())
     }
 }
 
 impl Entry {
-    /// Whether a session that ended may be opened again already.
-    fn rest(&self, place: &Place, ended: &Result<Arc<Session>, ToolError>) -> Result<(), ToolError> {
-        if matches!(place, Place::Http(..)) || self.started.elapsed() >= RESTART {
+    /// Checks that a session that ended may be reopened: HTTP sessions at once, child processes not too often.
+    fn check_restart(
+        &self,
+        key: &ServerKey,
+        ended: &Result<Arc<Session>, ToolError>,
+    ) -> Result<(), ToolError> {
+        if matches!(key, ServerKey::Http(..)) || self.started.elapsed() >= RESTART_INTERVAL {
             return Ok(());
         }
         match ended {
@@ -138,12 +148,12 @@ impl Entry {
 }
 
 impl State {
-    fn engine(&mut self) -> Result<&Engine, ToolError> {
-        let engine = match self.engine.take() {
-            Some(engine) => engine,
-            None => Engine::start()
-                .map_err(|error| unreachable(&format!("there is no thread for MCP: {error}")))?,
+    fn thread(&mut self) -> Result<&SessionThread, ToolError> {
+        let thread = match self.thread.take() {
+            Some(thread) => thread,
+            None => SessionThread::start()
+                .map_err(|error| unreachable(&format!("the thread for MCP cannot be started: {error}")))?,
         };
-        Ok(self.engine.insert(engine))
+        Ok(self.thread.insert(thread))
     }
 }

@@ -133,21 +133,21 @@ fn tool_call(id: Option<String>, function: &RawObject, place: usize) -> Option<T
     })
 }
 
-fn finish_reason(told: String) -> FinishReason {
-    match told.as_str() {
+fn finish_reason(value: String) -> FinishReason {
+    match value.as_str() {
         "stop" => FinishReason::Stop,
         "length" => FinishReason::Length,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
         "content_filter" => FinishReason::ContentFilter,
-        _ => FinishReason::Other(told),
+        _ => FinishReason::Other(value),
     }
 }
 
-fn usage(told: &RawObject) -> Usage {
+fn usage(counts: &RawObject) -> Usage {
     Usage {
-        prompt_tokens: member(told, "prompt_tokens"),
-        completion_tokens: member(told, "completion_tokens"),
-        total_tokens: member(told, "total_tokens"),
+        prompt_tokens: member(counts, "prompt_tokens"),
+        completion_tokens: member(counts, "completion_tokens"),
+        total_tokens: member(counts, "total_tokens"),
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn why_it_ended_may_be_anything_or_nothing() {
-        for (told, expected) in [
+        for (sent, expected) in [
             (json!("stop"), Some(FinishReason::Stop)),
             (json!("length"), Some(FinishReason::Length)),
             (json!("tool_calls"), Some(FinishReason::ToolCalls)),
@@ -309,23 +309,23 @@ mod tests {
             (json!(null), None),
             (json!(3), None),
         ] {
-            let answer = json!({"choices": [{"message": {"content": "a"}, "finish_reason": told}]});
-            assert_eq!(completion(&answer).unwrap().finish_reason, expected, "{told}");
+            let answer = json!({"choices": [{"message": {"content": "a"}, "finish_reason": sent}]});
+            assert_eq!(completion(&answer).unwrap().finish_reason, expected, "{sent}");
         }
     }
 
     #[test]
     fn a_usage_is_told_as_far_as_it_is_known() {
-        for (told, expected) in [
+        for (sent, expected) in [
             (json!(null), [None, None, None]),
             (json!({}), [None, None, None]),
             (json!({"prompt_tokens": 3, "total_tokens": 3}), [Some(3), None, Some(3)]),
             (json!({"prompt_tokens": -1, "completion_tokens": null}), [None, None, None]),
             (json!("none"), [None, None, None]),
         ] {
-            let answer = json!({"choices": [{"message": {"content": "a"}}], "usage": told});
+            let answer = json!({"choices": [{"message": {"content": "a"}}], "usage": sent});
             let Usage { prompt_tokens, completion_tokens, total_tokens } = completion(&answer).unwrap().usage;
-            assert_eq!([prompt_tokens, completion_tokens, total_tokens], expected, "{told}");
+            assert_eq!([prompt_tokens, completion_tokens, total_tokens], expected, "{sent}");
         }
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::llm::client_format;
 use crate::llm::protocol::ErrorBody;
-use base::outbound::{Secrets, told};
+use base::outbound::{Secrets, redacted};
 
 /// Where servers put an error's message: OpenAI's place, and those that were seen elsewhere (Ollama, FastAPI, Google).
 const MESSAGE_PLACES: [&str; 5] = ["/error/message", "/error", "/message", "/detail", "/0/error/message"];
@@ -17,11 +17,11 @@ pub fn read(body: &[u8], secrets: &Secrets) -> ErrorBody {
     let json: Option<Json> = serde_json::from_slice(body).ok();
     let message = |place| json.as_ref()?.pointer(place)?.as_str();
     let message = MESSAGE_PLACES.into_iter().find_map(message).unwrap_or(&text);
-    let message = told(message.to_owned(), secrets);
+    let message = redacted(message.to_owned(), secrets);
     let has_shape =
         json.as_ref().and_then(|json| json.pointer("/error/message")).is_some_and(Json::is_string);
     let for_client = match has_shape {
-        true => Bytes::from(secrets.strike(text)),
+        true => Bytes::from(secrets.redact(text)),
         false => client_format::upstream_error(&message),
     };
     ErrorBody { message, for_client }

@@ -3,8 +3,8 @@
 //! What the client gets is regular whatever the upstream does:
 //!
 //! - The last event is `data: [DONE]`, always written in the same way. A stream that ends without it counts as complete if the
-//!   last choice has told its `finish_reason`.
-//! - An event in which the upstream reports an error is the last one. Secrets in it are struck out.
+//!   last choice has a `finish_reason`.
+//! - An event in which the upstream reports an error is the last one. Secrets in it are redacted.
 //! - A chunk without choices is left out if it brings a usage that the client did not ask for.
 //! - Everything else passes untouched, comments too. Events are read only if they hold one of a few words ([`MARKS`]).
 
@@ -37,7 +37,7 @@ static FINISH_REASON: LazyLock<FinderRev<'static>> =
 pub struct EventFilter {
     include_usage: bool,
     secrets: Arc<Secrets>,
-    /// Whether the last choice so far has told its `finish_reason`.
+    /// Whether the last choice so far has a `finish_reason`.
     is_finished: bool,
 }
 
@@ -61,7 +61,7 @@ enum Meaning {
 }
 
 impl EventFilter {
-    /// A filter for one stream. The client gets a usage only with `include_usage`, and errors without `secrets`.
+    /// A filter for one stream. The client gets a usage only with `include_usage`, and errors with `secrets` redacted.
     pub fn new(include_usage: bool, secrets: Arc<Secrets>) -> EventFilter {
         EventFilter { include_usage, secrets, is_finished: false }
     }
@@ -92,8 +92,8 @@ impl EventFilter {
     }
 
     fn error(&self, mut out: BytesMut, event: &[u8]) -> Output {
-        let told = self.secrets.strike(String::from_utf8_lossy(event).into_owned());
-        out.extend_from_slice(told.as_bytes());
+        let redacted = self.secrets.redact(String::from_utf8_lossy(event).into_owned());
+        out.extend_from_slice(redacted.as_bytes());
         Output::Error(out.freeze())
     }
 
@@ -120,7 +120,7 @@ impl EventFilter {
     }
 }
 
-/// Whether the last choice in these events has told its `finish_reason`; `None` if there are no choices.
+/// Whether the last choice in these events has a `finish_reason`; `None` if there are no choices.
 fn ends_finished(events: &[u8]) -> Option<bool> {
     let at = FINISH_REASON.rfind(events)?;
     let after = events.get(at + FINISH_REASON.needle().len()..)?.trim_ascii_start();

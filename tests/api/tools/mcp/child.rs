@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tools::ToolError;
-use tools::mcp::Command;
+use tools::mcp::ServerCommand;
 
 use super::{Far, HANGS, call_child, mcp, stdio_program, stdio_server, until};
 
 /// A shell that runs `script`, in which `$0` is the server.
-fn shell(script: &str) -> Command {
+fn shell(script: &str) -> ServerCommand {
     let program = stdio_program().to_str().unwrap().to_owned();
-    Command { program: "sh".into(), args: vec!["-c".into(), script.into(), program], env: Vec::new() }
+    ServerCommand { program: "sh".into(), args: vec!["-c".into(), script.into(), program], env: Vec::new() }
 }
 
 /// Whether a process lives; one that ended and was not waited for does not.
@@ -42,7 +42,7 @@ async fn a_server_that_the_settings_do_not_name_is_not_started() {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_or_ends_at_once_says_so() {
-    let missing = Command { program: "/no/such/program".into(), args: vec![], env: vec![] };
+    let missing = ServerCommand { program: "/no/such/program".into(), args: vec![], env: vec![] };
     let message = why(call_child(&mcp([("local", missing)]), "pid", json!({})).await);
     assert!(message.starts_with("`/no/such/program` cannot be started"), "{message}");
     let message = why(Far::child(&["die"]).call("pid", json!({})).await);

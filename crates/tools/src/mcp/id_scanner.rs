@@ -1,29 +1,29 @@
-//! Looks for the `id` of a JSON-RPC message that is too long to be kept.
+//! Finds the `id` of a JSON-RPC message that is too long to be buffered.
 
 use rmcp::model::RequestId;
 
-/// The longest member of the message that may still be its `id`, in bytes.
+/// How many bytes of a member are buffered; an `id` is shorter than this.
 const MEMBER_BYTES: usize = 64;
 
-/// Reads the bytes of a JSON object as they come and keeps nothing of it but its `id`, if that is a number.
+/// A scanner over the bytes of a JSON object that keeps only its `id`, if that is a number.
 #[derive(Debug, Default)]
-pub(super) struct Skim {
+pub(super) struct IdScanner {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The beginning of the member of the object that is being read.
+    /// The beginning of the object's current member.
     member: Vec<u8>,
     id: Option<i64>,
 }
 
-impl Skim {
+impl IdScanner {
     pub(super) fn read(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.step(byte);
         }
     }
 
-    /// The `id`, once the whole message was read.
+    /// The `id`, after the whole message was read.
     pub(super) fn id(&self) -> Option<RequestId> {
         self.id.map(RequestId::Number)
     }
@@ -58,9 +58,9 @@ mod tests {
     use super::*;
 
     fn id(message: &str) -> Option<i64> {
-        let mut skim = Skim::default();
-        message.as_bytes().chunks(3).for_each(|chunk| skim.read(chunk));
-        skim.id
+        let mut scanner = IdScanner::default();
+        message.as_bytes().chunks(3).for_each(|chunk| scanner.read(chunk));
+        scanner.id
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What a gRPC status means (some come from the server, some are made here when there is no connection), and other
-//! failures of this room.
+//! gRPC statuses, from the server or from the client library, as [`ToolError`]s; and [`ToolError`]s as statuses.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,9 +8,9 @@ use tonic::{Code, ConnectError, Status, TimeoutExpired};
 use tower::buffer::error::Closed;
 
 use crate::error::ToolError;
-use base::outbound::quoted;
+use base::outbound::excerpt;
 
-/// The names of the statuses, by code.
+/// The names of the status codes 0 to 16.
 const NAMES: [&str; 17] = [
     "OK",
     "CANCELLED",
@@ -32,10 +31,10 @@ const NAMES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
-/// The status of a method that the server does not have.
+/// The status with which a server answers for a method that it does not have.
 pub(super) const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
 
-/// What a status means for a caller who had so much time.
+/// The error that a status stands for, in a call with the time limit `timeout`.
 pub(super) fn explain(status: &Status, timeout: Duration) -> ToolError {
     if let Some(error) = causes(status).find_map(|cause| cause.downcast_ref::<ToolError>()) {
         return error.clone();
@@ -43,19 +42,19 @@ pub(super) fn explain(status: &Status, timeout: Duration) -> ToolError {
     if causes(status).any(|cause| cause.is::<TimeoutExpired>()) {
         return ToolError::Timeout { milliseconds: timeout.as_millis() };
     }
-    // Only what is made here has a cause.
+    // A status from the server has no cause; one with a cause is the client library's.
     if let Some(cause) = causes(status).last() {
-        return ToolError::Unreachable { message: quoted(&format!("the connection failed: {cause}")) };
+        return ToolError::Unreachable { message: excerpt(&format!("the connection failed: {cause}")) };
     }
     if status.code() == Code::OutOfRange && status.message().contains("decoded message length too large") {
         return ToolError::Answer { message: "it is too long".into() };
     }
     let name = NAMES.get(status.code() as usize).copied().unwrap_or("UNKNOWN");
-    ToolError::Failed { status: name.to_owned(), message: quoted(status.message()) }
+    ToolError::Failed { status: name.to_owned(), message: excerpt(status.message()) }
 }
 
-/// Whether nothing of the request can have reached the server, so that it may be sent again.
-pub(super) fn is_before_sending(status: &Status) -> bool {
+/// Whether nothing of the request can have reached the server, so that sending it again is safe.
+pub(super) fn is_unsent(status: &Status) -> bool {
     let forbidden = |cause: Cause<'_>| {
         matches!(cause.downcast_ref(), Some(ToolError::Forbidden { .. } | ToolError::Unusable { .. }))
     };
@@ -73,30 +72,31 @@ fn causes(status: &Status) -> impl Iterator<Item = Cause<'_>> {
     base::error::causes(status).skip(1)
 }
 
-/// A status that [`explain`] turns back into this error.
+/// A status that carries `error`; [`explain`] turns it back.
 pub(super) fn status(error: ToolError) -> Status {
     Status::from_error(Box::new(error))
 }
 
-/// The status of an answer that has more than `limit` bytes.
+/// The status for an answer of more than `limit` bytes.
 pub(super) fn too_long(limit: usize) -> Status {
     status(ToolError::Answer { message: format!("it is longer than {limit} bytes") })
 }
 
-/// The status of an answer that has too many messages.
+/// The status for an answer of more than one message.
 pub(super) fn too_many() -> Status {
-    status(ToolError::Answer { message: "there is more than one message in it".into() })
+    status(ToolError::Answer { message: "it has more than one message".into() })
 }
 
-/// The tool cannot be called as its document and its server say.
+/// The error for a document, or a server's description of itself, with which the tool cannot be called.
 pub(super) fn unusable(message: &str) -> ToolError {
-    ToolError::Unusable { message: quoted(message) }
+    ToolError::Unusable { message: excerpt(message) }
 }
 
-/// Does what descriptors have a say in: strange ones, which documents and servers may have, make the library panic.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
+/// Runs work on descriptors of documents and servers, which can be malformed in ways that make the library panic; a panic
+/// becomes an error.
+pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
     let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err(unusable("its message types cannot be worked with")))
+    done.unwrap_or_else(|_| Err(unusable("its message types are malformed")))
 }
 
 #[cfg(test)]
@@ -120,12 +120,12 @@ mod tests {
         drop(gone);
         let error = runtime().block_on(Grpc::new(channel).ready()).unwrap_err();
         let status = Status::from_error(error.into());
-        assert!(is_before_sending(&status), "{status:?}");
+        assert!(is_unsent(&status), "{status:?}");
         assert!(matches!(explain(&status, Duration::ZERO), ToolError::Unreachable { .. }));
     }
 
     #[test]
-    fn what_fails_here_is_told_as_it_is_and_what_fails_there_by_its_name() {
+    fn errors_of_the_client_survive_as_statuses_and_those_of_servers_get_their_names() {
         let forbidden = ToolError::Forbidden { message: "x".into() };
         assert_eq!(explain(&status(forbidden.clone()), Duration::ZERO), forbidden);
         for code in 0..17 {

@@ -1,4 +1,4 @@
-//! The failures of the services as answers.
+//! The errors of the services as answers: code and details of each.
 
 use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
@@ -60,6 +60,10 @@ impl From<RenderFailure> for ApiError {
             }
             RenderFailure::InvalidParameters { .. } => error("invalid_template"),
             RenderFailure::InvalidVariables { violations } => {
+                error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
+            }
+            RenderFailure::AmbiguousVariables { .. } => {
+                let violations = json!([{"path": "", "message": failure.to_string()}]);
                 error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
             }
             RenderFailure::Missing { missing, violations } => {

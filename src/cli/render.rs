@@ -1,27 +1,18 @@
-//! Prompts on the command line: what holds for all documents, and rendering.
+//! `prompt render`: a prompt rendered, with warnings on standard error.
 
 use serde_json::{Value as Json, json};
 
-use super::args::{Common, PromptAction, Render};
-use super::chat;
+use super::args::{Common, Render};
 use super::documents::{self, print_json};
 use super::error::CliError;
 use super::output::{say, warn};
 use super::target;
 
-/// Does what was asked for with prompts.
+/// Renders a prompt and prints the text, or the messages as JSON.
 ///
 /// # Errors
 /// The service's own error.
-pub async fn run(common: &Common, action: PromptAction) -> Result<(), CliError> {
-    match action {
-        PromptAction::Document(action) => documents::run(common, action, "prompt").await,
-        PromptAction::Render(options) => render(common, options).await,
-        PromptAction::Chat(options) => chat::run(common, options).await,
-    }
-}
-
-async fn render(common: &Common, options: Render) -> Result<(), CliError> {
+pub async fn run(common: &Common, options: Render) -> Result<(), CliError> {
     let variables = options.variables.object()?;
     let client = target::open(common).await?;
     let path = documents::render_path(&options.id);

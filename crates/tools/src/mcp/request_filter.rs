@@ -1,4 +1,4 @@
-//! A transport that lets a server answer, and nothing else.
+//! A filter around a transport: it lets a server's responses through, and handles its requests and notifications itself.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -10,22 +10,23 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 
-/// How many replies may be on their way; a server that asks for more at once gets none.
+/// How many replies may be under way; further requests of the server get none.
 const REPLIES: usize = 16;
 
-/// Refuses a server's requests and drops its notifications, so that one that sends many makes nothing grow.
-pub(super) struct Quiet<T> {
+/// A transport that refuses a server's requests (except pings) and drops its notifications, so that a flood of them takes
+/// no memory.
+pub(super) struct RequestFilter<T> {
     inner: T,
     replies: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
-impl<T> Quiet<T> {
-    pub(super) fn new(inner: T) -> Quiet<T> {
-        Quiet { inner, replies: FuturesUnordered::new() }
+impl<T> RequestFilter<T> {
+    pub(super) fn new(inner: T) -> RequestFilter<T> {
+        RequestFilter { inner, replies: FuturesUnordered::new() }
     }
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Quiet<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for RequestFilter<T> {
     type Error = T::Error;
 
     fn send(

@@ -1,4 +1,4 @@
-//! The thread on which all MCP sessions live, whoever calls and however long the caller's runtime lasts.
+//! The thread that runs all MCP sessions, so that a session outlives the runtime of the call that opened it.
 
 use std::convert::Infallible;
 use std::io;
@@ -10,31 +10,32 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tracing::subscriber::{NoSubscriber, with_default};
 
-/// How long the thread goes on when its end was asked for, so that sessions can say goodbye; nobody waits.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// How long the thread goes on after its handle was dropped, so that sessions can close in order. Nobody waits for it.
+const CLOSE_TIME: Duration = Duration::from_secs(1);
 
-/// Ends its thread when it is dropped.
-pub(super) struct Engine {
+/// A thread with an async runtime; dropping this ends it.
+pub(super) struct SessionThread {
     handle: Handle,
     _alive: oneshot::Sender<Infallible>,
 }
 
-impl Engine {
+impl SessionThread {
     /// Starts the thread.
-    pub(super) fn start() -> io::Result<Engine> {
+    pub(super) fn start() -> io::Result<SessionThread> {
         let (alive, ended) = oneshot::channel();
-        // The thread gets its runtime from here: a runtime must not be dropped where this may be called.
+        // The thread is started before the runtime is built, so that no error drops the runtime here: tokio panics if a
+        // runtime is dropped in async code.
         let (send, receive) = mpsc::channel();
         thread::Builder::new().name("mcp".into()).spawn(move || {
             if let Ok(runtime) = receive.recv() {
-                // The SDK logs what it receives; a tool's answers do not belong in our log.
+                // The SDK logs what it receives; answers of tools must not reach the log.
                 with_default(NoSubscriber::new(), || run(runtime, ended));
             }
         })?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
-        send.send(runtime).map_err(|_| io::Error::other("its thread ended"))?;
-        Ok(Engine { handle, _alive: alive })
+        send.send(runtime).map_err(|_| io::Error::other("the thread ended"))?;
+        Ok(SessionThread { handle, _alive: alive })
     }
 
     pub(super) fn handle(&self) -> &Handle {
@@ -45,8 +46,8 @@ impl Engine {
 fn run(runtime: Runtime, ended: oneshot::Receiver<Infallible>) {
     runtime.block_on(async {
         let _ = ended.await;
-        tokio::time::sleep(GOODBYE).await;
+        tokio::time::sleep(CLOSE_TIME).await;
     });
-    // Name look-ups may still be under way.
+    // Does not wait for DNS look-ups, which block their threads.
     runtime.shutdown_background();
 }

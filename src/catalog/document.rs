@@ -1,0 +1,219 @@
+//! Documents of all kinds: how their bytes are read and checked, and how they are seen by those who list them.
+//!
+//! The one place in the catalog that has a line for each kind.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::snapshot::{ExtensionEntry, PromptEntry};
+use base::model::{
+    DocumentKind, Extension, Id, Origin, ProblemDetail, Prompt, Tool, is_file_reference, string_member,
+};
+use base::schema::{self, Effort, Schema, Violation};
+use template::value::{Value, from_json};
+
+/// What a document means.
+#[derive(Debug, Clone)]
+pub enum Document {
+    /// An extension.
+    Extension(Arc<Extension>),
+    /// A prompt that is a document of its own.
+    Prompt(Arc<Prompt>),
+    /// A shared variable.
+    Environ(Value),
+    /// A tool.
+    Tool(Arc<Tool>),
+}
+
+/// A document as it serves, with its state.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// An extension; it may be unavailable.
+    Extension(Arc<ExtensionEntry>),
+    /// A prompt of any origin.
+    Prompt(Arc<PromptEntry>),
+    /// A document of any other kind, which has no state.
+    Plain(Document),
+}
+
+/// Why bytes are not a document of a kind.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// They are not JSON.
+    #[error("the document is {}", .0.message)]
+    NotJson(ProblemDetail),
+    /// The JSON breaks the schema of the kind, or the document does not name itself as it is stored.
+    #[error("{}", schema::in_words(.0))]
+    Invalid(Vec<Violation>),
+}
+
+impl DocumentError {
+    /// The error as a problem of the document.
+    pub fn into_problem(self) -> ProblemDetail {
+        match self {
+            DocumentError::NotJson(reason) => reason,
+            DocumentError::Invalid(violations) => ProblemDetail::new(schema::in_words(&violations)),
+        }
+    }
+}
+
+impl Document {
+    /// Reads the document `id`: JSON, then the schema of its kind, then what it means.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with every violation.
+    pub fn read(kind: DocumentKind, id: &Id, bytes: &[u8]) -> Result<Document, DocumentError> {
+        Document::read_if(kind, id, bytes, |_| None)
+    }
+
+    /// Reads a document that is about to be stored under `id`: if it names itself, it must do so by that id.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with every violation.
+    pub fn read_named(kind: DocumentKind, id: &Id, bytes: &[u8]) -> Result<Document, DocumentError> {
+        Document::read_if(kind, id, bytes, |json| name_violation(kind, id, json))
+    }
+
+    fn read_if(
+        kind: DocumentKind,
+        id: &Id,
+        bytes: &[u8],
+        check: impl FnOnce(&Json) -> Option<Violation>,
+    ) -> Result<Document, DocumentError> {
+        let not_json =
+            |error: serde_json::Error| DocumentError::NotJson(ProblemDetail::from_json_error(&error));
+        if kind == DocumentKind::Environ {
+            return from_json(bytes).map(Document::Environ).map_err(not_json);
+        }
+        let mut json: Json = serde_json::from_slice(bytes).map_err(not_json)?;
+        let mut violations = violations(kind, &mut json);
+        violations.extend(check(&json));
+        if !violations.is_empty() {
+            return Err(DocumentError::Invalid(violations));
+        }
+        Ok(match kind {
+            DocumentKind::Extension => Document::Extension(Arc::new(Extension::from_document(json))),
+            DocumentKind::Prompt => {
+                Document::Prompt(Arc::new(Prompt::from_document(id.clone(), Origin::Direct, json)))
+            }
+            DocumentKind::Environ => Document::Environ(Value::from(&json)),
+            DocumentKind::Tool => Document::Tool(Arc::new(Tool::from_document(id.clone(), json))),
+        })
+    }
+
+    /// The prompts whose templates the document holds.
+    pub fn prompts(&self) -> &[Arc<Prompt>] {
+        match self {
+            Document::Prompt(prompt) => std::slice::from_ref(prompt),
+            Document::Extension(extension) => &extension.prompts,
+            Document::Environ(_) | Document::Tool(_) => &[],
+        }
+    }
+
+    /// The name under which templates call it, which no other document may have.
+    pub fn function(&self) -> Option<&str> {
+        match self {
+            Document::Tool(tool) => Some(&tool.function),
+            _ => None,
+        }
+    }
+}
+
+impl Entry {
+    /// The scenes that it is made for; `None` if its kind knows no scenes.
+    pub fn supports(&self) -> Option<Vec<&str>> {
+        match self {
+            Entry::Extension(entry) => {
+                let all = entry.extension.prompts.iter().flat_map(|prompt| &prompt.supports);
+                Some(all.map(String::as_str).collect())
+            }
+            Entry::Prompt(entry) => {
+                Some(entry.prompt.as_ref().map_or_else(Vec::new, |prompt| texts(&prompt.supports)))
+            }
+            Entry::Plain(Document::Tool(tool)) => Some(texts(&tool.supports)),
+            Entry::Plain(_) => None,
+        }
+    }
+
+    /// The programming languages that it is made for; `None` if its kind knows none.
+    pub fn languages(&self) -> Option<&[String]> {
+        match self {
+            Entry::Extension(entry) => Some(&entry.extension.languages),
+            Entry::Prompt(entry) => {
+                Some(entry.extension.as_ref().map_or(&[], |entry| &entry.extension.languages))
+            }
+            Entry::Plain(_) => None,
+        }
+    }
+}
+
+/// How a document breaks the schema of its kind. Members that are `null` count as absent, as some programs write them so,
+/// and are removed.
+pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
+    let Some(document) = schema::document(kind) else { return Vec::new() };
+    without_nulls(json);
+    let schema = document.schema.as_ref();
+    let mut violations =
+        schema.map_or_else(Vec::new, |schema| schema.violations(&Value::from(&*json), Effort::SERVING));
+    match kind {
+        DocumentKind::Prompt => file_references(json, "", &mut violations),
+        DocumentKind::Extension => {
+            let prompts = json.pointer("/contributes/prompts").and_then(Json::as_array);
+            for (at, prompt) in prompts.into_iter().flatten().enumerate() {
+                file_references(prompt, &format!("/contributes/prompts/{at}"), &mut violations);
+            }
+        }
+        DocumentKind::Tool => violations.extend(["parameters", "returns"].iter().filter_map(|member| {
+            let error = Schema::compile(json.get(member)?).err()?;
+            Some(Violation { path: format!("/{member}"), message: error.to_string(), missing: None })
+        })),
+        DocumentKind::Environ => {}
+    }
+    violations
+}
+
+/// Removes `null` members of a document, of what it contributes, and of its prompts.
+fn without_nulls(document: &mut Json) {
+    let Some(members) = document.as_object_mut() else { return };
+    members.retain(|key, member| !member.is_null() || key == "default");
+    if let Some(contributes) = members.get_mut("contributes") {
+        without_nulls(contributes);
+    }
+    if let Some(Json::Array(prompts)) = members.get_mut("prompts") {
+        prompts.iter_mut().for_each(without_nulls);
+    }
+}
+
+/// Reports templates that are still references to files: only the files of a package can be filled in.
+fn file_references(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
+    let messages = prompt.get("messages").and_then(Json::as_array).into_iter().flatten();
+    let contents =
+        messages.enumerate().map(|(at, message)| (format!("messages/{at}/content"), message.get("content")));
+    let texts = ["userPrompt", "prompt"].map(|name| (name.to_owned(), prompt.get(name)));
+    for (place, template) in texts.into_iter().chain(contents) {
+        if template.is_some_and(is_file_reference) {
+            let message = "only in a package can a file stand for a text".to_owned();
+            violations.push(Violation { path: format!("{path}/{place}"), message, missing: None });
+        }
+    }
+}
+
+/// The id that a document gives itself, as it is written; `None` if it does not name itself.
+pub fn own_name(kind: DocumentKind, json: &Json) -> Option<String> {
+    let members = kind.named_by();
+    let names: Option<Vec<String>> = members.iter().map(|member| string_member(json, member)).collect();
+    names.filter(|names| !names.is_empty()).map(|names| names.join("."))
+}
+
+/// A document that names itself must name itself as it is stored.
+fn name_violation(kind: DocumentKind, id: &Id, json: &Json) -> Option<Violation> {
+    let name = own_name(kind, json)?;
+    let same = Id::parse(&name).is_ok_and(|name| name == *id);
+    let message = format!("the document calls itself `{name}`, but is stored as `{id}`");
+    (!same).then(|| Violation { path: "/name".to_owned(), message, missing: None })
+}
+
+fn texts(all: &[String]) -> Vec<&str> {
+    all.iter().map(String::as_str).collect()
+}
