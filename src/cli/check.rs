@@ -19,8 +19,8 @@ use crate::telemetry;
 /// [`CliError::Reported`] when something is wrong.
 pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
     let mut settings = match target::settings(common) {
-        Err(CliError::Settings(SettingsError::Invalid(faults))) => {
-            faults.iter().for_each(|fault| say(format_args!("settings: {fault}")));
+        Err(CliError::Settings(SettingsError::Invalid(values))) => {
+            values.iter().for_each(|value| say(format_args!("settings: {value}")));
             return Err(CliError::Reported);
         }
         settings => settings?,

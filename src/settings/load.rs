@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, Environment, File, FileFormat};
 
+use super::section::Bound;
 use super::{Secret, Secrets, Settings};
 
 /// The settings file that is read when no other is named, if it is there.
@@ -45,9 +46,9 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
     }
     let mut settings: Settings =
         sources.build().map_err(unreadable)?.try_deserialize().map_err(unreadable)?;
-    let mut faults = faults(&settings);
-    faults.extend(absent_secrets(&mut settings));
-    if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Invalid(faults)) }
+    let mut invalid = invalid_values(&settings);
+    invalid.extend(absent_secrets(&mut settings));
+    if invalid.is_empty() { Ok(settings) } else { Err(SettingsError::Invalid(invalid)) }
 }
 
 /// The settings that are lists: in the environment and in flags, their items are separated by commas.
@@ -88,70 +89,54 @@ fn unreadable(error: config::ConfigError) -> SettingsError {
 }
 
 /// Everything about the values that cannot work.
-fn faults(settings: &Settings) -> Vec<String> {
-    let mut faults = Vec::new();
-    let mut at_least_one = |name: &str, value: u64| {
-        if value == 0 {
-            faults.push(format!("`{name}` must be at least 1"));
-        }
-    };
-    at_least_one("server.body_limit_bytes", settings.server.body_limit_bytes as u64);
-    at_least_one("server.body_timeout_ms", settings.server.body_timeout_ms);
-    at_least_one("server.body_bytes_per_second", settings.server.body_bytes_per_second as u64);
-    at_least_one("server.memory_bytes", settings.server.memory_bytes as u64);
-    at_least_one("server.connections", settings.server.connections as u64);
-    at_least_one("server.idle_timeout_ms", settings.server.idle_timeout_ms);
-    at_least_one("server.send_timeout_ms", settings.server.send_timeout_ms.into());
-    at_least_one("server.stop_timeout_ms", settings.server.stop_timeout_ms);
-    at_least_one("store.scan_seconds", settings.store.scan_seconds);
-    at_least_one("store.keep_missing_seconds", settings.store.keep_missing_seconds);
-    at_least_one("render.timeout_ms", settings.render.timeout_ms);
-    at_least_one("render.templates_cached", settings.render.templates_cached as u64);
-    at_least_one("render.steps", settings.render.steps);
-    at_least_one("render.recursion", settings.render.recursion as u64);
-    at_least_one("render.output_bytes", settings.render.output_bytes as u64);
-    at_least_one("render.source_bytes", settings.render.source_bytes as u64);
-    at_least_one("render.queue", settings.render.queue as u64);
-    at_least_one("tools.timeout_ms", settings.tools.timeout_ms);
-    at_least_one("tools.parallel", settings.tools.parallel as u64);
-    at_least_one("tools.parallel_per_tool", settings.tools.parallel_per_tool as u64);
-    at_least_one("tools.answer_bytes", settings.tools.answer_bytes as u64);
-    at_least_one("llm.timeout_ms", settings.llm.timeout_ms);
-    at_least_one("llm.chunk_timeout_ms", settings.llm.chunk_timeout_ms);
-    at_least_one("llm.stream_timeout_ms", settings.llm.stream_timeout_ms);
-    at_least_one("llm.keep_alive_ms", settings.llm.keep_alive_ms);
-    at_least_one("llm.answer_bytes", settings.llm.answer_bytes as u64);
-    at_least_one("llm.parallel", settings.llm.parallel as u64);
-    at_least_one(
-        "llm.models.timeout_ms",
-        settings.llm.models.iter().filter_map(|model| model.timeout_ms).min().unwrap_or(1),
-    );
-    if settings.store.prefix.contains(['*', '?', '[', ']', '\\']) {
-        faults.push("`store.prefix` must not contain any of * ? [ ] \\".into());
+fn invalid_values(settings: &Settings) -> Vec<String> {
+    let unmet = bounds(settings).into_iter().filter(|bound| !bound.is_met);
+    let mut invalid: Vec<String> =
+        unmet.map(|Bound { setting, least, .. }| format!("`{setting}` must be at least {least}")).collect();
+    if settings.llm.models.iter().any(|model| model.timeout_ms == Some(0)) {
+        invalid.push("`llm.models.timeout_ms` must be at least 1".into());
     }
-    faults
+    if settings.store.prefix.contains(['*', '?', '[', ']', '\\']) {
+        invalid.push("`store.prefix` must not contain any of * ? [ ] \\".into());
+    }
+    invalid
+}
+
+/// The bounds of all sections.
+fn bounds(settings: &Settings) -> Vec<Bound> {
+    let Settings { server, store, packages, render, tools, llm, log, extensions: _ } = settings;
+    let sections = [
+        server.bounds(),
+        store.bounds(),
+        packages.bounds(),
+        render.bounds(),
+        tools.bounds(),
+        llm.bounds(),
+        log.bounds(),
+    ];
+    sections.into_iter().flatten().collect()
 }
 
 /// Puts the values of the environment in place of `env:NAME` and `api_key_env`; returns what is not there.
 fn absent_secrets(settings: &mut Settings) -> Vec<String> {
-    let mut faults = Vec::new();
+    let mut absent = Vec::new();
     for (place, secrets) in tables_of_secrets(settings) {
         for (key, variable) in secrets.resolve(variable) {
-            faults.push(not_set(&place, &key, &variable));
+            absent.push(not_set(&place, &key, &variable));
         }
     }
     for (place, key, name) in keys(settings) {
         if let (Some(name), Some(_)) = (&name, &key) {
-            faults.push(format!("`{place}` has both `api_key` and `api_key_env` ({name}); give one of them"));
+            absent.push(format!("`{place}` has both `api_key` and `api_key_env` ({name}); give one of them"));
         }
         if let Some(name) = name {
             *key = Some(Secret::from(format!("env:{name}").as_str()));
         }
         if let Some(variable) = key.as_mut().and_then(|key| key.resolve(variable)) {
-            faults.push(not_set(&place, "api_key", &variable));
+            absent.push(not_set(&place, "api_key", &variable));
         }
     }
-    faults
+    absent
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -208,6 +193,19 @@ mod tests {
         assert_eq!(load_text(sample, &[]).unwrap(), Settings::default());
         let (_, settings) = sample.split_once("\n\n").unwrap();
         assert!(include_str!("../../README.md").contains(settings.trim_end()));
+    }
+
+    #[test]
+    fn every_setting_with_a_bound_is_on_the_page_of_limits() {
+        let page = include_str!("../../LIMITS.md");
+        let all = bounds(&Settings::default());
+        assert!(all.iter().all(|bound| bound.is_met), "a default breaks its own bound");
+        let missing: Vec<&str> = all
+            .iter()
+            .map(|bound| bound.setting)
+            .filter(|name| !page.contains(&format!("`{name}`")))
+            .collect();
+        assert_eq!(missing, Vec::<&str>::new());
     }
 
     #[test]

@@ -8,42 +8,28 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Secrets;
+use super::section::section;
 
-/// `[tools]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tools {
-    /// The time for one call, where a tool does not say otherwise, in milliseconds.
-    pub timeout_ms: u64,
-    /// The calls of one render that may run at once.
-    pub parallel: usize,
-    /// The calls of one tool that may run at once.
-    pub parallel_per_tool: usize,
-    /// The longest answer, in bytes.
-    pub answer_bytes: usize,
-    /// Room for the answers of tools with `cacheSeconds`, in bytes.
-    pub cache_bytes: usize,
-    /// The hosts that may be reached: names, `*.domain`, each with `:port` or without, addresses, networks. Empty: all but
-    /// link-local and cloud metadata addresses.
-    pub allowed_hosts: Vec<String>,
-    /// `[tools.modules]`: base URLs and headers of modules.
-    pub modules: BTreeMap<String, Module>,
-    /// `[tools.servers.NAME]`: MCP servers that run as child processes.
-    pub servers: BTreeMap<String, McpServer>,
-}
-
-impl Default for Tools {
-    fn default() -> Tools {
-        Tools {
-            timeout_ms: 400,
-            parallel: 16,
-            parallel_per_tool: 256,
-            answer_bytes: 4 << 20,
-            cache_bytes: 64 << 20,
-            allowed_hosts: Vec::new(),
-            modules: BTreeMap::new(),
-            servers: BTreeMap::new(),
-        }
+section! {
+    /// `[tools]`
+    pub struct Tools in "tools" {
+        /// The time for one call, where a tool does not say otherwise, in milliseconds.
+        timeout_ms: u64 = 400, at_least 1;
+        /// The calls of one render that may run at once.
+        parallel: usize = 16, at_least 1;
+        /// The calls of one tool that may run at once.
+        parallel_per_tool: usize = 256, at_least 1;
+        /// The longest answer, in bytes.
+        answer_bytes: usize = 4 << 20, at_least 1;
+        /// Room for the answers of tools with `cacheSeconds`, in bytes.
+        cache_bytes: usize = 64 << 20;
+        /// The hosts that may be reached: names, `*.domain`, each with `:port` or without, addresses, networks. Empty: all but
+        /// link-local and cloud metadata addresses.
+        allowed_hosts: Vec<String> = Vec::new();
+        /// `[tools.modules]`: base URLs and headers of modules.
+        modules: BTreeMap<String, Module> = BTreeMap::new();
+        /// `[tools.servers.NAME]`: MCP servers that run as child processes.
+        servers: BTreeMap<String, McpServer> = BTreeMap::new();
     }
 }
 
