@@ -10,7 +10,9 @@ use crate::catalog::{self, Catalog};
 use crate::chat::Chat;
 use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
-use crate::settings::{Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings};
+use crate::settings::{
+    Capabilities, Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings,
+};
 use crate::store::{self, StoreError};
 use crate::toolbox::Toolbox;
 use base::memory::Memory;
@@ -152,8 +154,9 @@ fn catalog_options(settings: &Settings) -> catalog::Options {
     }
 }
 
-fn llm_options(settings: &crate::settings::Llm) -> llm::Options {
+fn llm_options(settings: &crate::settings::Llm) -> llm::LlmOptions {
     let upstream = settings.base_url.as_ref().map(|base_url| llm::UpstreamOptions {
+        protocol: llm::Protocol::OpenAi,
         base_url: base_url.clone(),
         api_key: revealed_key(settings.api_key.as_ref()),
         headers: revealed(&settings.headers),
@@ -164,9 +167,9 @@ fn llm_options(settings: &crate::settings::Llm) -> llm::Options {
         upstream: own_upstream(upstream.as_ref(), model),
         timeout: model.timeout_ms.map(Duration::from_millis),
         fallback: model.fallback.clone(),
-        capabilities: serde_json::to_value(model.capabilities).unwrap_or_default(),
+        capabilities: capabilities(model.capabilities),
     };
-    llm::Options {
+    llm::LlmOptions {
         models: settings.models.iter().map(model).collect(),
         upstream,
         default_model: settings.default_model.clone(),
@@ -183,13 +186,21 @@ fn llm_options(settings: &crate::settings::Llm) -> llm::Options {
     }
 }
 
+fn capabilities(settings: Capabilities) -> llm::Capabilities {
+    let Capabilities { json_schema, tools, json_object } = settings;
+    llm::Capabilities { json_schema, tools, json_object }
+}
+
 /// The upstream of a model that says something about it. What it leaves out is that of the default one, whose secrets go to
 /// its own address only.
 fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option<llm::UpstreamOptions> {
     let api_key = revealed_key(model.api_key.as_ref());
     let headers: Vec<(String, String)> = revealed(&model.headers);
     match &model.base_url {
-        Some(base_url) => Some(llm::UpstreamOptions { base_url: base_url.clone(), api_key, headers }),
+        Some(base_url) => {
+            let protocol = llm::Protocol::OpenAi;
+            Some(llm::UpstreamOptions { protocol, base_url: base_url.clone(), api_key, headers })
+        }
         None if api_key.is_none() && headers.is_empty() => None,
         None => {
             let mut upstream = default?.clone();

@@ -22,7 +22,7 @@ const SERVICE: &[&[&str]] = &[
 
 /// Those of what the members share.
 const BASE: &[&[&str]] =
-    &[&["error", "encoding", "caller"], &["model", "pool", "memory", "outbound"], &["schema"]];
+    &[&["error", "encoding", "caller"], &["model", "pool", "memory", "outbound", "events"], &["schema"]];
 
 /// The crates whose modules have layers.
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];

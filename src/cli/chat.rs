@@ -10,7 +10,7 @@ use super::documents::{self, print_json};
 use super::error::CliError;
 use super::output::{say, say_on};
 use super::target;
-use crate::llm::events::{Collector, TooLong, data, split};
+use base::events::{EventDecoder, EventTooLong, data, split};
 
 /// The longest event that is read, in bytes.
 const EVENT_BYTES: usize = 64 << 20;
@@ -40,10 +40,11 @@ async fn print_pieces(client: &Client, path: &str, mut body: Json) -> Result<(),
         members.insert("stream".to_owned(), true.into());
     }
     let mut response = client.post_for_pieces(path, &body).await?;
-    let mut events = Collector::new(EVENT_BYTES);
+    let mut events = EventDecoder::new(EVENT_BYTES);
     let mut calls = Calls::default();
     while let Some(bytes) = response.chunk().await.map_err(|error| client.unreachable(&error))? {
-        let whole = events.push(bytes).map_err(|TooLong| client.unusable("an event is too long"))?;
+        let whole =
+            events.push(bytes).map_err(|EventTooLong { .. }| client.unusable("an event is too long"))?;
         for data in split(&whole).filter_map(data) {
             print_piece(&serde_json::from_slice(&data).unwrap_or_default(), &mut calls)?;
         }

@@ -1,112 +1,79 @@
-//! The built-in model: it answers with the last thing that the user said, offline, and in the wire format of the others.
+//! The built-in model: it answers with the last thing that the user said, without any network.
+//!
+//! It is no upstream and speaks no protocol: it reads and writes the format of our clients itself. Its usage counts words
+//! instead of tokens, and its answers are created at time 0: the same request has the same answer.
 
 use bytes::Bytes;
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
+use super::client_format::{AnswerWriter, DONE, messages};
+use super::completion::{Completion, FinishReason, Usage};
 use super::routes::ECHO;
-use super::wire::DONE;
 use template::value::RawObject;
 
-/// What it says when the user has said nothing.
-const NOTHING: &str = "";
-
-/// About how many pieces a long text is streamed in.
+/// In about how many pieces a long text is streamed.
 const PIECES: usize = 500;
 
-#[derive(Deserialize)]
-struct Message {
-    role: Option<String>,
-    content: Option<Json>,
-}
+/// Why its answers end.
+const FINISH_REASON: &str = "stop";
 
-/// An answer, ready to be written in either form.
+/// An answer, to be given in one of three forms.
 pub struct Echo {
     id: String,
     text: String,
-    prompt_words: usize,
+    usage: Usage,
 }
 
 impl Echo {
-    /// The answer to a payload; messages that cannot be read are passed over.
+    /// The answer to a chat; messages that cannot be read are passed over. If the user has said nothing, it is empty.
     pub fn answer(payload: &RawObject) -> Echo {
-        let messages: Vec<Json> = payload.read("messages").ok().flatten().unwrap_or_default();
-        let messages: Vec<Message> =
-            messages.into_iter().filter_map(|message| serde_json::from_value(message).ok()).collect();
-        let texts: Vec<(bool, String)> = messages.iter().map(|m| (m.is_of_user(), m.text())).collect();
-        let last = texts.iter().rev().find(|(of_user, _)| *of_user);
-        let text = last.map_or(NOTHING, |(_, text)| text).to_owned();
-        let prompt_words = texts.iter().map(|(_, text)| words(text)).sum();
+        let messages = messages(payload);
+        let prompt_words = messages.iter().map(|message| words(&message.text)).sum();
+        let last = messages.into_iter().rev().find(|message| message.is_of_user);
+        let text = last.map(|message| message.text).unwrap_or_default();
         let hash = Sha256::digest(&text);
         let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-        Echo { id: format!("chatcmpl-{ECHO}-{hex}"), text, prompt_words }
+        Echo { id: format!("chatcmpl-{ECHO}-{hex}"), usage: usage(prompt_words, words(&text)), text }
     }
 
-    /// As one answer.
+    /// The whole answer.
     pub fn whole(&self) -> Bytes {
-        let message = json!({"role": "assistant", "content": self.text, "refusal": null});
-        let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": "stop"});
-        let answer = json!({
-            "id": self.id, "object": "chat.completion", "created": 0, "model": ECHO,
-            "choices": [choice], "usage": self.usage(),
-        });
-        answer.to_string().into()
+        self.writer().whole(&self.text, FINISH_REASON, &self.usage)
     }
 
-    /// As the events of a stream, a word each; more words of a long text.
-    pub fn events(&self, usage_asked: bool) -> Vec<Bytes> {
-        let mut events = vec![self.event(&json!({"role": "assistant", "content": ""}), None)];
-        events.extend(pieces(&self.text).iter().map(|piece| self.event(&json!({"content": piece}), None)));
-        events.push(self.event(&json!({}), Some("stop")));
-        if usage_asked {
-            events.push(self.chunk(&json!([]), &self.usage()));
+    /// The events of a stream: one for each word, or for several words of a long text.
+    pub fn events(&self, include_usage: bool) -> Vec<Bytes> {
+        let writer = self.writer();
+        let mut events = vec![writer.first_event()];
+        events.extend(pieces(&self.text).iter().map(|piece| writer.text_event(piece)));
+        events.push(writer.finish_event(FINISH_REASON));
+        if include_usage {
+            events.push(writer.usage_event(&self.usage));
         }
         events.push(DONE.into());
         events
     }
 
-    fn event(&self, delta: &Json, finish_reason: Option<&str>) -> Bytes {
-        let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason});
-        self.chunk(&json!([choice]), &Json::Null)
+    /// The answer, read.
+    pub fn completion(self) -> Completion {
+        let finish_reason = Some(FinishReason::Stop);
+        Completion { text: self.text, finish_reason, usage: self.usage, ..Completion::default() }
     }
 
-    fn chunk(&self, choices: &Json, usage: &Json) -> Bytes {
-        let mut chunk = json!({
-            "id": self.id, "object": "chat.completion.chunk", "created": 0, "model": ECHO, "choices": choices,
-        });
-        if let (false, Some(members)) = (usage.is_null(), chunk.as_object_mut()) {
-            members.insert("usage".to_owned(), usage.clone());
-        }
-        format!("data: {chunk}\n\n").into()
-    }
-
-    /// Words in the place of tokens.
-    fn usage(&self) -> Json {
-        let (prompt, completion) = (self.prompt_words, words(&self.text));
-        json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion})
+    fn writer(&self) -> AnswerWriter<'_> {
+        AnswerWriter { id: &self.id, model: ECHO, created: 0 }
     }
 }
 
-impl Message {
-    fn is_of_user(&self) -> bool {
-        self.role.as_deref() == Some("user")
-    }
-
-    /// The text, or the texts of the parts.
-    fn text(&self) -> String {
-        match &self.content {
-            Some(Json::String(text)) => text.clone(),
-            Some(Json::Array(parts)) => {
-                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
-                texts.collect::<Vec<_>>().join("\n")
-            }
-            _ => String::new(),
-        }
+fn usage(prompt_words: u64, answer_words: u64) -> Usage {
+    Usage {
+        prompt_tokens: Some(prompt_words),
+        completion_tokens: Some(answer_words),
+        total_tokens: Some(prompt_words + answer_words),
     }
 }
 
-/// The words with what follows them; of a long text, several at a time.
+/// The words, each with the space after it; of a long text, several at a time.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for word in text.split_inclusive(char::is_whitespace) {
@@ -118,13 +85,14 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-fn words(text: &str) -> usize {
-    text.split_whitespace().count()
+fn words(text: &str) -> u64 {
+    text.split_whitespace().map(|_| 1).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value as Json, json};
     use template::value::parse_json;
 
     fn echo(messages: &Json) -> Echo {
@@ -149,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_say_the_same() {
+    fn all_forms_say_the_same() {
         let echo = echo(&json!([{"role": "user", "content": " two\nwörds "}]));
         let whole: Json = serde_json::from_slice(&echo.whole()).unwrap();
         let mut text = String::new();
@@ -162,8 +130,12 @@ mod tests {
             assert_eq!(chunk["usage"].is_object(), chunk["choices"].as_array().unwrap().is_empty());
         }
         assert_eq!(whole["choices"][0]["message"]["content"], text);
+        assert_eq!(whole["usage"], json!({"prompt_tokens": 2, "completion_tokens": 2, "total_tokens": 4}));
         assert_eq!(events.last().unwrap(), DONE);
         assert_eq!(echo.events(false).len(), events.len() - 1);
+        let usage = json!(echo.usage);
+        let completion = echo.completion();
+        assert_eq!((completion.text, &usage), (text, &whole["usage"]));
         let long = "a ".repeat(100_000);
         assert!(pieces(&long).len() <= PIECES + 1 && pieces(&long).concat() == long);
     }

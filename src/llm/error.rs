@@ -16,26 +16,26 @@ pub enum LlmError {
         /// The setting that would be the default.
         setting: &'static str,
     },
-    /// Nobody answers for this model.
+    /// No route leads to this model.
     #[error(
         "there is no model `{model}`; GET /v1/models lists those that exist, and llm.base_url is where others are sent"
     )]
     ModelNotFound {
-        /// Its name.
+        /// The beginning of its name.
         model: String,
     },
     /// The model gives no embeddings.
     #[error("the model `{model}` gives no embeddings")]
     NoEmbeddings {
-        /// Its name.
+        /// The model that was asked for.
         model: String,
     },
-    /// The payload cannot be used.
+    /// A member of the request cannot be used.
     #[error("`{param}` {message}")]
     Invalid {
         /// The member.
         param: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with it, as the rest of a sentence.
         message: String,
     },
     /// As many calls are under way as may be.
@@ -47,18 +47,18 @@ pub enum LlmError {
     /// There is no memory left for the answer.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// The upstream refused the request; its words are for the caller.
+    /// The upstream refused the request; its error is for the client.
     #[error("the upstream refused the request with {status}")]
     Refused {
-        /// The HTTP status, below 500.
+        /// The HTTP status, 400 to 499.
         status: u16,
-        /// Its answer: an object with the member `error`, in the shape of OpenAI's.
+        /// The error in the format of our clients, without secrets.
         body: Bytes,
     },
     /// The system's part of TLS cannot be set up.
     #[error("no HTTP client can be set up: {message}")]
     NoClient {
-        /// What is wrong.
+        /// What the library says.
         message: String,
     },
     /// No upstream gave an answer.
@@ -66,96 +66,113 @@ pub enum LlmError {
     Unavailable {
         /// The model that was asked for.
         model: String,
-        /// How many requests were made in all.
+        /// How many requests were sent, to all upstreams together.
         attempts: usize,
-        /// Why the last one failed.
-        cause: Cause,
-        /// When the upstream would like to be asked again.
+        /// The error of the last one.
+        cause: UpstreamError,
+        /// When the upstream would like to be asked again, as it said last.
         retry_after: Option<Duration>,
     },
-    /// A stream broke off.
+    /// A stream broke off after it had begun.
     #[error("the model's answer broke off: {0}")]
-    Interrupted(Cause),
+    Interrupted(UpstreamError),
 }
 
-/// Why one request failed.
+/// Why one request to an upstream gave no answer, or only a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Cause {
-    /// No connection, or it broke.
+pub enum UpstreamError {
+    /// The connection could not be opened, or broke.
     #[error("the upstream cannot be reached: {message}")]
     Unreachable {
-        /// What happened.
+        /// What the HTTP client says, without the address.
         message: String,
     },
-    /// It took too long.
+    /// It did not answer in time, or paused for too long.
     #[error("the upstream was silent for too long ({milliseconds} ms)")]
     Timeout {
         /// The time that it had.
         milliseconds: u128,
     },
-    /// It came to no end.
+    /// A stream went on for too long.
     #[error("the stream did not end within {milliseconds} ms (llm.stream_timeout_ms)")]
     Endless {
         /// The time that it had.
         milliseconds: u128,
     },
-    /// The upstream says that it failed.
+    /// It answered with the status of an error.
     #[error("the upstream answered {status}{}{message}", if message.is_empty() { "" } else { ": " })]
     Status {
         /// The HTTP status.
         status: u16,
-        /// The beginning of what it says about it.
+        /// The beginning of its message, without secrets; empty if it said nothing.
+        message: String,
+    },
+    /// It answered with an error in spite of a good status.
+    #[error("the upstream reports an error: {message}")]
+    Reported {
+        /// The beginning of its message, without secrets.
         message: String,
     },
     /// What came is no answer.
     #[error("the upstream's answer cannot be used: {message}")]
     Unusable {
-        /// What is wrong with it.
+        /// What is wrong with it, in our words.
         message: String,
     },
 }
 
-impl Cause {
+impl UpstreamError {
     /// A timeout after this time.
-    pub(super) fn timeout(limit: Duration) -> Cause {
-        Cause::Timeout { milliseconds: limit.as_millis() }
+    pub(super) fn timeout(limit: Duration) -> UpstreamError {
+        UpstreamError::Timeout { milliseconds: limit.as_millis() }
     }
 
     /// A stream that did not end in this time.
-    pub(super) fn endless(limit: Duration) -> Cause {
-        Cause::Endless { milliseconds: limit.as_millis() }
+    pub(super) fn endless(limit: Duration) -> UpstreamError {
+        UpstreamError::Endless { milliseconds: limit.as_millis() }
     }
 
-    /// An answer that is none.
-    pub(super) fn unusable(message: impl Into<String>) -> Cause {
-        Cause::Unusable { message: message.into() }
+    /// An answer that is none. The message is logged, and quotes nothing.
+    pub(super) fn unusable(message: impl Into<String>) -> UpstreamError {
+        UpstreamError::Unusable { message: message.into() }
     }
 
-    /// The HTTP status, where the upstream gave one.
+    /// The error of an answer that is none, with the type that it declared.
+    pub(super) fn with_type(self, content_type: &str) -> UpstreamError {
+        match self {
+            UpstreamError::Unusable { message } => {
+                UpstreamError::unusable(format!("{message} (content-type: {content_type})"))
+            }
+            error => error,
+        }
+    }
+
+    /// The HTTP status, where it was that of an error.
     pub fn status(&self) -> Option<u16> {
         match self {
-            Cause::Status { status, .. } => Some(*status),
+            UpstreamError::Status { status, .. } => Some(*status),
             _ => None,
         }
     }
 
-    /// The cause as a log may show it: without the upstream's own words, which may repeat what it was sent.
+    /// The error as a log may show it: without the upstream's own words, which may repeat what it was sent.
     pub fn for_log(&self) -> String {
         match self {
-            Cause::Status { status, .. } => format!("the upstream answered {status}"),
-            cause => cause.to_string(),
+            UpstreamError::Status { status, .. } => format!("the upstream answered {status}"),
+            UpstreamError::Reported { .. } => "the upstream reports an error".to_owned(),
+            error => error.to_string(),
         }
     }
 }
 
-/// What is told of a model's name that nobody knows.
+/// How much an error repeats of the name of a model that does not exist, in bytes.
 const NAME_BYTES: usize = 200;
 
 impl LlmError {
-    /// Nobody answers for `model`.
+    /// No route leads to `model`.
     pub fn model_not_found(model: &str) -> LlmError {
-        let told = model.get(..model.floor_char_boundary(NAME_BYTES)).unwrap_or_default();
-        LlmError::ModelNotFound { model: told.to_owned() }
+        let beginning = model.get(..model.floor_char_boundary(NAME_BYTES)).unwrap_or_default();
+        LlmError::ModelNotFound { model: beginning.to_owned() }
     }
 
     /// The error as a log may show it: without the upstream's own words.

@@ -1,5 +1,6 @@
 //! What the log says of a call: its outcome, and contents only where the settings allow it.
 
+use super::completion::Completion;
 use super::error::LlmError;
 use base::caller::Caller;
 use template::value::RawObject;
@@ -17,7 +18,7 @@ impl Log {
         Log { request_id: caller.request_id().to_owned(), content }
     }
 
-    /// What is asked.
+    /// The request.
     pub fn payload(&self, payload: &RawObject) {
         if self.content && tracing::enabled!(tracing::Level::DEBUG) {
             let payload = serde_json::to_string(payload).unwrap_or_default();
@@ -25,7 +26,7 @@ impl Log {
         }
     }
 
-    /// What was answered, or a piece of it.
+    /// An answer, or a piece of it.
     pub fn piece(&self, answer: &[u8]) {
         if self.content {
             let answer = String::from_utf8_lossy(answer);
@@ -33,8 +34,15 @@ impl Log {
         }
     }
 
+    /// An answer that was read.
+    pub fn completion(&self, answer: &Completion) {
+        if self.content {
+            tracing::debug!(request_id = self.request_id, ?answer, "a model answers");
+        }
+    }
+
     /// Why there is no answer; without the upstream's own words, which may repeat what it was sent.
-    pub fn failure(&self, error: &LlmError) {
+    pub fn error(&self, error: &LlmError) {
         let (request_id, cause) = (&self.request_id, error.for_log());
         match error {
             LlmError::Unavailable { attempts, .. } => {
@@ -44,7 +52,7 @@ impl Log {
         }
     }
 
-    /// Why a stream has ended before its time.
+    /// Why a stream ended before the answer was complete.
     pub fn broken_off(&self, cause: &str) {
         tracing::warn!(request_id = self.request_id, cause, "a stream broke off");
     }

@@ -1,103 +1,77 @@
-//! Language models behind OpenAI-compatible servers: one question, one answer, or a stream.
+//! Language models: a request to an answer, whole, streamed or read.
 //!
 //! - [`Llm`]: chat completions, embeddings, the list of models
-//! - `routes`: which upstream answers for which model; `upstream`: one of them; `echo`: the model that is built in
-//! - `ask`: attempts, pauses and fallbacks; `attempt`: one request, and what its outcome means; `refusal`: what an
-//!   upstream says about a failure
-//! - `payload`: what the service reads of a payload
-//! - `stream`: an answer in pieces; `wire`: what of it a client sees; `quiet`: how long nothing comes; `joined`: pieces that
-//!   are ready at the same time; [`events`]: server-sent
-//!   events out of split bytes
-//! - `listing`: the models that upstreams list; `log`: what the log says of a call
+//! - `client_format`: the format of our clients, which is OpenAI's; [`Completion`]: an answer to a chat, read
+//! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one file and one variant there, and a
+//!   setting
+//! - `options`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `echo`: the
+//!   built-in model
+//! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
+//!   answer; `transport`: HTTP clients and headers
+//! - `stream`: a streamed answer; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
+//! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
-mod ask;
 mod attempt;
+mod client_format;
+mod coalesce;
+mod completion;
 mod echo;
 mod error;
-pub mod events;
-mod joined;
+mod form;
+mod idle;
 mod listing;
 mod log;
-mod payload;
-mod quiet;
-mod refusal;
+mod options;
+mod protocol;
+mod retry;
 mod routes;
 mod stream;
+mod transport;
 mod upstream;
-mod wire;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use futures_util::StreamExt;
 use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub use error::{Cause, LlmError};
-pub use routes::{ECHO, InvalidModels, ModelOptions, PROMPT};
+pub use completion::{Completion, FinishReason, ToolCall, Usage};
+pub use error::{LlmError, UpstreamError};
+pub use options::{Capabilities, LlmOptions, ModelOptions, UpstreamOptions};
+pub use protocol::Protocol;
+pub use routes::{ECHO, InvalidModels, PROMPT};
 pub use stream::AnswerStream;
-pub use upstream::UpstreamOptions;
 
-use ask::{Found, Question, Service};
-use attempt::{Came, broken};
 use base::caller::Caller;
 use base::memory::{Buffer, BufferedBytes, Memory};
 use base::outbound::PerRuntime;
+use client_format::RequestOptions;
 use echo::Echo;
+use form::{Events, Form, Typed, Whole};
 use listing::Listings;
 use log::Log;
-use payload::Asked;
+use protocol::Service;
+use retry::{Call, Reply};
 use routes::{Routes, Target};
-use stream::{Begun, StreamLimits};
+use stream::{StreamLimits, StreamParts};
 use template::value::RawObject;
-use wire::Wire;
 
-/// How models are asked.
-#[derive(Clone)]
-pub struct Options {
-    /// The upstream of all models that `models` does not know.
-    pub upstream: Option<UpstreamOptions>,
-    /// Models with an upstream, a time or fallbacks of their own.
-    pub models: Vec<ModelOptions>,
-    /// The model of requests that name none.
-    pub default_model: Option<String>,
-    /// The model of requests for embeddings that name none.
-    pub default_embedding_model: Option<String>,
-    /// The time for an answer, and for the first byte of a stream.
-    pub timeout: Duration,
-    /// The longest silence inside a stream.
-    pub chunk_timeout: Duration,
-    /// The time for a whole stream.
-    pub stream_timeout: Duration,
-    /// How long a stream may be quiet until the client is sent a comment.
-    pub keep_alive: Duration,
-    /// The longest answer, and the longest event of a stream.
-    pub answer_bytes: usize,
-    /// The calls that may be under way at once.
-    pub parallel: usize,
-    /// Whether a call is read to its end when its client has left.
-    pub drain: bool,
-    /// Whether payloads and answers may be logged.
-    pub log_content: bool,
-    /// The proxy on the way to upstreams on other machines.
-    pub proxy: Option<String>,
-}
-
-/// What a model answered.
+/// What a model answered, in OpenAI's format.
 #[derive(Debug)]
 pub enum Answer {
-    /// The upstream's JSON object, byte for byte.
+    /// One JSON object; an OpenAI-compatible upstream's own bytes.
     Whole(BufferedBytes),
-    /// Its events.
+    /// Server-sent events.
     Stream(AnswerStream),
 }
 
 /// The models.
 pub struct Llm {
-    options: Options,
+    options: LlmOptions,
     routes: Routes,
     clients: PerRuntime<Client>,
-    places: Arc<Semaphore>,
+    /// A permit for each call of an upstream that may be under way.
+    permits: Arc<Semaphore>,
     listings: Listings,
     memory: Arc<Memory>,
 }
@@ -107,30 +81,33 @@ impl Llm {
     ///
     /// # Errors
     /// [`InvalidModels`].
-    pub fn new(options: Options, memory: Arc<Memory>) -> Result<Llm, InvalidModels> {
+    pub fn new(options: LlmOptions, memory: Arc<Memory>) -> Result<Llm, InvalidModels> {
         let routes = Routes::new(options.upstream.as_ref(), &options.models)?;
         let defaults = [&options.default_model, &options.default_embedding_model];
-        let named = defaults.into_iter().flatten();
-        let lost = named.filter(|model| model.is_empty() || routes.chain(model).is_empty());
-        let lost: Vec<String> = lost.map(|model| format!("llm: there is no model {model:?}")).collect();
-        if !lost.is_empty() {
-            return Err(InvalidModels(lost));
+        let unknown: Vec<String> = defaults
+            .into_iter()
+            .flatten()
+            .filter(|model| model.is_empty() || routes.chain(model).is_empty())
+            .map(|model| format!("llm: there is no model {model:?}"))
+            .collect();
+        if !unknown.is_empty() {
+            return Err(InvalidModels(unknown));
         }
-        if let Some(Err(_)) = options.proxy.as_deref().map(attempt::by_proxy) {
-            return Err(InvalidModels(vec!["llm.proxy is no address of a proxy".to_owned()]));
+        if let Some(Err(_)) = options.proxy.as_deref().map(transport::proxy) {
+            return Err(InvalidModels(vec!["llm.proxy is not the address of a proxy".to_owned()]));
         }
         let listings = Listings::new(&routes);
-        let places = Arc::new(Semaphore::new(options.parallel.min(Semaphore::MAX_PERMITS)));
-        Ok(Llm { options, routes, clients: PerRuntime::default(), places, listings, memory })
+        let permits = Arc::new(Semaphore::new(options.parallel.min(Semaphore::MAX_PERMITS)));
+        Ok(Llm { options, routes, clients: PerRuntime::default(), permits, listings, memory })
     }
 
-    /// The model of requests that name none.
+    /// The model of chats that name none.
     pub fn default_model(&self) -> Option<&str> {
         let built_in = self.options.upstream.is_none().then_some(ECHO);
         self.options.default_model.as_deref().or(built_in)
     }
 
-    /// Whether the built-in model answers requests that name no model.
+    /// Whether the built-in model answers chats that name no model.
     pub fn is_offline(&self) -> bool {
         self.default_model() == Some(ECHO)
     }
@@ -140,8 +117,8 @@ impl Llm {
         self.options.drain
     }
 
-    /// Has a model complete a chat. The payload is that of OpenAI's API, passed on as it is but for `model`; with
-    /// `stream: true` the answer is a stream.
+    /// Has a model complete a chat, for a client. The payload is that of OpenAI's API, and goes to an OpenAI-compatible upstream
+    /// as it is but for `model`; with `stream: true` the answer is a stream.
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once.
@@ -151,7 +128,23 @@ impl Llm {
         match &answer {
             Ok(Answer::Whole(body)) => log.piece(&body.bytes),
             Ok(Answer::Stream(_)) => {}
-            Err(error) => log.failure(error),
+            Err(error) => log.error(error),
+        }
+        answer
+    }
+
+    /// Has a model complete a chat, and reads its answer: for those who go on working with it. The payload is that of
+    /// [`Llm::chat_completions`], without `stream`; routes, retries, fallbacks and limits are the same, and a fallback is asked
+    /// also when an answer cannot be read.
+    ///
+    /// # Errors
+    /// [`LlmError`], which is logged here, once; [`LlmError::Invalid`] for `stream: true`.
+    pub async fn answer(&self, caller: &Caller, payload: &RawObject) -> Result<Completion, LlmError> {
+        let log = self.log(caller, payload);
+        let answer = self.complete(caller, payload).await;
+        match &answer {
+            Ok(completion) => log.completion(completion),
+            Err(error) => log.error(error),
         }
         answer
     }
@@ -165,13 +158,13 @@ impl Llm {
         let answer = self.embed(caller, payload).await;
         match &answer {
             Ok(body) => log.piece(&body.bytes),
-            Err(error) => log.failure(error),
+            Err(error) => log.error(error),
         }
         answer
     }
 
-    /// The models that can be asked, in the shape of OpenAI's list: those of the settings, the built-in one, and those that
-    /// the upstreams list.
+    /// The models that can be asked, as entries of OpenAI's list: those of the settings, the built-in one, and those that the
+    /// upstreams list.
     ///
     /// # Errors
     /// [`LlmError::NoClient`].
@@ -180,43 +173,73 @@ impl Llm {
     }
 
     async fn chat(&self, caller: &Caller, payload: &RawObject, log: &Log) -> Result<Answer, LlmError> {
-        let asked = payload::chat(payload, self.default_model())?;
-        let chain = self.chain(&asked.model)?;
-        if let [Target::Echo, ..] = chain.as_slice() {
-            return self.echoed(&Echo::answer(payload), &asked);
+        let request = RequestOptions::of_chat(payload, self.default_model())?;
+        let call = self.call(caller, Service::Chat, payload, &request.model);
+        if request.stream {
+            return self.stream(&call, request.include_usage, log).await.map(Answer::Stream);
         }
-        let place = self.place()?;
-        let question = self.question(caller, Service::Chat, payload, &asked);
-        let (response, upstream) = match question.ask(&self.client()?, &chain).await? {
-            Found::Echo(echo) => return self.echoed(&echo, &asked),
-            Found::Came(Came::Whole(body), _) => return Ok(Answer::Whole(body)),
-            Found::Came(Came::Stream(response), upstream) => (response, upstream),
-        };
-        Ok(Answer::Stream(AnswerStream::upstream(Begun {
-            incoming: response.bytes_stream().map(|piece| piece.map_err(|error| broken(&error))).boxed(),
-            wire: Wire::new(asked.usage, upstream.secrets.clone()),
-            limits: self.stream_limits(caller),
-            first: question.deadline,
-            log: log.clone(),
-            place,
-            held: self.memory.reservation(),
-        })))
+        match self.ask::<Whole>(&call, self.chain(call.model)?).await? {
+            Reply::Upstream { answer, .. } => Ok(Answer::Whole(answer)),
+            Reply::Echo(echo) => self.buffered(&echo).map(Answer::Whole),
+        }
+    }
+
+    async fn stream(
+        &self,
+        call: &Call<'_>,
+        include_usage: bool,
+        log: &Log,
+    ) -> Result<AnswerStream, LlmError> {
+        match self.ask::<Events>(call, self.chain(call.model)?).await? {
+            Reply::Upstream { answer, upstream, permit } => Ok(AnswerStream::upstream(StreamParts {
+                response: answer,
+                translator: upstream.protocol.stream(include_usage, upstream.secrets.clone()),
+                limits: StreamLimits::new(&self.options, call.caller),
+                first: call.deadline,
+                log: log.clone(),
+                permit,
+                held: self.memory.reservation(),
+            })),
+            Reply::Echo(echo) => Ok(AnswerStream::ready(echo.events(include_usage))),
+        }
+    }
+
+    async fn complete(&self, caller: &Caller, payload: &RawObject) -> Result<Completion, LlmError> {
+        let request = RequestOptions::of_chat(payload, self.default_model())?;
+        if request.stream {
+            let message = "must be false: the answer is read as a whole".to_owned();
+            return Err(LlmError::Invalid { param: "stream", message });
+        }
+        let call = self.call(caller, Service::Chat, payload, &request.model);
+        match self.ask::<Typed>(&call, self.chain(call.model)?).await? {
+            Reply::Upstream { answer, .. } => Ok(answer),
+            Reply::Echo(echo) => Ok(echo.completion()),
+        }
     }
 
     async fn embed(&self, caller: &Caller, payload: &RawObject) -> Result<BufferedBytes, LlmError> {
-        let asked = payload::embeddings(payload, self.options.default_embedding_model.as_deref())?;
-        let mut chain = self.chain(&asked.model)?;
+        let default = self.options.default_embedding_model.as_deref();
+        let request = RequestOptions::of_embeddings(payload, default)?;
+        let mut chain = self.chain(&request.model)?;
         chain.retain(|target| matches!(target, Target::Model { .. }));
-        let no_embeddings = || LlmError::NoEmbeddings { model: asked.model.clone() };
+        let no_embeddings = || LlmError::NoEmbeddings { model: request.model.clone() };
         if chain.is_empty() {
             return Err(no_embeddings());
         }
-        let _place = self.place()?;
-        let question = self.question(caller, Service::Embeddings, payload, &asked);
-        match question.ask(&self.client()?, &chain).await? {
-            Found::Came(Came::Whole(body), _) => Ok(body),
-            Found::Came(Came::Stream(_), _) | Found::Echo(_) => Err(no_embeddings()),
+        let call = self.call(caller, Service::Embeddings, payload, &request.model);
+        match self.ask::<Whole>(&call, chain).await? {
+            Reply::Upstream { answer, .. } => Ok(answer),
+            Reply::Echo(_) => Err(no_embeddings()),
         }
+    }
+
+    /// Makes a call. The built-in model needs no permit.
+    async fn ask<F: Form>(&self, call: &Call<'_>, chain: Vec<Target>) -> Result<Reply<F::Answer>, LlmError> {
+        if let [Target::Echo, ..] = chain.as_slice() {
+            return Ok(Reply::Echo(Echo::answer(call.payload)));
+        }
+        let permit = self.permit()?;
+        call.make::<F>(&self.client()?, &chain, permit).await
     }
 
     fn log(&self, caller: &Caller, payload: &RawObject) -> Log {
@@ -230,57 +253,42 @@ impl Llm {
         if chain.is_empty() { Err(LlmError::model_not_found(model)) } else { Ok(chain) }
     }
 
-    fn place(&self) -> Result<OwnedSemaphorePermit, LlmError> {
+    fn permit(&self) -> Result<OwnedSemaphorePermit, LlmError> {
         let parallel = self.options.parallel;
-        self.places.clone().try_acquire_owned().map_err(|_| LlmError::Overloaded { parallel })
+        self.permits.clone().try_acquire_owned().map_err(|_| LlmError::Overloaded { parallel })
     }
 
     fn client(&self) -> Result<Client, LlmError> {
         let proxy = self.options.proxy.as_deref();
         self.clients
-            .get_or_make(|| attempt::client(proxy))
+            .get_or_make(|| transport::client(proxy))
             .map_err(|error| LlmError::NoClient { message: error.to_string() })
     }
 
-    fn question<'q>(
+    fn call<'q>(
         &'q self,
         caller: &'q Caller,
         service: Service,
         payload: &'q RawObject,
-        asked: &'q Asked,
-    ) -> Question<'q> {
-        let attempt = self.options.timeout;
-        let limit = self.routes.timeout(&asked.model).map_or(attempt, |own| own.max(attempt));
-        Question {
+        model: &'q str,
+    ) -> Call<'q> {
+        let attempt_timeout = self.options.timeout;
+        let limit = self.routes.timeout(model).map_or(attempt_timeout, |own| own.max(attempt_timeout));
+        Call {
             service,
             payload,
-            model: &asked.model,
-            stream: asked.stream,
+            model,
             deadline: Instant::now() + caller.time_left().map_or(limit, |own| own.min(limit)),
-            attempt,
+            attempt_timeout,
             answer_bytes: self.options.answer_bytes,
             memory: &self.memory,
             caller,
         }
     }
 
-    fn stream_limits(&self, caller: &Caller) -> StreamLimits {
-        let silence = self.options.chunk_timeout;
-        StreamLimits {
-            silence: caller.timeout().map_or(silence, |own| own.min(silence)),
-            whole: self.options.stream_timeout,
-            keep_alive: self.options.keep_alive,
-            event_bytes: self.options.answer_bytes,
-            drain: self.options.drain,
-        }
-    }
-
-    fn echoed(&self, echo: &Echo, asked: &Asked) -> Result<Answer, LlmError> {
-        if asked.stream {
-            return Ok(Answer::Stream(AnswerStream::ready(echo.events(asked.usage))));
-        }
+    fn buffered(&self, echo: &Echo) -> Result<BufferedBytes, LlmError> {
         let mut body = Buffer::new(&self.memory, None);
         body.push(echo.whole())?;
-        Ok(Answer::Whole(body.finish()?))
+        Ok(body.finish()?)
     }
 }

@@ -1,42 +1,24 @@
-//! Which upstream answers for which model, and which ones are asked when it does not.
+//! Which upstream answers for which model, and which models are its fallbacks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value as Json;
+use super::options::{Capabilities, ModelOptions, UpstreamOptions};
+use super::upstream::Upstream;
 
-use super::upstream::{Upstream, UpstreamOptions};
-
-/// The model that is built in.
+/// The name of the built-in model.
 pub const ECHO: &str = "echo";
 
-/// What a name of a model begins with that means a prompt.
+/// How the name of a model begins that means a prompt.
 pub const PROMPT: &str = "prompt:";
 
-/// A model as the settings describe it.
-#[derive(Clone, Default)]
-pub struct ModelOptions {
-    /// The name by which requests ask for it; with a `*` at its end, all names that begin so.
-    pub name: String,
-    /// What the upstream calls it; the name that was asked for if nothing is said.
-    pub upstream_model: Option<String>,
-    /// The upstream, if it is not the default one.
-    pub upstream: Option<UpstreamOptions>,
-    /// The time for one attempt, if it is not the usual one.
-    pub timeout: Option<Duration>,
-    /// Models that are asked when this one does not answer.
-    pub fallback: Vec<String>,
-    /// What the model can do, as a JSON object.
-    pub capabilities: Json,
-}
-
-/// Everything that is wrong with the models of the settings.
+/// The settings for models cannot be used; holds one message for each thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.join("; "))]
 pub struct InvalidModels(pub Vec<String>);
 
-/// Who answers for a model.
+/// Who is asked for a model.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// The built-in model.
@@ -47,18 +29,20 @@ pub enum Target {
         upstream: Arc<Upstream>,
         /// What it calls the model.
         name: String,
-        /// The time for one attempt, if it is not the usual one.
+        /// The time limit for one attempt; `None` for the usual one.
         timeout: Option<Duration>,
     },
 }
 
-/// The ways to all models.
+/// The routes from names of models to upstreams.
 #[derive(Debug)]
 pub struct Routes {
+    /// The upstream of all names without a route.
     default: Option<Arc<Upstream>>,
+    /// Routes by whole names.
     exact: HashMap<String, Route>,
-    /// By what names begin with, the longest first.
-    families: Vec<(String, Route)>,
+    /// Routes by prefixes of names, the longest prefix first.
+    prefixes: Vec<(String, Route)>,
 }
 
 #[derive(Debug)]
@@ -67,32 +51,32 @@ struct Route {
     upstream_model: Option<String>,
     timeout: Option<Duration>,
     fallback: Vec<String>,
-    capabilities: Json,
+    capabilities: Capabilities,
 }
 
 impl Routes {
-    /// The ways that the settings describe.
+    /// The routes of these models, and `default` for all others.
     ///
     /// # Errors
-    /// [`InvalidModels`], with everything that is wrong with them.
+    /// [`InvalidModels`], with everything that is wrong.
     pub fn new(default: Option<&UpstreamOptions>, models: &[ModelOptions]) -> Result<Routes, InvalidModels> {
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         let default = default.and_then(|options| match Upstream::new(options) {
             Ok(upstream) => Some(Arc::new(upstream)),
-            Err(fault) => {
-                faults.push(format!("llm: {fault}"));
+            Err(error) => {
+                errors.push(format!("llm: {error}"));
                 None
             }
         });
-        let mut routes = Routes { default, exact: HashMap::new(), families: Vec::new() };
+        let mut routes = Routes { default, exact: HashMap::new(), prefixes: Vec::new() };
         for model in models {
-            if let Err(fault) = routes.add(model) {
-                faults.push(format!("llm.models, name = {:?}: {fault}", model.name));
+            if let Err(error) = routes.add(model) {
+                errors.push(format!("llm.models, name = {:?}: {error}", model.name));
             }
         }
-        routes.families.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-        faults.extend(routes.dead_ends());
-        if faults.is_empty() { Ok(routes) } else { Err(InvalidModels(faults)) }
+        routes.prefixes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
+        errors.extend(routes.invalid_fallbacks());
+        if errors.is_empty() { Ok(routes) } else { Err(InvalidModels(errors)) }
     }
 
     fn add(&mut self, model: &ModelOptions) -> Result<(), String> {
@@ -105,7 +89,7 @@ impl Routes {
             upstream_model: model.upstream_model.clone(),
             timeout: model.timeout,
             fallback: model.fallback.clone(),
-            capabilities: model.capabilities.clone(),
+            capabilities: model.capabilities,
         };
         if model.name.is_empty() || model.name.starts_with(PROMPT) {
             return Err(format!("it needs a name that does not begin with `{PROMPT}`"));
@@ -113,35 +97,35 @@ impl Routes {
         if model.name.trim_end_matches('*').contains('*') || model.name.ends_with("**") {
             return Err("a `*` can only be the end of its name".to_owned());
         }
-        let twice = match model.name.strip_suffix('*') {
+        let is_twice = match model.name.strip_suffix('*') {
             None => self.exact.insert(model.name.clone(), route).is_some(),
             Some(prefix) => {
-                let known = self.families.iter().any(|(other, _)| other == prefix);
-                self.families.push((prefix.to_owned(), route));
-                known
+                let is_known = self.prefixes.iter().any(|(other, _)| other == prefix);
+                self.prefixes.push((prefix.to_owned(), route));
+                is_known
             }
         };
-        if twice { Err("it is there twice".to_owned()) } else { Ok(()) }
+        if is_twice { Err("it is there twice".to_owned()) } else { Ok(()) }
     }
 
-    /// Fallbacks that lead nowhere.
-    fn dead_ends(&self) -> Vec<String> {
-        let families = self.families.iter().map(|(prefix, route)| (format!("{prefix}*"), route));
-        let all = self.exact.iter().map(|(name, route)| (name.clone(), route)).chain(families);
-        let dead = all.flat_map(|(name, route)| {
-            let lost = route.fallback.iter().filter_map(|fallback| match self.target(fallback) {
+    /// What is wrong with the fallbacks, sorted.
+    fn invalid_fallbacks(&self) -> Vec<String> {
+        let prefixes = self.prefixes.iter().map(|(prefix, route)| (format!("{prefix}*"), route));
+        let all = self.exact.iter().map(|(name, route)| (name.clone(), route)).chain(prefixes);
+        let errors = all.flat_map(|(name, route)| {
+            let errors = route.fallback.iter().filter_map(|fallback| match self.target(fallback) {
                 None => Some(format!("there is no model {fallback:?} to fall back to")),
                 Some(_) if *fallback == name => Some("it falls back to itself".to_owned()),
                 Some(_) => None,
             });
-            lost.map(|fault| format!("llm.models, name = {name:?}: {fault}")).collect::<Vec<_>>()
+            errors.map(|error| format!("llm.models, name = {name:?}: {error}")).collect::<Vec<_>>()
         });
-        let mut dead: Vec<String> = dead.collect();
-        dead.sort();
-        dead
+        let mut errors: Vec<String> = errors.collect();
+        errors.sort();
+        errors
     }
 
-    /// Those who are asked for a model, in turn; nobody if it is not known.
+    /// Who is asked for a model: its own target, then those of its fallbacks. Empty if there is no such model.
     pub fn chain(&self, model: &str) -> Vec<Target> {
         let fallback = self.route(model).map(|route| route.fallback.as_slice()).unwrap_or_default();
         let names = std::iter::once(model).chain(fallback.iter().map(String::as_str));
@@ -150,15 +134,15 @@ impl Routes {
 
     fn route(&self, model: &str) -> Option<&Route> {
         self.exact.get(model).or_else(|| {
-            // The built-in model is nobody else's, unless it is named in full.
-            let mut families = self.families.iter().filter(|_| model != ECHO);
-            families.find(|(prefix, _)| model.starts_with(prefix.as_str())).map(|(_, route)| route)
+            // No prefix takes the name of the built-in model; a route by the whole name does.
+            let mut prefixes = self.prefixes.iter().filter(|_| model != ECHO);
+            prefixes.find(|(prefix, _)| model.starts_with(prefix.as_str())).map(|(_, route)| route)
         })
     }
 
     fn target(&self, model: &str) -> Option<Target> {
         match (self.route(model), &self.default) {
-            // A prompt is no model; whoever means one has come through another door.
+            // `prompt:` names are resolved in `chat`; here they match nothing.
             _ if model.starts_with(PROMPT) => None,
             (Some(route), _) => Some(Target::Model {
                 upstream: route.upstream.clone(),
@@ -173,24 +157,24 @@ impl Routes {
         }
     }
 
-    /// The time for one attempt at a model, if it is not the usual one.
+    /// The time limit for one attempt at a model; `None` for the usual one.
     pub fn timeout(&self, model: &str) -> Option<Duration> {
         self.route(model).and_then(|route| route.timeout)
     }
 
-    /// The models that the settings name in full, with what they can do.
-    pub fn named(&self) -> Vec<(&str, &Json)> {
-        let mut named: Vec<(&str, &Json)> =
-            self.exact.iter().map(|(name, route)| (name.as_str(), &route.capabilities)).collect();
+    /// The models whose whole names are in the settings, sorted, with what they can do.
+    pub fn named(&self) -> Vec<(&str, Capabilities)> {
+        let mut named: Vec<(&str, Capabilities)> =
+            self.exact.iter().map(|(name, route)| (name.as_str(), route.capabilities)).collect();
         named.sort_by_key(|(name, _)| *name);
         named
     }
 
-    /// The upstreams that know more models than the settings name, with what those models' names begin with.
+    /// The upstreams that may offer more models than the settings name, each with the prefix of those models' names.
     pub fn open(&self) -> Vec<(&str, &Arc<Upstream>)> {
         let default = self.default.iter().map(|upstream| ("", upstream));
-        let families = self.families.iter().filter(|(_, route)| route.upstream_model.is_none());
-        default.chain(families.map(|(prefix, route)| (prefix.as_str(), &route.upstream))).collect()
+        let prefixes = self.prefixes.iter().filter(|(_, route)| route.upstream_model.is_none());
+        default.chain(prefixes.map(|(prefix, route)| (prefix.as_str(), &route.upstream))).collect()
     }
 }
 
@@ -214,13 +198,15 @@ mod tests {
     fn found(routes: &Routes, model: &str) -> Vec<String> {
         let shown = |target: &Target| match target {
             Target::Echo => ECHO.to_owned(),
-            Target::Model { upstream, name, .. } => format!("{}:{name}", upstream.chat.host_str().unwrap()),
+            Target::Model { upstream, name, .. } => {
+                format!("{}:{name}", upstream.endpoints.chat.host_str().unwrap())
+            }
         };
         routes.chain(model).iter().map(shown).collect()
     }
 
     #[test]
-    fn the_exact_name_wins_then_the_longest_beginning_then_echo_then_the_default() {
+    fn the_exact_name_wins_then_the_longest_prefix_then_echo_then_the_default() {
         let models = [
             model("a*", Some("a"), &[]),
             model("ab*", Some("ab"), &["a1", "echo"]),
@@ -252,8 +238,8 @@ mod tests {
             model("prompt:x", Some("h"), &[]),
             model("", Some("h"), &[]),
         ];
-        let InvalidModels(faults) = Routes::new(Some(&upstream("nothing")), &models).unwrap_err();
-        assert_eq!(faults.len(), 6, "{faults:?}");
-        assert!(faults[5].contains("nobody"), "{faults:?}");
+        let InvalidModels(errors) = Routes::new(Some(&upstream("nothing")), &models).unwrap_err();
+        assert_eq!(errors.len(), 6, "{errors:?}");
+        assert!(errors[5].contains("nobody"), "{errors:?}");
     }
 }

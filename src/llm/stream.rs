@@ -1,4 +1,8 @@
-//! An answer that comes in pieces: an upstream's events, kept correct whatever the upstream does.
+//! A streamed answer: an upstream's events, passed on within the limits of a stream.
+//!
+//! - A comment of the upstream counts as a sign of life. When nothing was sent for a while, the client gets a comment.
+//! - After the last event the upstream is read on for a second at most, so that its connection can be used again.
+//! - When the client leaves, the call is cancelled, or with `drain` read to its end, for ten minutes at most.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -8,85 +12,104 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt};
+use reqwest::Response;
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::error::{Cause, LlmError};
-use super::events::{Collector, TooLong};
-use super::joined::Joined;
+use super::coalesce::Coalesce;
+use super::error::{LlmError, UpstreamError};
+use super::idle::{IdleEvent, IdleTimer};
 use super::log::Log;
-use super::quiet::{Quiet, Silence};
-use super::wire::{Passed, Wire};
+use super::options::LlmOptions;
+use super::protocol::{Output, StreamTranslator};
+use super::transport::unreachable;
+use base::caller::Caller;
+use base::events::EventDecoder;
 use base::memory::Reservation;
 
-/// A comment, so that nobody on the way takes a quiet connection for a dead one.
+/// A comment that keeps proxies from closing an idle connection.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
-/// How long an upstream is read on after its last event: a connection that is read to its end can be used again.
+/// How long an upstream is read on after its last event.
 const REST_TIME: Duration = Duration::from_secs(1);
 
 /// How long an upstream is read for a client that has left.
 const DRAIN_TIME: Duration = Duration::from_secs(600);
 
-/// How a stream is kept.
+/// The limits of a stream.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamLimits {
-    /// The longest silence between two pieces.
-    pub silence: Duration,
-    /// The time for the whole of it.
-    pub whole: Duration,
-    /// How long it may be quiet until the client gets a comment.
+    /// The longest pause between two pieces.
+    pub chunk_timeout: Duration,
+    /// The time limit for the whole stream.
+    pub stream_timeout: Duration,
+    /// How long it may be idle before the client is sent a comment.
     pub keep_alive: Duration,
-    /// The longest event.
+    /// The longest event, in bytes.
     pub event_bytes: usize,
-    /// Whether the upstream is read to its end when the client has left.
+    /// Whether the upstream is read to its end after the client has left.
     pub drain: bool,
 }
 
-/// What an upstream sends, as it comes.
-pub type Incoming = BoxStream<'static, Result<Bytes, Cause>>;
+impl StreamLimits {
+    /// The limits of a stream for this caller: the time that a client gives for its answer also bounds the pauses.
+    pub fn new(options: &LlmOptions, caller: &Caller) -> StreamLimits {
+        let limit = options.chunk_timeout;
+        StreamLimits {
+            chunk_timeout: caller.timeout().map_or(limit, |own| own.min(limit)),
+            stream_timeout: options.stream_timeout,
+            keep_alive: options.keep_alive,
+            event_bytes: options.answer_bytes,
+            drain: options.drain,
+        }
+    }
+}
 
-/// An answer in server-sent events: pieces of whole events, the last one `data: [DONE]`, or an error in its place.
+/// The bytes of an upstream's answer as they come.
+type Incoming = BoxStream<'static, Result<Bytes, UpstreamError>>;
+
+/// An answer in server-sent events. Each piece is one or more complete events; the last event is `data: [DONE]`, or an error in
+/// its place.
 #[derive(Debug)]
 pub struct AnswerStream(Source);
 
 #[derive(Debug)]
 enum Source {
-    /// What is there already.
+    /// Events that are there already.
     Ready(VecDeque<Bytes>),
-    /// What an upstream sends; `None` when it has come to its end.
-    Upstream(Option<Box<Live>>),
+    /// An upstream; `None` after its last event.
+    Upstream(Option<Box<UpstreamStream>>),
 }
 
-/// A stream that an upstream has begun.
-pub struct Begun {
-    /// What the upstream sends.
-    pub incoming: Incoming,
-    /// What of it the client sees.
-    pub wire: Wire,
-    /// How it is kept.
+/// What a stream of an upstream is made of.
+pub struct StreamParts {
+    /// The upstream's answer, whose status is good and whose body is still to come.
+    pub response: Response,
+    /// Turns its events into those for the client.
+    pub translator: StreamTranslator,
+    /// Its limits.
     pub limits: StreamLimits,
-    /// Until when its first bytes come.
+    /// When the first bytes must have come.
     pub first: Instant,
-    /// What the log says of it.
+    /// The log of the call.
     pub log: Log,
-    /// Its place among the calls that may be under way.
-    pub place: OwnedSemaphorePermit,
-    /// What it takes of the budget of memory.
+    /// The call's place among those that may be under way.
+    pub permit: OwnedSemaphorePermit,
+    /// Its part of the budget of memory, still empty.
     pub held: Reservation,
 }
 
-/// A stream under way.
-struct Live {
-    incoming: Joined<Incoming, Cause>,
-    collector: Collector,
-    wire: Wire,
-    quiet: Quiet,
+/// A stream of an upstream that is under way.
+struct UpstreamStream {
+    incoming: Coalesce<Incoming, UpstreamError>,
+    decoder: EventDecoder,
+    translator: StreamTranslator,
+    timer: IdleTimer,
     limits: StreamLimits,
     log: Log,
-    _place: OwnedSemaphorePermit,
-    /// The event that has not come whole is part of the budget of memory.
+    _permit: OwnedSemaphorePermit,
+    /// Covers what the decoder has buffered.
     held: Reservation,
 }
 
@@ -96,14 +119,20 @@ impl AnswerStream {
         AnswerStream(Source::Ready(events.into()))
     }
 
-    /// A stream that an upstream has begun.
-    pub(super) fn upstream(begun: Begun) -> AnswerStream {
-        let Begun { incoming, wire, limits, first, log, place, held } = begun;
-        let collector = Collector::new(limits.event_bytes);
-        let quiet = Quiet::new(first, &limits);
-        let incoming = Joined::new(incoming);
-        let live = Live { incoming, collector, wire, quiet, limits, log, _place: place, held };
-        AnswerStream(Source::Upstream(Some(Box::new(live))))
+    /// The stream of an upstream that has answered with a good status.
+    pub(super) fn upstream(parts: StreamParts) -> AnswerStream {
+        let StreamParts { response, translator, limits, first, log, permit, held } = parts;
+        let chunks = response.bytes_stream().map(|chunk| chunk.map_err(|error| unreachable(&error)));
+        AnswerStream(Source::Upstream(Some(Box::new(UpstreamStream {
+            incoming: Coalesce::new(chunks.boxed()),
+            decoder: EventDecoder::new(limits.event_bytes),
+            translator,
+            timer: IdleTimer::new(first, &limits),
+            limits,
+            log,
+            _permit: permit,
+            held,
+        }))))
     }
 }
 
@@ -111,19 +140,19 @@ impl Stream for AnswerStream {
     type Item = Result<Bytes, LlmError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let live = match &mut self.0 {
+        let stream = match &mut self.0 {
             Source::Ready(events) => return Poll::Ready(events.pop_front().map(Ok)),
             Source::Upstream(None) => return Poll::Ready(None),
-            Source::Upstream(Some(live)) => live,
+            Source::Upstream(Some(stream)) => stream,
         };
-        let Poll::Ready(piece) = live.poll_piece(context) else { return Poll::Pending };
+        let Poll::Ready(piece) = stream.poll_piece(context) else { return Poll::Pending };
         let piece = match piece {
-            Piece::On(bytes) => return Poll::Ready(Some(Ok(bytes))),
+            Piece::More(bytes) => return Poll::Ready(Some(Ok(bytes))),
             Piece::Last(bytes) => Ok(bytes),
-            Piece::Broken(cause) => Err(LlmError::Interrupted(cause)),
+            Piece::Error(error) => Err(LlmError::Interrupted(error)),
         };
-        if let (Source::Upstream(live), Ok(_)) = (&mut self.0, &piece) {
-            live.take().into_iter().for_each(Live::read_the_rest);
+        if let (Source::Upstream(stream), Ok(_)) = (&mut self.0, &piece) {
+            stream.take().into_iter().for_each(UpstreamStream::read_the_rest);
         }
         self.0 = Source::Upstream(None);
         Poll::Ready(Some(piece))
@@ -132,99 +161,98 @@ impl Stream for AnswerStream {
 
 impl Drop for AnswerStream {
     fn drop(&mut self) {
-        let Source::Upstream(live) = &mut self.0 else { return };
-        if let (Some(live), Ok(runtime)) =
-            (live.take().filter(|live| live.limits.drain), Handle::try_current())
-        {
-            runtime.spawn(timeout(DRAIN_TIME, live.drain()));
+        let Source::Upstream(stream) = &mut self.0 else { return };
+        let drained = stream.take().filter(|stream| stream.limits.drain);
+        if let (Some(stream), Ok(runtime)) = (drained, Handle::try_current()) {
+            runtime.spawn(timeout(DRAIN_TIME, stream.drain()));
         }
     }
 }
 
-/// What comes next.
+/// What the client gets next.
 enum Piece {
-    On(Bytes),
+    /// These bytes; the stream goes on.
+    More(Bytes),
+    /// These bytes, and nothing else.
     Last(Bytes),
-    Broken(Cause),
+    /// An error, and nothing else.
+    Error(UpstreamError),
 }
 
-impl Live {
-    /// The next piece; how the stream ends is logged here.
+impl UpstreamStream {
+    /// The next piece; logs how the stream ends.
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
-        let piece = self.poll_quietly(context);
+        let piece = self.poll_unlogged(context);
         match &piece {
-            Poll::Ready(Piece::On(bytes) | Piece::Last(bytes)) => self.log.piece(bytes),
-            Poll::Ready(Piece::Broken(cause)) => self.log.broken_off(&cause.for_log()),
+            Poll::Ready(Piece::More(bytes) | Piece::Last(bytes)) => self.log.piece(bytes),
+            Poll::Ready(Piece::Error(error)) => self.log.broken_off(&error.for_log()),
             Poll::Pending => {}
         }
         piece
     }
 
-    fn poll_quietly(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
+    fn poll_unlogged(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
         loop {
-            if let Some(whole) = self.quiet.over() {
-                return Poll::Ready(Piece::Broken(Cause::endless(whole)));
+            if let Some(limit) = self.timer.stream_timeout() {
+                return Poll::Ready(Piece::Error(UpstreamError::endless(limit)));
             }
             match self.incoming.poll_next_unpin(context) {
-                Poll::Ready(Some(Ok(bytes))) => match self.take(bytes) {
-                    Piece::On(bytes) if bytes.is_empty() => {}
+                Poll::Ready(Some(Ok(bytes))) => match self.receive(bytes) {
+                    Piece::More(bytes) if bytes.is_empty() => {}
                     piece => return Poll::Ready(piece),
                 },
-                Poll::Ready(Some(Err(cause))) => return Poll::Ready(Piece::Broken(cause)),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Piece::Error(error)),
                 Poll::Ready(None) => return Poll::Ready(self.end()),
                 Poll::Pending => {
-                    return self.quiet.poll(context).map(|silence| match silence {
-                        Silence::Quiet => Piece::On(KEEP_ALIVE),
-                        Silence::Dead(limit) => Piece::Broken(Cause::timeout(limit)),
-                        Silence::Over(whole) => Piece::Broken(Cause::endless(whole)),
+                    return self.timer.poll(context).map(|event| match event {
+                        IdleEvent::KeepAlive => Piece::More(KEEP_ALIVE),
+                        IdleEvent::ChunkTimeout(limit) => Piece::Error(UpstreamError::timeout(limit)),
+                        IdleEvent::StreamTimeout(limit) => Piece::Error(UpstreamError::endless(limit)),
                     });
                 }
             }
         }
     }
 
-    fn take(&mut self, bytes: Bytes) -> Piece {
-        self.quiet.heard();
-        let pushed = self.collector.push(bytes);
-        if let Err(error) = self.held.resize(self.collector.waiting()) {
-            return Piece::Broken(Cause::unusable(error.to_string()));
+    fn receive(&mut self, bytes: Bytes) -> Piece {
+        self.timer.received();
+        let pushed = self.decoder.push(bytes);
+        if let Err(error) = self.held.resize(self.decoder.buffered()) {
+            return Piece::Error(UpstreamError::unusable(error.to_string()));
         }
         match pushed {
-            Ok(whole) if whole.is_empty() => Piece::On(whole),
-            Ok(whole) => {
-                self.quiet.told();
-                let passed = self.wire.pass(whole);
-                self.piece(passed)
+            Ok(events) if events.is_empty() => Piece::More(events),
+            Ok(events) => {
+                self.timer.sent();
+                let output = self.translator.translate(events);
+                self.piece(output)
             }
-            Err(TooLong) => Piece::Broken(Cause::unusable(format!(
-                "an event is longer than {} bytes (llm.answer_bytes)",
-                self.limits.event_bytes
-            ))),
+            Err(error) => Piece::Error(UpstreamError::unusable(format!("{error} (llm.answer_bytes)"))),
         }
     }
 
     fn end(&mut self) -> Piece {
-        let collector = std::mem::replace(&mut self.collector, Collector::new(0));
-        match self.wire.end(&collector.rest()) {
-            Ok(passed) => self.piece(passed),
-            Err(cause) => Piece::Broken(cause),
+        let decoder = std::mem::replace(&mut self.decoder, EventDecoder::new(0));
+        match self.translator.end(&decoder.rest()) {
+            Ok(output) => self.piece(output),
+            Err(error) => Piece::Error(error),
         }
     }
 
-    fn piece(&self, passed: Passed) -> Piece {
-        match passed {
-            Passed::On(bytes) => Piece::On(bytes),
-            Passed::Last(bytes) => Piece::Last(bytes),
-            Passed::Failed(bytes) => {
+    fn piece(&self, output: Output) -> Piece {
+        match output {
+            Output::More(bytes) => Piece::More(bytes),
+            Output::Last(bytes) => Piece::Last(bytes),
+            Output::Error(bytes) => {
                 self.log.broken_off("the upstream reports an error in its stream");
                 Piece::Last(bytes)
             }
         }
     }
 
-    /// Reads what is still to come, for nobody.
+    /// Reads what is still to come after the client has left.
     async fn drain(mut self: Box<Self>) {
-        while let Piece::On(_) = std::future::poll_fn(|context| self.poll_piece(context)).await {}
+        while let Piece::More(_) = std::future::poll_fn(|context| self.poll_piece(context)).await {}
     }
 
     /// Reads what comes after the last event, usually nothing but the end.
@@ -237,8 +265,8 @@ impl Live {
     }
 }
 
-impl std::fmt::Debug for Live {
+impl std::fmt::Debug for UpstreamStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Live").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("UpstreamStream").field("limits", &self.limits).finish_non_exhaustive()
     }
 }

@@ -6,10 +6,12 @@
 //! - [`schema`]: validation by JSON Schema, within bounded time
 //! - [`memory`], [`pool`]: budgets of memory and of processor time
 //! - [`outbound`]: what all calls to other services share
+//! - [`events`]: a decoder of event streams (server-sent events)
 
 pub mod caller;
 pub mod encoding;
 pub mod error;
+pub mod events;
 pub mod memory;
 pub mod model;
 pub mod outbound;

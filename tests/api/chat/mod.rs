@@ -1,5 +1,6 @@
 //! Chat: prompts and other chats answered by models, in front of a scripted upstream.
 
+mod answers;
 mod doors;
 mod echo;
 mod leaving;

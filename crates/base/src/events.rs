@@ -1,69 +1,77 @@
-//! Server-sent events out of bytes that are split anywhere (the HTML standard, section 9.2).
+//! A decoder of event streams: server-sent events (WHATWG HTML, section 9.2) out of bytes that are split anywhere.
 
 use bytes::{Bytes, BytesMut};
 use memchr::memchr2_iter;
 
-use base::encoding::without_bom;
+use crate::encoding::without_bom;
 
-/// An event, or a run of them, is longer than it may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLong;
+/// An event exceeds the limit of its [`EventDecoder`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an event is longer than {limit} bytes")]
+pub struct EventTooLong {
+    /// The longest that an event may be, in bytes.
+    pub limit: usize,
+}
 
-/// Collects bytes until they are whole events.
+/// Buffers bytes until they are complete events.
 #[derive(Debug)]
-pub struct Collector {
-    /// What has come of an event that is not whole yet.
-    begun: BytesMut,
-    /// How far it was searched.
+pub struct EventDecoder {
+    /// The bytes of an event that is not complete yet.
+    partial: BytesMut,
+    /// How many of them were searched for line ends.
     searched: usize,
-    /// Where its last line begins.
+    /// Where the last line among them begins.
     line: usize,
     limit: usize,
 }
 
-impl Collector {
-    /// A collector of events of at most `limit` bytes.
-    pub fn new(limit: usize) -> Collector {
-        Collector { begun: BytesMut::new(), searched: 0, line: 0, limit }
+impl EventDecoder {
+    /// A decoder of events of at most `limit` bytes each.
+    pub fn new(limit: usize) -> EventDecoder {
+        EventDecoder { partial: BytesMut::new(), searched: 0, line: 0, limit }
     }
 
-    /// Takes more bytes; gives all events that are whole now, as they were written, one after the other.
+    /// Adds bytes; returns all events that are complete now, back to back and as they were written ([`split`] separates
+    /// them), or no bytes if none is.
     ///
     /// # Errors
-    /// [`TooLong`] when an event exceeds the limit.
-    pub fn push(&mut self, bytes: Bytes) -> Result<Bytes, TooLong> {
-        let whole = match self.begun.is_empty() {
-            // Most packets hold whole events, and then nothing is copied.
+    /// [`EventTooLong`].
+    pub fn push(&mut self, bytes: Bytes) -> Result<Bytes, EventTooLong> {
+        let whole = match self.partial.is_empty() {
+            // Most packets hold complete events, and then nothing is copied.
             true => {
                 let end = self.end_of_events(&bytes);
-                self.begun.extend_from_slice(bytes.get(end..).unwrap_or_default());
+                self.partial.extend_from_slice(bytes.get(end..).unwrap_or_default());
                 bytes.slice(..end)
             }
             false => {
-                let mut begun = std::mem::take(&mut self.begun);
-                begun.extend_from_slice(&bytes);
-                let end = self.end_of_events(&begun);
-                let whole = begun.split_to(end).freeze();
-                self.begun = begun;
+                let mut partial = std::mem::take(&mut self.partial);
+                partial.extend_from_slice(&bytes);
+                let end = self.end_of_events(&partial);
+                let whole = partial.split_to(end).freeze();
+                self.partial = partial;
                 whole
             }
         };
         self.line = self.line.saturating_sub(whole.len());
-        self.searched = self.begun.len();
-        if self.begun.len() > self.limit { Err(TooLong) } else { Ok(whole) }
+        self.searched = self.partial.len();
+        match self.partial.len() > self.limit {
+            true => Err(EventTooLong { limit: self.limit }),
+            false => Ok(whole),
+        }
     }
 
-    /// How many bytes have come of an event that is not whole yet.
-    pub fn waiting(&self) -> usize {
-        self.begun.len()
+    /// How many bytes of an event that is not complete yet are buffered.
+    pub fn buffered(&self) -> usize {
+        self.partial.len()
     }
 
-    /// What has come of an event that never became whole.
+    /// The bytes after the last complete event; for the end of a stream.
     pub fn rest(self) -> Bytes {
-        self.begun.freeze()
+        self.partial.freeze()
     }
 
-    /// Where the last whole event ends: after an empty line. Lines end with LF, CR, or both.
+    /// Where the last complete event ends: after an empty line. Lines end with LF, CR, or both.
     fn end_of_events(&mut self, bytes: &[u8]) -> usize {
         let mut end = 0;
         let unseen = bytes.get(self.searched..).unwrap_or_default();
@@ -106,7 +114,7 @@ fn end_of_first(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// The data of an event: its `data` lines, joined by line ends; `None` if it has none.
+/// The data of one event: its `data` fields, joined by line feeds; `None` if it has none.
 pub fn data(event: &[u8]) -> Option<Vec<u8>> {
     let mut data: Option<Vec<u8>> = None;
     // A stream may begin with a byte order mark.
@@ -133,16 +141,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Everything that comes out, piece by piece, when `text` arrives split at these places.
-    fn collected(text: &[u8], splits: &[usize]) -> (Vec<Bytes>, Bytes) {
-        let mut collector = Collector::new(1 << 20);
+    /// What the decoder returns, call by call, when `text` arrives split at these places; and what is left at the end.
+    fn decoded(text: &[u8], splits: &[usize]) -> (Vec<Bytes>, Bytes) {
+        let mut decoder = EventDecoder::new(1 << 20);
         let mut places: Vec<usize> = splits.iter().map(|at| at % (text.len() + 1)).collect();
         places.extend([0, text.len()]);
         places.sort_unstable();
         let pieces = places.windows(2).map(|pair| Bytes::copy_from_slice(&text[pair[0]..pair[1]]));
-        let whole = pieces.map(|piece| collector.push(piece).unwrap()).filter(|piece| !piece.is_empty());
+        let whole = pieces.map(|piece| decoder.push(piece).unwrap()).filter(|piece| !piece.is_empty());
         let whole: Vec<Bytes> = whole.collect();
-        (whole, collector.rest())
+        (whole, decoder.rest())
     }
 
     /// The data of all events, by the letter of the standard, from the whole text at once.
@@ -184,7 +192,7 @@ mod tests {
             text in stream(),
             splits in prop::collection::vec(any::<usize>(), 0..8),
         ) {
-            let (whole, rest) = collected(text.as_bytes(), &splits);
+            let (whole, rest) = decoded(text.as_bytes(), &splits);
             prop_assert_eq!(datas(&whole), by_the_standard(&text));
             let joined: Vec<u8> = whole.iter().flatten().chain(&rest).copied().collect();
             prop_assert_eq!(joined, text.as_bytes());
@@ -195,17 +203,17 @@ mod tests {
     fn split_at_every_byte_each_event_comes_as_soon_as_it_is_whole() {
         let text = "data: {\"a\":\"ä€\"}\r\n\r\n: ping\n\ndata: b\rdata: c\r\rdata: [DONE]\n\n";
         let every: Vec<usize> = (0..text.len()).collect();
-        let (whole, rest) = collected(text.as_bytes(), &every);
+        let (whole, rest) = decoded(text.as_bytes(), &every);
         assert_eq!(datas(&whole), ["{\"a\":\"ä€\"}", "b\nc", "[DONE]"]);
         assert!(rest.is_empty());
-        assert_eq!(collected(b"data: a\n\ndata: b\n", &[]).1, "data: b\n");
+        assert_eq!(decoded(b"data: a\n\ndata: b\n", &[]).1, "data: b\n");
         assert_eq!(data("\u{feff}data: a\n\n".as_bytes()).unwrap(), b"a");
     }
 
     #[test]
     fn an_event_that_never_ends_is_refused() {
-        let mut collector = Collector::new(8);
-        assert_eq!(collector.push(Bytes::from_static(b"data: 1\n\ndat")).unwrap(), "data: 1\n\n");
-        assert_eq!(collector.push(Bytes::from_static(b"a: 2345")), Err(TooLong));
+        let mut decoder = EventDecoder::new(8);
+        assert_eq!(decoder.push(Bytes::from_static(b"data: 1\n\ndat")).unwrap(), "data: 1\n\n");
+        assert_eq!(decoder.push(Bytes::from_static(b"a: 2345")), Err(EventTooLong { limit: 8 }));
     }
 }

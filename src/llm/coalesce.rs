@@ -1,9 +1,9 @@
-//! Joins what is ready of a stream at the same time, so that not each chunk becomes a write to the client.
+//! Coalesces chunks of a stream that are ready at the same time, so that not each of them becomes a write to the client.
 //!
-//! The HTTP client hands an answer over chunk by chunk, each by way of another task, so that the next chunk may be there
-//! already, and only shows when that task has run. A chunk that follows another one closely therefore begins a burst: a small
-//! task collects what is ready, until all tasks that are ready have run and nothing more has come. Nothing is ever waited for,
-//! and a chunk that follows a pause is passed on at once.
+//! The HTTP client runs in tasks of its own and hands an answer over chunk by chunk. The next chunk may be there already, but
+//! shows only after that task has run again. A chunk that follows another one closely therefore starts a burst: a small task
+//! collects what is ready, until all other tasks that are ready have run and nothing more has come. It never waits for a
+//! chunk, and a chunk that follows a pause is passed on at once.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,45 +18,45 @@ use tokio::task::yield_now;
 /// A chunk that follows the one before within this time may be part of a burst.
 const CLOSE: Duration = Duration::from_millis(2);
 
-/// As much as this, in bytes, is passed on without looking for more.
-const ENOUGH: usize = 64 << 10;
+/// A burst of this length, in bytes, is passed on without looking for more.
+const BURST_BYTES: usize = 64 << 10;
 
-/// A stream of chunks, of which those that are ready at the same time are one.
-pub struct Joined<S, E> {
+/// A stream of chunks that coalesces those that are ready at the same time.
+pub struct Coalesce<S, E> {
     source: Source<S, E>,
     /// When the last chunk came.
-    last: Option<Instant>,
+    last_chunk: Option<Instant>,
 }
 
 enum Source<S, E> {
     /// The chunks themselves.
     Chunks(S),
-    /// The task that collects a burst has them.
-    Collecting(oneshot::Receiver<Burst<S, E>>),
-    /// What came last, after a burst.
-    Ending(Option<Result<Bytes, E>>),
+    /// A burst, from the task that collects it.
+    Burst(oneshot::Receiver<Burst<S, E>>),
+    /// The end of the stream, or the error, that followed a burst.
+    End(Option<Result<Bytes, E>>),
 }
 
-/// What came at the same time, and what comes after it.
+/// Chunks that came at the same time, and the stream after them.
 struct Burst<S, E> {
     bytes: Bytes,
     rest: Source<S, E>,
 }
 
-impl<S, E> Joined<S, E> {
-    /// Joins these chunks.
-    pub fn new(chunks: S) -> Joined<S, E> {
-        Joined { source: Source::Chunks(chunks), last: None }
+impl<S, E> Coalesce<S, E> {
+    /// Coalesces these chunks.
+    pub fn new(chunks: S) -> Coalesce<S, E> {
+        Coalesce { source: Source::Chunks(chunks), last_chunk: None }
     }
 
-    /// Whether the chunk that has come now follows the one before closely.
+    /// Whether the chunk that comes now follows the one before closely.
     fn is_close(&mut self) -> bool {
         let now = Instant::now();
-        self.last.replace(now).is_some_and(|last| now.duration_since(last) < CLOSE)
+        self.last_chunk.replace(now).is_some_and(|last| now.duration_since(last) < CLOSE)
     }
 }
 
-impl<S, E> Stream for Joined<S, E>
+impl<S, E> Stream for Coalesce<S, E>
 where
     S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
     E: Send + Unpin + 'static,
@@ -69,59 +69,59 @@ where
                 Source::Chunks(chunks) => {
                     let Poll::Ready(next) = chunks.poll_next_unpin(context) else { return Poll::Pending };
                     match next {
-                        Some(Ok(chunk)) if self.is_close() => self.begin_burst(chunk),
+                        Some(Ok(chunk)) if self.is_close() => self.start_burst(chunk),
                         next => return Poll::Ready(next),
                     }
                 }
-                Source::Collecting(burst) => {
+                Source::Burst(burst) => {
                     let Poll::Ready(burst) = Pin::new(burst).poll(context) else { return Poll::Pending };
-                    // Without its task, as when the runtime ends, the stream has ended.
+                    // The task is gone when the runtime ends; then the stream has ended, too.
                     let Ok(Burst { bytes, rest }) = burst else { return Poll::Ready(None) };
                     self.source = rest;
-                    self.last = Some(Instant::now());
+                    self.last_chunk = Some(Instant::now());
                     return Poll::Ready(Some(Ok(bytes)));
                 }
-                Source::Ending(end) => return Poll::Ready(end.take()),
+                Source::End(end) => return Poll::Ready(end.take()),
             }
         }
     }
 }
 
-impl<S, E> Joined<S, E>
+impl<S, E> Coalesce<S, E>
 where
     S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
     E: Send + 'static,
 {
-    /// Has a task collect what is ready beside `first`.
-    fn begin_burst(&mut self, first: Bytes) {
+    /// Has a task collect what is ready after `first`.
+    fn start_burst(&mut self, first: Bytes) {
         let (sender, receiver) = oneshot::channel();
-        let Source::Chunks(chunks) = std::mem::replace(&mut self.source, Source::Collecting(receiver)) else {
+        let Source::Chunks(chunks) = std::mem::replace(&mut self.source, Source::Burst(receiver)) else {
             return;
         };
         tokio::spawn(async move {
-            // When nobody takes the burst, its client has left, and the rest of the stream is dropped with it.
-            let _left = sender.send(burst(first, chunks).await);
+            // Nobody takes the burst when the client has left; the rest of the stream is dropped with it.
+            let _client_has_left = sender.send(burst(first, chunks).await);
         });
     }
 }
 
-/// All that is ready of `chunks`, after `first`.
+/// Collects `first` and the chunks that are ready after it.
 async fn burst<S, E>(first: Bytes, mut chunks: S) -> Burst<S, E>
 where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
 {
-    let mut joined = BytesMut::from(first);
+    let mut bytes = BytesMut::from(first);
     let mut others_ran = false;
     let rest = loop {
         match poll!(chunks.next()) {
             Poll::Ready(Some(Ok(chunk))) => {
-                joined.extend_from_slice(&chunk);
+                bytes.extend_from_slice(&chunk);
                 others_ran = false;
-                if joined.len() >= ENOUGH {
+                if bytes.len() >= BURST_BYTES {
                     break Source::Chunks(chunks);
                 }
             }
-            Poll::Ready(end) => break Source::Ending(end),
+            Poll::Ready(end) => break Source::End(end),
             Poll::Pending if others_ran => break Source::Chunks(chunks),
             Poll::Pending => {
                 yield_now().await;
@@ -129,7 +129,7 @@ where
             }
         }
     };
-    Burst { bytes: joined.freeze(), rest }
+    Burst { bytes: bytes.freeze(), rest }
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     /// What comes out when these chunks are handed over one by one by another task, with a pause after some.
-    async fn joined(chunks: &'static [(&'static str, u64)]) -> Vec<Bytes> {
+    async fn coalesced(chunks: &'static [(&'static str, u64)]) -> Vec<Bytes> {
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(async move {
             for (chunk, pause_ms) in chunks {
@@ -151,12 +151,13 @@ mod tests {
         });
         let chunks =
             stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
-        Joined::new(Box::pin(chunks)).map(Result::unwrap).collect().await
+        Coalesce::new(Box::pin(chunks)).map(Result::unwrap).collect().await
     }
 
     #[tokio::test]
-    async fn chunks_that_are_ready_become_one_and_nobody_waits_for_others() {
-        let pieces = joined(&[("a", 0), ("b", 0), ("c", 0), ("d", 50), ("e", 50), ("f", 0), ("g", 0)]).await;
+    async fn chunks_that_are_ready_are_coalesced_without_waiting_for_others() {
+        let pieces =
+            coalesced(&[("a", 0), ("b", 0), ("c", 0), ("d", 50), ("e", 50), ("f", 0), ("g", 0)]).await;
         assert_eq!(pieces.concat(), b"abcdefg");
         assert_eq!(pieces.first().map(|first| &first[..]), Some(&b"a"[..]), "the first one goes at once");
         assert!(pieces.iter().any(|piece| piece == "e"), "one between two pauses stays alone: {pieces:?}");
@@ -164,9 +165,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_kept_comes_before_the_error_that_ends_it() {
+    async fn what_was_collected_comes_before_the_error_that_ends_it() {
         let chunks = [Ok("a"), Ok("b"), Ok("c"), Err(1)].map(|chunk| chunk.map(Bytes::from));
-        let pieces: Vec<_> = Joined::new(stream::iter(chunks)).collect().await;
+        let pieces: Vec<_> = Coalesce::new(stream::iter(chunks)).collect().await;
         assert_eq!(pieces, [Ok("a".into()), Ok("bc".into()), Err(1)]);
     }
 }

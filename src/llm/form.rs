@@ -1,0 +1,69 @@
+//! The forms in which an answer with a good status is read: whole, as a stream, or as a [`Completion`].
+
+use reqwest::Response;
+
+use super::attempt::{Attempt, AttemptError};
+use super::completion::Completion;
+use super::error::UpstreamError;
+use super::transport::DeclaredType;
+use base::memory::BufferedBytes;
+
+/// What is made of an answer.
+pub trait Form {
+    /// The answer in this form.
+    type Answer: Send;
+
+    /// Reads the answer to `attempt`, as far as belongs to the attempt: an error means that there is none.
+    fn read(
+        attempt: &Attempt<'_>,
+        response: Response,
+    ) -> impl Future<Output = Result<Self::Answer, AttemptError>> + Send;
+}
+
+/// The whole answer, in the format of our clients.
+pub struct Whole;
+
+/// A stream whose events are still to come.
+pub struct Events;
+
+/// The whole answer to a chat, read.
+pub struct Typed;
+
+impl Form for Whole {
+    type Answer = BufferedBytes;
+
+    async fn read(attempt: &Attempt<'_>, response: Response) -> Result<BufferedBytes, AttemptError> {
+        let declared = DeclaredType::read(response.headers());
+        let BufferedBytes { bytes, held } = attempt.body(response).await?;
+        let bytes = attempt.upstream.protocol.answer(bytes).map_err(|error| no_answer(error, declared))?;
+        Ok(BufferedBytes { bytes, held })
+    }
+}
+
+impl Form for Events {
+    type Answer = Response;
+
+    async fn read(_attempt: &Attempt<'_>, response: Response) -> Result<Response, AttemptError> {
+        let declared = DeclaredType::read(response.headers());
+        match declared.may_be_events() {
+            true => Ok(response),
+            false => Err(no_answer(UpstreamError::unusable("it is not a stream of events"), declared)),
+        }
+    }
+}
+
+impl Form for Typed {
+    type Answer = Completion;
+
+    async fn read(attempt: &Attempt<'_>, response: Response) -> Result<Completion, AttemptError> {
+        let declared = DeclaredType::read(response.headers());
+        let body = attempt.body(response).await?;
+        let upstream = attempt.upstream;
+        let completion = upstream.protocol.completion(&body.bytes, &upstream.secrets);
+        completion.map_err(|error| no_answer(error, declared))
+    }
+}
+
+fn no_answer(error: UpstreamError, declared: DeclaredType) -> AttemptError {
+    AttemptError::fallback(error.with_type(declared.name()))
+}

@@ -1,0 +1,181 @@
+//! The protocols that upstreams speak, behind one closed enum.
+//!
+//! Requests come in, and answers leave, in the format of our clients ([`super::client_format`]), which is OpenAI's. A
+//! protocol translates: requests into the upstream's format, and its answers, events, errors and lists of models back.
+//! Nothing outside of this folder knows how an upstream writes them.
+//!
+//! - [`Protocol`]: everything that is done at once; [`StreamTranslator`]: the events of a stream
+//! - `openai`: OpenAI's API, where answers and events pass through byte by byte
+//!
+//! To add another protocol:
+//!
+//! 1. a file beside `openai`, with the functions that [`Protocol`] and [`StreamTranslator`] call;
+//! 2. here, a variant of both enums, and an arm in each of their methods (the compiler lists them);
+//! 3. in `settings/llm.rs`, the setting `protocol` of `[llm]` and of `[[llm.models]]`, which `app` translates into
+//!    [`super::UpstreamOptions::protocol`]. There is none as long as it could have one value only.
+//!
+//! What a protocol does not offer (embeddings, say), its `request` refuses with [`LlmError::NoEmbeddings`].
+
+mod openai;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::InvalidHeaderValue;
+use reqwest::Url;
+
+use super::completion::Completion;
+use super::error::{LlmError, UpstreamError};
+use base::outbound::Secrets;
+use template::value::RawObject;
+
+/// How an upstream is talked to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// OpenAI's API, chat completions and embeddings, as many servers offer it.
+    #[default]
+    OpenAi,
+}
+
+/// A service of an upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    /// Chat completions.
+    Chat,
+    /// Embeddings.
+    Embeddings,
+}
+
+/// Where an upstream offers its services.
+#[derive(Debug)]
+pub struct Endpoints {
+    /// Takes chats (POST).
+    pub chat: Url,
+    /// Takes texts to embed (POST).
+    pub embeddings: Url,
+    /// Lists the models (GET).
+    pub models: Url,
+}
+
+/// What an upstream says in the body of an answer whose status is an error.
+#[derive(Debug)]
+pub struct ErrorBody {
+    /// The beginning of its message, without secrets; empty if it says nothing.
+    pub message: String,
+    /// The error in the format of our clients, without secrets.
+    pub for_client: Bytes,
+}
+
+/// What the client gets of some events of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// These bytes, maybe none; the stream goes on.
+    More(Bytes),
+    /// These bytes; the answer is complete.
+    Last(Bytes),
+    /// These bytes, in which the upstream reports an error; the stream has ended.
+    Error(Bytes),
+}
+
+impl Protocol {
+    /// The endpoints below a base URL, whose query they keep.
+    pub fn endpoints(self, base: &Url) -> Endpoints {
+        match self {
+            Protocol::OpenAi => openai::endpoints(base),
+        }
+    }
+
+    /// The headers of every request that the protocol demands, `api_key` among them.
+    ///
+    /// # Errors
+    /// When the key cannot be sent in a header.
+    pub fn headers(self, api_key: Option<&str>) -> Result<HeaderMap, InvalidHeaderValue> {
+        match self {
+            Protocol::OpenAi => openai::headers(api_key),
+        }
+    }
+
+    /// The body of a request: `payload`, which is in the format of our clients, for the model that the upstream calls
+    /// `model`.
+    ///
+    /// # Errors
+    /// [`LlmError::Invalid`] when the payload cannot be written in this protocol.
+    pub fn request(self, service: Service, payload: &RawObject, model: &str) -> Result<Bytes, LlmError> {
+        match (self, service) {
+            (Protocol::OpenAi, Service::Chat | Service::Embeddings) => openai::request(payload, model),
+        }
+    }
+
+    /// The upstream's whole answer in the format of our clients.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Unusable`] when it is no answer.
+    pub fn answer(self, body: Bytes) -> Result<Bytes, UpstreamError> {
+        match self {
+            Protocol::OpenAi => openai::answer(body),
+        }
+    }
+
+    /// The upstream's whole answer to a chat, read.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Unusable`] when it is no answer, [`UpstreamError::Reported`] when it is an error in spite of its
+    /// status; `secrets` in its message are redacted.
+    pub fn completion(self, body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
+        match self {
+            Protocol::OpenAi => openai::completion(body, secrets),
+        }
+    }
+
+    /// A translator for one stream. The client gets a usage only with `include_usage`, and errors with `secrets` redacted.
+    pub fn stream(self, include_usage: bool, secrets: Arc<Secrets>) -> StreamTranslator {
+        match self {
+            Protocol::OpenAi => StreamTranslator::OpenAi(openai::EventFilter::new(include_usage, secrets)),
+        }
+    }
+
+    /// Reads the body of an answer whose status is an error; `secrets` in it are redacted.
+    pub fn error(self, body: &[u8], secrets: &Secrets) -> ErrorBody {
+        match self {
+            Protocol::OpenAi => openai::error(body, secrets),
+        }
+    }
+
+    /// The entries of a list of models, in the format of our clients; the others are left out.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Unusable`] when it is no list.
+    pub fn models(self, body: &[u8]) -> Result<Vec<RawObject>, UpstreamError> {
+        match self {
+            Protocol::OpenAi => openai::models(body),
+        }
+    }
+}
+
+/// Turns the events of one upstream's stream into those that the client gets.
+#[derive(Debug)]
+pub enum StreamTranslator {
+    /// Of [`Protocol::OpenAi`].
+    OpenAi(openai::EventFilter),
+}
+
+impl StreamTranslator {
+    /// Translates complete events, back to back.
+    pub fn translate(&mut self, events: Bytes) -> Output {
+        match self {
+            StreamTranslator::OpenAi(filter) => filter.translate(events),
+        }
+    }
+
+    /// What the client gets when the upstream has closed the stream in order; `rest` is what came after the last complete
+    /// event.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Unusable`] when the answer was not complete.
+    pub fn end(&mut self, rest: &[u8]) -> Result<Output, UpstreamError> {
+        match self {
+            StreamTranslator::OpenAi(filter) => filter.end(rest),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Reads a chat completion in all the ways in which real servers write it, which are more than OpenAI's documents describe.
+
+use std::fmt;
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
+
+use super::error::{self, is_error};
+use crate::llm::completion::{Completion, FinishReason, ToolCall, Usage};
+use crate::llm::error::UpstreamError;
+use base::outbound::Secrets;
+use template::value::{RawObject, parse_json};
+
+/// The longest body, in bytes, in which an error is looked for.
+const ERROR_BYTES: usize = 1 << 20;
+
+/// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
+pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
+    let answer: RawObject =
+        parse_json(body).map_err(|_| UpstreamError::unusable("it is not a JSON object"))?;
+    let Some(choice) = first_choice(&answer) else {
+        // OpenRouter, among others, reports errors with the status 200.
+        let reports_error =
+            body.len() <= ERROR_BYTES && member(&answer, "error").is_some_and(|error: Json| is_error(&error));
+        return Err(match reports_error {
+            true => UpstreamError::Reported { message: error::read(body, secrets).message },
+            false => UpstreamError::unusable("it has no choices"),
+        });
+    };
+    let message: RawObject =
+        member(&choice, "message").ok_or_else(|| UpstreamError::unusable("its choice has no message"))?;
+    let Content { text, refusal } = Content::read(&message);
+    Ok(Completion {
+        text,
+        tool_calls: tool_calls(&message),
+        refusal: non_empty(member(&message, "refusal")).or(non_empty(Some(refusal))),
+        finish_reason: non_empty(member(&choice, "finish_reason")).map(finish_reason),
+        usage: member(&answer, "usage").as_ref().map(usage).unwrap_or_default(),
+    })
+}
+
+/// The member `name`, if it is a `T`.
+fn member<T: DeserializeOwned>(object: &RawObject, name: &str) -> Option<T> {
+    object.read(name).ok().flatten()
+}
+
+fn non_empty(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+fn first_choice(answer: &RawObject) -> Option<RawObject> {
+    let mut first = None;
+    let mut is_first = true;
+    each_item(answer.get("choices")?, |choice| {
+        if std::mem::take(&mut is_first) {
+            first = object(choice);
+        }
+    });
+    first
+}
+
+fn object(json: &RawValue) -> Option<RawObject> {
+    parse_json(json.get().as_bytes()).ok()
+}
+
+/// What a message says.
+#[derive(Default)]
+struct Content {
+    text: String,
+    refusal: String,
+}
+
+impl Content {
+    /// `content` is a text, a list of parts, or null.
+    fn read(message: &RawObject) -> Content {
+        let mut content = Content::default();
+        match (member(message, "content"), message.get("content")) {
+            (Some(text), _) => content.text = text,
+            (None, Some(parts)) => each_item(parts, |part| content.add(part)),
+            (None, None) => {}
+        }
+        content
+    }
+
+    /// Adds a part: an object with a text or a refusal, or a plain text. Other parts, such as a model's thoughts, are not meant
+    /// for the reader.
+    fn add(&mut self, part: &RawValue) {
+        let Some(part) = object(part) else {
+            self.text.push_str(&parse_json::<String>(part.get().as_bytes()).unwrap_or_default());
+            return;
+        };
+        let text = |name| member::<String>(&part, name).unwrap_or_default();
+        match text("type").as_str() {
+            "text" | "output_text" | "" => self.text.push_str(&text("text")),
+            "refusal" => self.refusal.push_str(&text("refusal")),
+            _ => {}
+        }
+    }
+}
+
+/// The calls of a message: those in `tool_calls`, or the one in `function_call`, as it was before there were several.
+fn tool_calls(message: &RawObject) -> Vec<ToolCall> {
+    let mut calls = Vec::new();
+    if let Some(list) = message.get("tool_calls") {
+        each_item(list, |call| {
+            let read = object(call).and_then(|call| {
+                let function: RawObject = member(&call, "function")?;
+                tool_call(non_empty(member(&call, "id")), &function, calls.len())
+            });
+            calls.extend(read);
+        });
+    }
+    if calls.is_empty() {
+        let legacy = member(message, "function_call").and_then(|function| tool_call(None, &function, 0));
+        calls.extend(legacy);
+    }
+    calls
+}
+
+/// A call, at this place among the others; nothing if it names no function.
+fn tool_call(id: Option<String>, function: &RawObject, place: usize) -> Option<ToolCall> {
+    let arguments = match function.get("arguments") {
+        None => String::new(),
+        // Some servers write the object itself in the place of its text.
+        Some(json) if json.get().starts_with('{') => json.get().to_owned(),
+        Some(_) => member(function, "arguments").unwrap_or_default(),
+    };
+    Some(ToolCall {
+        id: id.unwrap_or_else(|| format!("call_{place}")),
+        name: non_empty(member(function, "name"))?,
+        arguments: non_empty(Some(arguments)).unwrap_or_else(|| "{}".to_owned()),
+    })
+}
+
+fn finish_reason(value: String) -> FinishReason {
+    match value.as_str() {
+        "stop" => FinishReason::Stop,
+        "length" => FinishReason::Length,
+        "tool_calls" | "function_call" => FinishReason::ToolCalls,
+        "content_filter" => FinishReason::ContentFilter,
+        _ => FinishReason::Other(value),
+    }
+}
+
+fn usage(counts: &RawObject) -> Usage {
+    Usage {
+        prompt_tokens: member(counts, "prompt_tokens"),
+        completion_tokens: member(counts, "completion_tokens"),
+        total_tokens: member(counts, "total_tokens"),
+    }
+}
+
+/// Shows each item of a list to `visit`, and keeps none; what is no list has no items.
+fn each_item(list: &RawValue, visit: impl FnMut(&RawValue)) {
+    // The text was checked when the object around it was read, so that the only error is another type than a list.
+    let _no_list = Items(visit).deserialize(&mut serde_json::Deserializer::from_str(list.get()));
+}
+
+struct Items<F>(F);
+
+impl<'de, F: FnMut(&RawValue)> DeserializeSeed<'de> for Items<F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: FnMut(&RawValue)> Visitor<'de> for Items<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            (self.0)(item);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn completion(body: &Json) -> Result<Completion, UpstreamError> {
+        read(body.to_string().as_bytes(), &Secrets::new(["sk-hidden-key"].into_iter()))
+    }
+
+    /// The answer with this message.
+    fn of_message(message: Json) -> Completion {
+        completion(&json!({"choices": [{"index": 0, "message": message}]})).unwrap()
+    }
+
+    fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
+        ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() }
+    }
+
+    #[test]
+    fn a_text_comes_with_its_end_and_its_usage() {
+        let openai = json!({
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000, "model": "gpt-x",
+            "choices": [{
+                "index": 0, "logprobs": null, "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "Hi.", "refusal": null, "annotations": []},
+            }],
+            "usage": {
+                "prompt_tokens": 8, "completion_tokens": 2, "total_tokens": 10,
+                "prompt_tokens_details": {"cached_tokens": 0},
+            },
+        });
+        let usage = Usage { prompt_tokens: Some(8), completion_tokens: Some(2), total_tokens: Some(10) };
+        let expected = Completion {
+            text: "Hi.".into(),
+            finish_reason: Some(FinishReason::Stop),
+            usage,
+            ..Completion::default()
+        };
+        assert_eq!(completion(&openai).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_text_may_be_null_or_absent_or_come_in_parts() {
+        for (message, text) in [
+            (json!({"role": "assistant", "content": null}), ""),
+            (json!({"role": "assistant"}), ""),
+            (json!({"content": 5}), ""),
+            (json!({"content": []}), ""),
+            (json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}), "ab"),
+            (json!({"content": ["a", {"text": "b"}, {"type": "output_text", "text": "c"}]}), "abc"),
+            // Mistral's models that think, and vLLM's beside the text.
+            (
+                json!({"content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+                    {"type": "text", "text": "a"}, null, 7, {"type": "text"},
+                ]}),
+                "a",
+            ),
+            (json!({"content": "a", "reasoning_content": "hm"}), "a"),
+        ] {
+            assert_eq!(of_message(message.clone()).text, text, "{message}");
+        }
+        let lone = br#"{"choices":[{"message":{"content":"a\ud83d"}}]}"#;
+        assert_eq!(read(lone, &Secrets::default()).unwrap().text, "a\u{fffd}");
+    }
+
+    #[test]
+    fn calls_of_tools_are_regular_however_they_were_written() {
+        let function = |arguments: Json| json!({"name": "look", "arguments": arguments});
+        for (message, expected) in [
+            (
+                json!({"content": null, "tool_calls": [
+                    {"id": "call_a", "type": "function", "function": function(json!("{\"q\": 1.0}"))},
+                    {"id": "call_b", "type": "function", "function": function(json!("not JSON"))},
+                ]}),
+                vec![call("call_a", "look", "{\"q\": 1.0}"), call("call_b", "look", "not JSON")],
+            ),
+            // Gemini has given empty ids, Ollama none; arguments that are objects, null or empty were seen with several.
+            (
+                json!({"content": "", "tool_calls": [
+                    {"id": "", "type": "function", "function": function(json!({"q": 1}))},
+                    {"function": function(Json::Null)},
+                    {"id": null, "function": function(json!(""))},
+                    {"id": "x", "function": {"name": "look"}},
+                ]}),
+                vec![
+                    call("call_0", "look", "{\"q\":1}"),
+                    call("call_1", "look", "{}"),
+                    call("call_2", "look", "{}"),
+                    call("x", "look", "{}"),
+                ],
+            ),
+            (
+                json!({"content": null, "function_call": function(json!("{}"))}),
+                vec![call("call_0", "look", "{}")],
+            ),
+            // vLLM writes empty lists beside every text.
+            (json!({"content": "a", "tool_calls": [], "function_call": null}), vec![]),
+            (json!({"content": "a", "tool_calls": null}), vec![]),
+            (json!({"tool_calls": [null, {}, {"function": {}}, {"function": {"name": ""}}, "x"]}), vec![]),
+        ] {
+            assert_eq!(of_message(message.clone()).tool_calls, expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_told_apart_from_texts() {
+        let refused = of_message(json!({"content": null, "refusal": "No."}));
+        assert_eq!((refused.text.as_str(), refused.refusal.as_deref()), ("", Some("No.")));
+        let in_parts = of_message(json!({"content": [{"type": "refusal", "refusal": "No."}]}));
+        assert_eq!(in_parts, refused);
+        assert_eq!(of_message(json!({"content": "a", "refusal": ""})).refusal, None);
+    }
+
+    #[test]
+    fn why_it_ended_may_be_anything_or_nothing() {
+        for (sent, expected) in [
+            (json!("stop"), Some(FinishReason::Stop)),
+            (json!("length"), Some(FinishReason::Length)),
+            (json!("tool_calls"), Some(FinishReason::ToolCalls)),
+            (json!("function_call"), Some(FinishReason::ToolCalls)),
+            (json!("content_filter"), Some(FinishReason::ContentFilter)),
+            (json!("eos_token"), Some(FinishReason::Other("eos_token".into()))),
+            (json!(""), None),
+            (json!(null), None),
+            (json!(3), None),
+        ] {
+            let answer = json!({"choices": [{"message": {"content": "a"}, "finish_reason": sent}]});
+            assert_eq!(completion(&answer).unwrap().finish_reason, expected, "{sent}");
+        }
+    }
+
+    #[test]
+    fn a_usage_is_told_as_far_as_it_is_known() {
+        for (sent, expected) in [
+            (json!(null), [None, None, None]),
+            (json!({}), [None, None, None]),
+            (json!({"prompt_tokens": 3, "total_tokens": 3}), [Some(3), None, Some(3)]),
+            (json!({"prompt_tokens": -1, "completion_tokens": null}), [None, None, None]),
+            (json!("none"), [None, None, None]),
+        ] {
+            let answer = json!({"choices": [{"message": {"content": "a"}}], "usage": sent});
+            let Usage { prompt_tokens, completion_tokens, total_tokens } = completion(&answer).unwrap().usage;
+            assert_eq!([prompt_tokens, completion_tokens, total_tokens], expected, "{sent}");
+        }
+    }
+
+    #[test]
+    fn of_several_choices_the_first_counts() {
+        let choice = |text: &str| json!({"message": {"content": text}});
+        let answer = json!({"choices": [choice("a"), choice("b"), 5]});
+        assert_eq!(completion(&answer).unwrap().text, "a");
+    }
+
+    #[test]
+    fn what_has_no_choice_is_no_answer() {
+        for none in [
+            json!({}),
+            json!({"choices": []}),
+            json!({"choices": null}),
+            json!({"choices": "x"}),
+            json!({"choices": [null]}),
+            json!({"choices": [{}]}),
+            json!({"choices": [{"message": null}]}),
+            json!({"choices": [{"text": "of older days"}]}),
+            json!([]),
+            json!({"error": null, "choices": []}),
+        ] {
+            let error = completion(&none).unwrap_err();
+            assert!(matches!(error, UpstreamError::Unusable { .. }), "{none}: {error}");
+        }
+        assert!(read(b"<html>", &Secrets::default()).is_err() && read(b"", &Secrets::default()).is_err());
+    }
+
+    #[test]
+    fn an_error_with_a_good_status_is_told_but_not_to_the_log() {
+        let answer = json!({"error": {"message": "no credit for sk-hidden-key", "code": 402}});
+        let error = completion(&answer).unwrap_err();
+        assert_eq!(error.to_string(), "the upstream reports an error: no credit for …");
+        assert_eq!(error.for_log(), "the upstream reports an error");
+    }
+}

@@ -1,0 +1,182 @@
+//! Attempts until one gives an answer: pauses between them (backoff), and fallbacks to other models.
+//!
+//! - All attempts together have `llm.timeout_ms`, or the `timeout_ms` of the model that was asked for if that is longer;
+//!   `timeout_ms` of a model is the limit of one attempt. The models that are asked in turn have equal shares of the time that is
+//!   left, so that one that is silent leaves time for the others. A single one that is silent uses all of it in its first attempt.
+//! - Each model is asked three times at most. The pauses between are minimums: the upstream's `retry-after` makes them longer,
+//!   never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
+//! - What the model that was asked for refuses is passed on to the client. What a fallback refuses counts as an error of that
+//!   fallback only.
+//! - There is no retry once the client has got a byte: of a stream only its beginning is tried again, of any other answer all.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reqwest::Client;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{sleep, timeout};
+
+use super::attempt::{Attempt, AttemptError, Next};
+use super::echo::Echo;
+use super::error::{LlmError, UpstreamError};
+use super::form::Form;
+use super::protocol::Service;
+use super::routes::Target;
+use super::upstream::Upstream;
+use base::caller::Caller;
+use base::memory::Memory;
+use template::value::RawObject;
+
+/// The pauses before the second attempt and before the third, which is the last.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(300)];
+
+/// A call of a model: what is asked for, and its limits.
+pub struct Call<'q> {
+    /// The service.
+    pub service: Service,
+    /// The request, in the format of our clients.
+    pub payload: &'q RawObject,
+    /// The model that was asked for.
+    pub model: &'q str,
+    /// When all attempts must have ended.
+    pub deadline: Instant,
+    /// The usual time limit for one attempt.
+    pub attempt_timeout: Duration,
+    /// The longest answer, in bytes.
+    pub answer_bytes: usize,
+    /// The budget that the answer is part of.
+    pub memory: &'q Arc<Memory>,
+    /// Whose request id and trace go along with the requests.
+    pub caller: &'q Caller,
+}
+
+/// The first answer to a call.
+pub enum Reply<T> {
+    /// From an upstream.
+    Upstream {
+        /// The answer.
+        answer: T,
+        /// Who gave it.
+        upstream: Arc<Upstream>,
+        /// The call's place among those that may be under way; held until the answer has ended.
+        permit: OwnedSemaphorePermit,
+    },
+    /// From the built-in model.
+    Echo(Echo),
+}
+
+/// The attempts so far, none of which gave an answer.
+#[derive(Default)]
+struct Attempts {
+    count: usize,
+    /// The last error, and when the upstream would like to be asked again.
+    last_error: Option<(UpstreamError, Option<Duration>)>,
+}
+
+impl Call<'_> {
+    /// Asks the targets of `chain` in turn until one gives an answer in the form `F`.
+    ///
+    /// # Errors
+    /// [`LlmError::Unavailable`] when nobody has answered in time; at once what the first target's protocol or upstream refuses
+    /// ([`LlmError::Invalid`], [`LlmError::Refused`]), and [`LlmError::OutOfMemory`].
+    pub async fn make<F: Form>(
+        &self,
+        client: &Client,
+        chain: &[Target],
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Reply<F::Answer>, LlmError> {
+        let mut attempts = Attempts::default();
+        for (at, target) in chain.iter().enumerate() {
+            let Target::Model { upstream, name, timeout } = target else {
+                return Ok(Reply::Echo(Echo::answer(self.payload)));
+            };
+            let answer = match self.turn(upstream, name, *timeout, chain.len() - at) {
+                Ok(turn) => turn.take::<F>(client, &mut attempts).await,
+                Err(error) => Err(error),
+            };
+            match answer {
+                Ok(Some(answer)) => {
+                    return Ok(Reply::Upstream { answer, upstream: upstream.clone(), permit });
+                }
+                Err(refused) if at == 0 => return Err(refused),
+                Ok(None) | Err(_) => {}
+            }
+        }
+        Err(attempts.unavailable(self.model))
+    }
+
+    fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// The turn of a target, when so many targets, itself among them, share the time that is left.
+    fn turn<'a>(
+        &'a self,
+        upstream: &'a Upstream,
+        model: &str,
+        timeout: Option<Duration>,
+        targets: usize,
+    ) -> Result<Turn<'a>, LlmError> {
+        let attempt = Attempt {
+            upstream,
+            service: self.service,
+            body: upstream.protocol.request(self.service, self.payload, model)?,
+            answer_bytes: self.answer_bytes,
+            memory: self.memory,
+            caller: self.caller,
+        };
+        let share = self.time_left() / u32::try_from(targets).unwrap_or(u32::MAX);
+        let limit = timeout.unwrap_or(self.attempt_timeout);
+        Ok(Turn { attempt, until: Instant::now() + share, limit })
+    }
+}
+
+impl Attempts {
+    fn unavailable(self, model: &str) -> LlmError {
+        let (cause, retry_after) = self.last_error.unwrap_or((UpstreamError::timeout(Duration::ZERO), None));
+        LlmError::Unavailable { model: model.to_owned(), attempts: self.count, cause, retry_after }
+    }
+}
+
+/// The turn of one target.
+struct Turn<'a> {
+    attempt: Attempt<'a>,
+    until: Instant,
+    /// The time limit for one attempt.
+    limit: Duration,
+}
+
+impl Turn<'_> {
+    /// Makes up to three attempts; `None` when none gave an answer.
+    async fn take<F: Form>(
+        &self,
+        client: &Client,
+        attempts: &mut Attempts,
+    ) -> Result<Option<F::Answer>, LlmError> {
+        let mut pauses = PAUSES.iter();
+        while !self.time_left().is_zero() {
+            attempts.count += 1;
+            let limit = self.limit.min(self.time_left());
+            let answer = timeout(limit, self.attempt.make::<F>(client)).await;
+            let AttemptError { error, next } =
+                match answer.unwrap_or_else(|_| Err(AttemptError::timeout(limit))) {
+                    Ok(answer) => return Ok(Some(answer)),
+                    Err(error) => error,
+                };
+            self.attempt.log_error(&error);
+            let after = if let Next::Retry(after) = next { after } else { None };
+            attempts.last_error = Some((error, after));
+            let pause = pauses.next().map(|pause| after.unwrap_or_default().max(*pause));
+            match (next, pause) {
+                (Next::GiveUp(refused), _) => return Err(refused),
+                (Next::Retry(_), Some(pause)) if pause < self.time_left() => sleep(pause).await,
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    fn time_left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
