@@ -35,7 +35,7 @@ struct ErrorBody {
     error_type: &'static str,
     /// The part of the request that is wrong.
     param: Option<&'static str>,
-    /// Tells programs which error it is; the README lists all codes.
+    /// Tells programs which error it is; `docs/api.md` lists all codes.
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Json>,
@@ -125,7 +125,7 @@ impl ApiError {
 
     /// No route has this path.
     pub fn route_not_found(path: &str) -> ApiError {
-        let message = format!("there is nothing at `{path}`; the routes are listed in the README");
+        let message = format!("there is nothing at `{path}`; docs/api.md lists the routes");
         ApiError::new(Kind::NotFound, "route_not_found", message)
     }
 

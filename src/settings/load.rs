@@ -188,16 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_file_and_the_readme_show_the_defaults() {
+    fn the_sample_file_and_the_documentation_show_the_defaults() {
         let sample = include_str!("../../deploy/ai-prompt-shell.toml");
         assert_eq!(load_text(sample, &[]).unwrap(), Settings::default());
         let (_, settings) = sample.split_once("\n\n").unwrap();
-        assert!(include_str!("../../README.md").contains(settings.trim_end()));
+        assert!(include_str!("../../docs/settings.md").contains(settings.trim_end()));
     }
 
     #[test]
     fn every_setting_with_a_bound_is_on_the_page_of_limits() {
-        let page = include_str!("../../LIMITS.md");
+        let page = include_str!("../../docs/limits.md");
         let all = bounds(&Settings::default());
         assert!(all.iter().all(|bound| bound.is_met), "a default breaks its own bound");
         let missing: Vec<&str> = all

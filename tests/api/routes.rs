@@ -7,16 +7,16 @@ use ai_prompt_shell::http::routes;
 use support::app::TestApp;
 
 #[test]
-fn the_readme_names_every_route() {
-    let readme = include_str!("../../README.md");
+fn the_documentation_names_every_route() {
+    let page = include_str!("../../docs/api.md");
     let missing: Vec<String> = routes()
         .into_iter()
         .map(|route| route.path.replace(":.+", ""))
         .filter(|path| {
             let of_any_kind = ["extensions", "prompts", "environs", "tools"]
                 .iter()
-                .any(|kind| readme.contains(&path.replacen(kind, "{kind}s", 1)));
-            !readme.contains(path.as_str()) && !of_any_kind
+                .any(|kind| page.contains(&path.replacen(kind, "{kind}s", 1)));
+            !page.contains(path.as_str()) && !of_any_kind
         })
         .collect();
     assert_eq!(missing, Vec::<String>::new());
