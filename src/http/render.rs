@@ -84,7 +84,7 @@ pub async fn prototype(
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
         Content::Messages(messages) => PrototypeReply::Messages { messages },
     };
-    reply_with(&app, (bytes, held), reply).await
+    reply_with(&app, bytes, held, reply).await
 }
 
 /// The body of a preview.
@@ -143,13 +143,14 @@ fn reply(
         warnings: rendered.warnings,
         report: explain.then_some(rendered.report),
     };
-    reply_with(app, (bytes, held), reply)
+    reply_with(app, bytes, held, reply)
 }
 
-/// The answer. A long one is serialized in the pool, and counts against the memory limit until it has been sent.
+/// The answer, with about `bytes` of text. A long one is serialized in the pool, and counts against the memory limit until it has been sent.
 async fn reply_with<T: Serialize + Send + 'static>(
     app: &App,
-    (bytes, mut held): (usize, Reservation),
+    bytes: usize,
+    mut held: Reservation,
     reply: T,
 ) -> Result<HttpResponse, ApiError> {
     let mut response = HttpResponse::Ok();
