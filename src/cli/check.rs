@@ -33,12 +33,12 @@ pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
         settings.packages.dir = dir;
     }
     let problems = problems(common, &settings).await?;
-    let failures = if options.test { package_tests::run(&settings).await? } else { Vec::new() };
+    let failed = if options.test { package_tests::run(&settings).await? } else { Vec::new() };
     match options.json {
-        true => print_json(&json!({"problems": problems, "failures": failures})),
-        false => print(&problems, &failures, options.test),
+        true => print_json(&json!({"problems": problems, "failures": failed})),
+        false => print(&problems, &failed, options.test),
     }
-    if problems.is_empty() && failures.is_empty() { Ok(()) } else { Err(CliError::Reported) }
+    if problems.is_empty() && failed.is_empty() { Ok(()) } else { Err(CliError::Reported) }
 }
 
 async fn problems(common: &Common, settings: &Settings) -> Result<Vec<Json>, CliError> {
@@ -86,7 +86,7 @@ pub fn without_new_store(settings: &Settings) -> Settings {
     settings
 }
 
-fn print(problems: &[Json], failures: &[String], tested: bool) {
+fn print(problems: &[Json], failed: &[String], tested: bool) {
     for problem in problems {
         let text = |member: &str| problem.get(member).and_then(Json::as_str).unwrap_or_default();
         let number = |member: &str| problem.get(member).and_then(Json::as_u64);
@@ -98,13 +98,13 @@ fn print(problems: &[Json], failures: &[String], tested: bool) {
             [number("line"), number("column")].iter().flatten().map(|n| format!(":{n}")).collect();
         say(format_args!("{file}{place}: {}", text("message")));
     }
-    failures.iter().for_each(|failure| say(format_args!("{failure}")));
-    match (problems.len(), failures.len(), tested) {
+    failed.iter().for_each(|line| say(format_args!("{line}")));
+    match (problems.len(), failed.len(), tested) {
         (0, 0, false) => say(format_args!("all is well")),
         (0, 0, true) => say(format_args!("all is well, and all tests pass")),
         (problems, _, false) => say(counted(problems, "problem")),
-        (problems, failures, true) => {
-            say(format_args!("{}, {}", counted(problems, "problem"), counted(failures, "failed test")));
+        (problems, failed, true) => {
+            say(format_args!("{}, {}", counted(problems, "problem"), counted(failed, "failed test")));
         }
     }
 }

@@ -37,7 +37,7 @@ impl Client {
         let base = "http://localhost".to_owned();
         let http = plain_client().no_proxy().unix_socket(socket).build();
         let http =
-            http.map_err(|error| CliError::Unreachable { url: base.clone(), reason: error.to_string() })?;
+            http.map_err(|error| CliError::Unreachable { url: base.clone(), message: error.to_string() })?;
         Ok(Client { base, http, _folder: Some(folder) })
     }
 
@@ -128,13 +128,13 @@ impl Client {
     }
 
     /// An answer that cannot be used.
-    pub(super) fn unusable(&self, reason: &str) -> CliError {
-        CliError::Unreachable { url: self.base.clone(), reason: reason.to_owned() }
+    pub(super) fn unusable(&self, message: &str) -> CliError {
+        CliError::Unreachable { url: self.base.clone(), message: message.to_owned() }
     }
 
     /// An error of the connection.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> CliError {
-        CliError::Unreachable { url: self.base.clone(), reason: innermost(error).to_string() }
+        CliError::Unreachable { url: self.base.clone(), message: innermost(error).to_string() }
     }
 }
 

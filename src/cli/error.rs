@@ -20,10 +20,10 @@ pub enum CliError {
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The store cannot be read.
-    #[error("{reason}")]
+    #[error("{message}")]
     Store {
         /// The store's own words.
-        reason: String,
+        message: String,
     },
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
@@ -42,12 +42,12 @@ pub enum CliError {
         source: std::io::Error,
     },
     /// The server cannot be reached.
-    #[error("the service at {url} cannot be reached: {reason}")]
+    #[error("the service at {url} cannot be reached: {message}")]
     Unreachable {
         /// Its address.
         url: String,
         /// What happened.
-        reason: String,
+        message: String,
     },
     /// The server refused, in its own words.
     #[error("{message}")]

@@ -44,20 +44,20 @@ pub async fn run(settings: &Settings) -> Result<Vec<String>, CliError> {
     settings.store.url = store::MEMORY.to_owned();
     let app = App::build(&settings).await?;
     let client = target::inside(&app, &settings)?;
-    let mut failures = Vec::new();
+    let mut failed = Vec::new();
     for (file, id) in files {
         match (cases(&file), id) {
             (Ok(cases), Some(id)) => {
                 for case in cases {
-                    let failure = run_case(&client, &id, &case).await?;
-                    failures.extend(failure.map(|why| format!("{}: {}: {why}", file.display(), case.name)));
+                    let line = run_case(&client, &id, &case).await?;
+                    failed.extend(line.map(|why| format!("{}: {}: {why}", file.display(), case.name)));
                 }
             }
-            (Err(why), _) => failures.push(format!("{}: {why}", file.display())),
-            (_, None) => failures.push(format!("{}: its package has no name", file.display())),
+            (Err(why), _) => failed.push(format!("{}: {why}", file.display())),
+            (_, None) => failed.push(format!("{}: its package has no name", file.display())),
         }
     }
-    Ok(failures)
+    Ok(failed)
 }
 
 fn cases(file: &Path) -> Result<Vec<Case>, String> {

@@ -43,7 +43,7 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
     match build(&settings).await {
         Ok(app) => match app.catalog.store_state().error {
             None => inside(&app, &settings),
-            Some(reason) => Err(CliError::Store { reason }),
+            Some(message) => Err(CliError::Store { message }),
         },
         Err(BuildError::Store(StoreError::Locked { path })) => {
             let url = format!("http://{}", settings.server.listen);

@@ -94,15 +94,15 @@ impl ApiError {
     }
 
     /// The body is not JSON, or not of the expected shape.
-    pub fn invalid_json(reason: &ProblemDetail) -> ApiError {
-        let message = format!("the request body is {}; send one JSON object", reason.message);
+    pub fn invalid_json(problem: &ProblemDetail) -> ApiError {
+        let message = format!("the request body is {}; send one JSON object", problem.message);
         ApiError::new(Kind::InvalidInput, "invalid_json", message)
-            .with_details(place(reason.line, reason.column))
+            .with_details(place(problem.line, problem.column))
     }
 
     /// An answer that cannot be written as JSON.
-    pub fn unwritable(reason: &str) -> ApiError {
-        ApiError::new(Kind::Failed, "render_failed", format!("the answer cannot be written: {reason}"))
+    pub fn unwritable(problem: &str) -> ApiError {
+        ApiError::new(Kind::Failed, "render_failed", format!("the answer cannot be written: {problem}"))
     }
 
     /// A preview without a template, or with two.
@@ -113,8 +113,8 @@ impl ApiError {
     }
 
     /// The query of the address cannot be read.
-    pub fn invalid_query(reason: &str) -> ApiError {
-        ApiError::new(Kind::InvalidInput, "invalid_query", format!("the query of the address: {reason}"))
+    pub fn invalid_query(detail: &str) -> ApiError {
+        ApiError::new(Kind::InvalidInput, "invalid_query", format!("the query of the address: {detail}"))
     }
 
     /// No document of the kind has this id.
@@ -164,11 +164,11 @@ impl ApiError {
     }
 
     /// The connection broke while the body was read.
-    pub fn body_unreadable(reason: &str) -> ApiError {
+    pub fn body_unreadable(detail: &str) -> ApiError {
         ApiError::new(
             Kind::InvalidInput,
             "invalid_json",
-            format!("the request body cannot be read: {reason}"),
+            format!("the request body cannot be read: {detail}"),
         )
     }
 
@@ -195,8 +195,8 @@ impl ApiError {
     }
 
     /// The work for a request ended without a result, by a panic.
-    pub fn broken_off(reason: &str) -> ApiError {
-        ApiError::new(Kind::Failed, "render_failed", format!("the request was not finished: {reason}"))
+    pub fn broken_off(detail: &str) -> ApiError {
+        ApiError::new(Kind::Failed, "render_failed", format!("the request was not finished: {detail}"))
     }
 
     /// The error as the last event of a stream.

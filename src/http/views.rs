@@ -123,7 +123,7 @@ fn extension<'a>(entry: &'a ExtensionEntry, snapshot: &'a Snapshot) -> Extension
     let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.detail);
     // Those of prompts that come from files of their own are not under the extension's key.
     let prompts = entry.extension.prompts.iter().filter_map(|prompt| snapshot.prompt(&prompt.id));
-    let of_files = prompts.flat_map(|prompt| &prompt.problems).filter(|reason| reason.file.is_some());
+    let of_files = prompts.flat_map(|prompt| &prompt.problems).filter(|problem| problem.file.is_some());
     ExtensionReply {
         document: MembersBut { object: &entry.extension.document, names: &["available", "problems"] },
         available: entry.unavailable.is_none(),
