@@ -8,7 +8,7 @@ mod problem;
 mod prompt;
 mod tool;
 
-pub use extension::{Dependence, Engine, Extension, FailStrategy, Requirement};
+pub use extension::{Dependence, EngineRequirement, Extension, FailStrategy, Requirement};
 pub use id::{DocumentKind, Id, InvalidId, function_name};
 pub use messages::Messages;
 pub use parameters::{object_schema, with_defaults};
