@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use minijinja::{AutoEscape, Environment, Value as Engine};
 use serde::Deserialize;
 use template::value::{Map, Value, from_json};
-use template::{Alone, Functions, Limits, Partials, Run, Surroundings, Syntax, Template};
+use template::{Functions, Limits, NoSurroundings, Partials, RunBudget, Surroundings, Syntax, Template};
 
 const SHARED: &str = include_str!("../workload/shared.json");
 const GO: [&str; 2] = [include_str!("../workload/system.go"), include_str!("../workload/user.go")];
@@ -56,8 +56,8 @@ impl Case {
 
 /// Our engine: both texts of a prompt in one dialect.
 fn compile(syntax: Syntax, texts: [&str; 2]) -> [Template; 2] {
-    let partials: Arc<dyn Partials> = Arc::new(Alone);
-    let surroundings = Surroundings { partials: &partials, functions: &Alone };
+    let partials: Arc<dyn Partials> = Arc::new(NoSurroundings);
+    let surroundings = Surroundings { partials: &partials, functions: &NoSurroundings };
     texts.map(|text| {
         Template::compile("bench", &text.into(), syntax, surroundings, &Limits::default()).unwrap()
     })
@@ -76,7 +76,7 @@ fn root(environs: &Arc<Map>, body: &[u8]) -> Arc<Map> {
 
 fn render(templates: &[Template; 2], root: &Arc<Map>, functions: &Arc<dyn Functions>) -> [String; 2] {
     let limits = Limits::default();
-    let run = Run {
+    let run = RunBudget {
         steps: limits.steps,
         output_bytes: limits.output_bytes,
         deadline: Instant::now() + Duration::from_secs(60),
@@ -148,7 +148,7 @@ fn rendering(criterion: &mut Criterion) {
     let environs = object(SHARED);
     let bare_environs: BareEnvirons = serde_json::from_str(SHARED).unwrap();
     let bare = bare_environment();
-    let functions: Arc<dyn Functions> = Arc::new(Alone);
+    let functions: Arc<dyn Functions> = Arc::new(NoSurroundings);
     for case in CASES {
         let expected = case.expected();
         let mut group = criterion.benchmark_group(format!("render/{}", case.name));

@@ -15,7 +15,7 @@ use base::error::{Kind, Kinded};
 use base::memory::OutOfMemory;
 use base::model::{DocumentKind, InvalidId};
 use base::pool::PoolError;
-use template::{CompileError, Missing};
+use template::{CompileError, MissingValue};
 use tools::ToolError;
 
 impl From<InvalidId> for ApiError {
@@ -97,7 +97,7 @@ fn compile_details(error: &CompileError, file: Option<&str>) -> Json {
     details
 }
 
-fn missing_details(missing: &[Missing]) -> Json {
+fn missing_details(missing: &[MissingValue]) -> Json {
     let paths: Vec<&str> = missing.iter().map(|m| m.path.as_str()).collect();
     let positions: serde_json::Map<String, Json> =
         missing.iter().filter_map(|m| Some((m.path.clone(), json!(m.position.as_ref()?)))).collect();

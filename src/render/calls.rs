@@ -13,7 +13,7 @@ use base::memory::{Memory, Reservation};
 use base::model::Tool;
 use base::schema::Effort;
 use template::value::Value;
-use template::{ARGUMENT_BYTES, Arguments, Called, Functions};
+use template::{ARGUMENT_BYTES, Arguments, CallResult, Functions};
 use tools::{BoundArguments, Call, Identity, ToolAnswer, ToolError, Tools};
 
 /// The tools of a catalog as functions of one render's templates.
@@ -248,10 +248,10 @@ impl Calls {
     }
 
     /// Asks for a call that was not asked for in these words.
-    fn ask(&self, tool: &Arc<Tool>, arguments: Arguments, written: Identity) -> Called {
+    fn ask(&self, tool: &Arc<Tool>, arguments: Arguments, written: Identity) -> CallResult {
         let Some(bound) = self.bind(tool, &arguments) else {
             self.table().ran_out = true;
-            return Called::Refused("its arguments take too long to check".to_owned());
+            return CallResult::Denied("its arguments take too long to check".to_owned());
         };
         let identity = match &bound {
             Ok(bound) => bound.identity,
@@ -264,10 +264,13 @@ impl Calls {
         }
         let number = table.calls.len();
         if table.closed {
-            return Called::Pending(number);
+            return CallResult::Pending(number);
         }
         if number >= self.limits.calls {
-            return Called::Refused(format!("the render makes more than {} tool calls", self.limits.calls));
+            return CallResult::Denied(format!(
+                "the render makes more than {} tool calls",
+                self.limits.calls
+            ));
         }
         let failed = |reason: &String| Known::failed(tool, reason.clone(), Duration::ZERO);
         let result = bound.as_ref().err().map(failed);
@@ -288,11 +291,11 @@ impl Table {
         }
     }
 
-    fn called(&self, number: usize) -> Called {
+    fn called(&self, number: usize) -> CallResult {
         match self.calls.get(number).and_then(|asked| asked.result.as_ref()) {
-            Some(Known { value: Some(value), .. }) => Called::Value(value.clone()),
-            Some(Known { value: None, .. }) => Called::Gap,
-            None => Called::Pending(number),
+            Some(Known { value: Some(value), .. }) => CallResult::Value(value.clone()),
+            Some(Known { value: None, .. }) => CallResult::Gap,
+            None => CallResult::Pending(number),
         }
     }
 }
@@ -302,13 +305,13 @@ impl Functions for Calls {
         self.snapshot.documents.functions.contains_key(name)
     }
 
-    fn call(&self, name: &str, arguments: Arguments) -> Called {
+    fn call(&self, name: &str, arguments: Arguments) -> CallResult {
         let Some(tool) = self.snapshot.documents.functions.get(name) else {
-            return Called::Refused(format!("there is no function `{name}`"));
+            return CallResult::Denied(format!("there is no function `{name}`"));
         };
         if arguments.bytes_up_to(ARGUMENT_BYTES) >= ARGUMENT_BYTES {
             let limit = ARGUMENT_BYTES >> 20;
-            return Called::Refused(format!(
+            return CallResult::Denied(format!(
                 "the arguments of a call of `{name}` take more than {limit} MiB"
             ));
         }

@@ -14,7 +14,9 @@ use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
 use base::model::{Id, ProblemDetail, Prompt, TemplateText, with_defaults};
 use base::schema::{Effort, Schema, in_words};
 use template::value::{Map, Value};
-use template::{CompileError, Functions, Limits, Partials, Requires, Surroundings, Syntax, Template, detect};
+use template::{
+    CompileError, Functions, Limits, Partials, Requirements, Surroundings, Syntax, Template, detect,
+};
 
 /// A prompt whose templates are compiled.
 pub struct Compiled {
@@ -25,7 +27,7 @@ pub struct Compiled {
     /// One template for each of the prompt's texts.
     pub templates: Vec<Template>,
     /// What the templates can touch.
-    pub requires: Arc<Requires>,
+    pub requires: Arc<Requirements>,
     /// The schema of the variables, as a document and compiled.
     pub parameters: Option<(Json, Schema)>,
     /// How long its templates take to run.
@@ -63,7 +65,7 @@ impl Compiled {
                 .map_err(|source| RenderFailure::InvalidTemplate { source, file: text.file.clone() })?;
             templates.push(template);
         }
-        let mut requires = Requires::default();
+        let mut requires = Requirements::default();
         templates.iter().for_each(|template| requires.merge(template.requires()));
         let parameters = parameters(prompt)?;
         let asks_no_more = !requires.partials.iter().any(|partial| partial.dynamic);

@@ -5,7 +5,7 @@ use base::error::{Kind, Kinded};
 use base::model::{Id, InvalidId, ProblemDetail};
 use base::pool::PoolError;
 use base::schema::{Violation, in_words};
-use template::{CompileError, Missing, Position};
+use template::{CompileError, MissingValue, Position};
 
 /// Why a prompt was not rendered.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ pub enum RenderFailure {
     #[error("the prompt needs values that are missing: {}; give them in `variables`, or register the environs", missing.iter().map(|m| m.path.as_str()).collect::<Vec<_>>().join(", "))]
     Missing {
         /// All of them, sorted by path.
-        missing: Vec<Missing>,
+        missing: Vec<MissingValue>,
         /// What else is wrong with the variables.
         violations: Vec<Violation>,
     },

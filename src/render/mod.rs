@@ -38,7 +38,7 @@ use compiled::{Cache, Compiled};
 use cost::Stage;
 use run::{Job, Order, Place};
 use template::value::Value;
-use template::{Limits, Requires, Syntax};
+use template::{Limits, Requirements, Syntax};
 use tools::Tools;
 use turns::{Turn, Turns};
 
@@ -120,7 +120,7 @@ pub struct Description {
     /// The dialect, where the templates compile.
     pub syntax: Option<Syntax>,
     /// What the templates can touch, where they compile.
-    pub requires: Arc<Requires>,
+    pub requires: Arc<Requirements>,
 }
 
 /// A prompt that is ready to be rendered.

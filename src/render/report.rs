@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use template::value::Value;
-use template::{Requires, Syntax};
+use template::{Requirements, Syntax};
 
 /// A call of a tool that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,7 +30,7 @@ pub struct Report {
     /// The time for everything, in microseconds.
     pub duration_us: u64,
     /// What the templates can touch.
-    pub requires: Arc<Requires>,
+    pub requires: Arc<Requirements>,
     /// The calls of tools, by the runs of the templates that asked for them.
     pub waves: Vec<WaveReport>,
 }

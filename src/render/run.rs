@@ -20,7 +20,7 @@ use crate::catalog::Snapshot;
 use base::caller::Caller;
 use base::pool::Pool;
 use template::value::{Map, Value};
-use template::{Functions, Limits, RenderError, Run};
+use template::{Functions, Limits, RunBudget, RunError};
 use tools::Tools;
 
 /// How often a run is begun again in the same stage because others had the processor.
@@ -153,23 +153,23 @@ impl Job {
             };
             match (attempt, stage.next()) {
                 (Ok(texts), _) => return Ok(Wave::Done(texts)),
-                (Err(RenderError::Pending { needed }), _) => return Ok(Wave::Waiting { needed }),
-                (Err(RenderError::Steps { .. } | RenderError::Deadline), Some(next)) => *stage = next,
+                (Err(RunError::Pending { needed }), _) => return Ok(Wave::Waiting { needed }),
+                (Err(RunError::Steps { .. } | RunError::Deadline), Some(next)) => *stage = next,
                 (Err(error), _) => return Err(error.into()),
             }
         }
     }
 
     /// Runs the templates with what a stage gives them, and takes note of how long that took.
-    fn attempt_in(&self, stage: Stage) -> Result<Vec<String>, RenderError> {
+    fn attempt_in(&self, stage: Stage) -> Result<Vec<String>, RunError> {
         for _ in 0..INTERRUPTED_MAX {
             let (given, clock) = (self.given(stage), Clock::start(stage));
             let attempt = self.attempt(&given, stage.lane().is_none());
             let took = clock.elapsed();
-            let attempt = if self.calls.ran_out() { Err(RenderError::Deadline) } else { attempt };
+            let attempt = if self.calls.ran_out() { Err(RunError::Deadline) } else { attempt };
             let end = match attempt {
-                Err(RenderError::Deadline) if Instant::now() >= given.deadline => End::OutOfTime,
-                Err(RenderError::Steps { .. } | RenderError::Deadline) => End::TooMuch,
+                Err(RunError::Deadline) if Instant::now() >= given.deadline => End::OutOfTime,
+                Err(RunError::Steps { .. } | RunError::Deadline) => End::TooMuch,
                 _ => End::Itself,
             };
             let goes_on = Instant::now() < self.deadline;
@@ -179,19 +179,19 @@ impl Job {
             self.compiled.cost.note(stage, took, end);
             return attempt;
         }
-        Err(RenderError::Deadline)
+        Err(RunError::Deadline)
     }
 
     /// What a run gets in a stage that begins now.
-    fn given(&self, stage: Stage) -> Run {
-        Run {
+    fn given(&self, stage: Stage) -> RunBudget {
+        RunBudget {
             steps: stage.steps().min(self.limits.steps),
             output_bytes: self.limits.output_bytes,
             deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(Instant::now() + time)),
         }
     }
 
-    fn attempt(&self, run: &Run, inline: bool) -> Result<Vec<String>, RenderError> {
+    fn attempt(&self, run: &RunBudget, inline: bool) -> Result<Vec<String>, RunError> {
         self.calls.open(inline);
         let functions: Arc<dyn Functions> = self.calls.clone();
         let mut texts = Vec::with_capacity(self.compiled.templates.len());
@@ -203,10 +203,10 @@ impl Job {
                     run.output_bytes = run.output_bytes.saturating_sub(text.len());
                     texts.push(text);
                 }
-                Err(RenderError::Missing(more)) => missing.extend(more),
+                Err(RunError::Missing(more)) => missing.extend(more),
                 // What is missing in the other texts counts more.
-                Err(error @ RenderError::Failed { .. }) => failure = failure.or(Some(error)),
-                Err(RenderError::Pending { needed }) => {
+                Err(error @ RunError::Failed { .. }) => failure = failure.or(Some(error)),
+                Err(RunError::Pending { needed }) => {
                     // With the result, this text may turn out to fail: then the later ones would call nothing.
                     if needed.is_some() {
                         self.calls.close();
@@ -217,11 +217,11 @@ impl Job {
             }
         }
         if !missing.is_empty() {
-            return Err(RenderError::Missing(unique(missing)));
+            return Err(RunError::Missing(unique(missing)));
         }
         match (failure, pending) {
             (Some(failure), _) => Err(failure),
-            (None, Some(needed)) => Err(RenderError::Pending { needed }),
+            (None, Some(needed)) => Err(RunError::Pending { needed }),
             (None, None) => Ok(texts),
         }
     }

@@ -3,7 +3,7 @@
 use super::compiled::syntax_of;
 use crate::catalog::Nearby;
 use base::model::Body;
-use template::{Arguments, Called, Functions, Partial, Partials};
+use template::{Arguments, CallResult, Functions, Partial, Partials};
 
 impl Partials for Nearby {
     fn find(&self, name: &str) -> Result<Partial, String> {
@@ -31,7 +31,7 @@ impl Functions for Nearby {
         self.has_function(name)
     }
 
-    fn call(&self, name: &str, _arguments: Arguments) -> Called {
-        Called::Refused(format!("`{name}` is called while templates are only compiled"))
+    fn call(&self, name: &str, _arguments: Arguments) -> CallResult {
+        CallResult::Denied(format!("`{name}` is called while templates are only compiled"))
     }
 }

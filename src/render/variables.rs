@@ -9,7 +9,7 @@ use base::model::with_defaults;
 use base::pool::{Lane, Pool};
 use base::schema::{Effort, Violation};
 use template::value::{Map, SmolStr, Step, Value};
-use template::{Missing, RenderError};
+use template::{MissingValue, RunError};
 
 /// The variables of a render, and what is wrong with them.
 pub struct Checked {
@@ -22,7 +22,7 @@ pub struct Checked {
 /// What the schema says against the variables.
 #[derive(Debug, Default)]
 pub struct Faults {
-    missing: Vec<Missing>,
+    missing: Vec<MissingValue>,
     violations: Vec<Violation>,
 }
 
@@ -97,7 +97,7 @@ fn checked(value: Value, violations: Vec<Violation>) -> Checked {
 }
 
 /// An absent required member as a path of the template's data.
-fn missing(pointer: &str, member: &str, variables: &Value) -> Missing {
+fn missing(pointer: &str, member: &str, variables: &Value) -> MissingValue {
     let mut steps = vec![Step::Key("variables".into())];
     let mut here = Some(variables.clone());
     for token in pointer.split('/').skip(1) {
@@ -113,7 +113,7 @@ fn missing(pointer: &str, member: &str, variables: &Value) -> Missing {
         };
         steps.push(step);
     }
-    Missing { path: template::value::Path(steps).member(member).to_string(), position: None }
+    MissingValue { path: template::value::Path(steps).member(member).to_string(), position: None }
 }
 
 impl Faults {
@@ -137,24 +137,24 @@ impl Faults {
 }
 
 /// One entry a path, sorted; of equal paths the one with a position stays.
-pub fn unique(mut missing: Vec<Missing>) -> Vec<Missing> {
+pub fn unique(mut missing: Vec<MissingValue>) -> Vec<MissingValue> {
     missing.sort_by(|a, b| (&a.path, a.position.is_none()).cmp(&(&b.path, b.position.is_none())));
     missing.dedup_by(|later, earlier| later.path == earlier.path);
     missing
 }
 
-impl From<RenderError> for RenderFailure {
-    fn from(error: RenderError) -> RenderFailure {
+impl From<RunError> for RenderFailure {
+    fn from(error: RunError) -> RenderFailure {
         match error {
-            RenderError::Missing(missing) => {
+            RunError::Missing(missing) => {
                 RenderFailure::Missing { missing: unique(missing), violations: Vec::new() }
             }
-            RenderError::Failed { message, position } => RenderFailure::Failed { message, position },
-            RenderError::Deadline => RenderFailure::Timeout,
-            RenderError::Pending { .. } => {
+            RunError::Failed { message, position } => RenderFailure::Failed { message, position },
+            RunError::Deadline => RenderFailure::Timeout,
+            RunError::Pending { .. } => {
                 RenderFailure::Failed { message: "a tool's result is not known".into(), position: None }
             }
-            limit @ (RenderError::Limit { .. } | RenderError::Steps { .. }) => {
+            limit @ (RunError::Limit { .. } | RunError::Steps { .. }) => {
                 RenderFailure::Failed { message: limit.to_string(), position: None }
             }
         }

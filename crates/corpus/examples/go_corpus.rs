@@ -1,6 +1,6 @@
-//! Runs cases of the Go template corpus: one JSON object a line on standard input, its result a line on standard output.
+//! Runs cases of the Go template corpus: reads one JSON object per line, and writes one result per line.
 //!
-//! It is also an example of how the dialect is used as a library: `ai_prompt_corpus::functions` registers functions,
+//! It is also an example of the dialect as a library: `ai_prompt_corpus::functions` adds functions,
 //! `ai_prompt_corpus::protocol` parses and executes.
 
 use std::io::{BufRead, Write};

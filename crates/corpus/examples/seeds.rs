@@ -1,6 +1,6 @@
 //! Packs inputs of a fuzz target into one file, and unpacks them: `seeds pack FOLDER FILE`, `seeds unpack FILE FOLDER`.
 //!
-//! The file is JSON, an input a line, compressed: `[flags, "the rest, as text"]`.
+//! The file is compressed, and has one input per line as JSON: `[flags, "the rest, as text"]`.
 
 use std::collections::BTreeSet;
 use std::error::Error;

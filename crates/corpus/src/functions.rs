@@ -1,9 +1,9 @@
-//! The functions that cases of the corpus call.
+//! The functions that the cases of the corpus call.
 
 use template::go::{Context, Functions, Outcome, Signature, Type, Val, to_upper};
 use template::value::from_json;
 
-/// All functions that the corpus' README describes.
+/// All functions that the README of the corpus describes.
 pub struct CorpusFunctions;
 
 const fn typed(params: &'static [Type], variadic: Option<Type>, result: Type) -> Signature {
@@ -73,7 +73,7 @@ fn pair<'a>(pair: &[Val<'a>]) -> Option<(Vec<u8>, Val<'a>)> {
     }
 }
 
-/// The functions whose arguments are strings, of any bytes.
+/// The functions with string arguments, which may be any bytes.
 fn on_strings<'a>(name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
     let text = |at: usize| args.get(at).and_then(Val::as_bytes).unwrap_or_default();
     let result = match name {
@@ -98,7 +98,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     part.is_empty() || text.windows(part.len()).any(|window| window == part)
 }
 
-/// Each argument printed by itself, joined by commas.
+/// The arguments, each printed by itself, joined by commas.
 fn joined<'a>(args: &[Val<'a>], context: &Context<'a>) -> Vec<u8> {
     args.iter().map(|arg| context.printed(&[*arg])).collect::<Vec<_>>().join(&b',')
 }

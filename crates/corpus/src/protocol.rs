@@ -1,4 +1,4 @@
-//! The corpus' protocol: a case as it is read, and what running it gave.
+//! The format of the corpus: a case, how it is run, and its result.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use template::value::{Value, from_json, parse_json};
 
 use crate::functions::CorpusFunctions;
 
-/// One case.
+/// One case of the corpus.
 #[derive(Deserialize)]
 pub struct Case {
-    /// What the answer is known by.
+    /// The name under which the result is reported.
     pub id: String,
     #[serde(default)]
     name: Option<String>,
@@ -30,18 +30,29 @@ fn is_function(name: &str) -> bool {
     CorpusFunctions.signature(name).is_some()
 }
 
-/// What a case gave.
+/// The result of a case.
 pub struct Answer {
     out: Vec<u8>,
-    /// Where it failed, `data`, `parse` or `exec`, and with which message.
-    failure: Option<(&'static str, String)>,
+    error: Option<StageError>,
+}
+
+/// An error, and the stage in which it occurred: `data`, `parse` or `exec`.
+struct StageError {
+    stage: &'static str,
+    message: String,
+}
+
+impl StageError {
+    fn new(stage: &'static str, error: impl std::error::Error) -> StageError {
+        StageError { stage, message: error.to_string() }
+    }
 }
 
 impl Case {
-    /// Reads a line.
+    /// Parses a line of the corpus.
     ///
     /// # Errors
-    /// When it is not a case.
+    /// If the line is not a case.
     pub fn parse(line: &str) -> serde_json::Result<Case> {
         parse_json(line.as_bytes())
     }
@@ -50,7 +61,7 @@ impl Case {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("t")
     }
 
-    /// The definitions in name order, then the main template, in one set.
+    /// Parses the definitions in the order of their names, then the main template, into one set.
     fn compile(&self) -> Result<Set, ParseError> {
         let options = ParseOptions::new(&is_function);
         let mut set = Set::new();
@@ -67,7 +78,7 @@ impl Case {
             Some("error") => MissingKey::Error,
             _ => MissingKey::Default,
         };
-        // Go's own limit for templates that call templates, and room for what Go has no limit for.
+        // Go's own limit of recursion, and generous limits where Go has none.
         let options = ExecOptions {
             missing_key,
             recursion: 100_000,
@@ -79,29 +90,29 @@ impl Case {
         set.execute(self.entry.as_deref().unwrap_or(self.name()), data, &CorpusFunctions, &options, out)
     }
 
-    /// Parses and executes it.
+    /// Parses and executes the case.
     pub fn run(&self) -> Answer {
         let mut out = Vec::new();
-        let failure = self.run_into(&mut out).err();
-        Answer { out, failure }
+        let error = self.run_into(&mut out).err();
+        Answer { out, error }
     }
 
-    fn run_into(&self, out: &mut Vec<u8>) -> Result<(), (&'static str, String)> {
+    fn run_into(&self, out: &mut Vec<u8>) -> Result<(), StageError> {
         let data = self.data.as_ref().map_or("null", |raw| raw.get());
-        let data = from_json(data.as_bytes()).map_err(|error| ("data", error.to_string()))?;
-        let set = self.compile().map_err(|error| ("parse", error.to_string()))?;
-        self.execute(&set, &data, out).map_err(|error| ("exec", error.to_string()))
+        let data = from_json(data.as_bytes()).map_err(|error| StageError::new("data", error))?;
+        let set = self.compile().map_err(|error| StageError::new("parse", error))?;
+        self.execute(&set, &data, out).map_err(|error| StageError::new("exec", error))
     }
 }
 
 impl Answer {
-    /// The answer as the protocol writes it.
+    /// The result as a JSON object, with the members of a case.
     pub fn to_json(&self, id: &str) -> String {
-        let (stage, error) = match &self.failure {
-            Some((stage, error)) => (*stage, error.as_str()),
+        let (stage, error) = match &self.error {
+            Some(error) => (error.stage, error.message.as_str()),
             None => ("", ""),
         };
-        let ok = self.failure.is_none();
+        let ok = self.error.is_none();
         let mut answer = serde_json::json!({"id": id, "ok": ok, "stage": stage, "error": error});
         let Some(object) = answer.as_object_mut() else { return String::new() };
         object.insert("out".to_owned(), replaced(&self.out).into());
@@ -112,7 +123,7 @@ impl Answer {
     }
 }
 
-/// The text, with U+FFFD for each byte that belongs to no character.
+/// The bytes as text; each byte that is not part of a character becomes U+FFFD.
 fn replaced(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -122,7 +133,7 @@ fn replaced(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes in base 64, padded.
+/// The bytes in base64, with padding.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();

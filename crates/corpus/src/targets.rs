@@ -1,14 +1,14 @@
-//! What must hold for any input: no panic, no hang, no limit exceeded, and nothing that contradicts itself.
+//! Properties that hold for any input: no panic, no hang, no exceeded limit, and consistent results.
 
 use template::go::{
     Context, ExecError, ExecOptions, Functions, MissingKey, Need, Outcome, ParseOptions, Set, Signature,
-    Unknown, Val,
+    UnknownFunctions, Val,
 };
 use template::value::{Value, from_json};
 
 use crate::functions::CorpusFunctions;
 
-/// The limits of a run; small, so that what is wrong shows soon.
+/// The limits of a run; they are small, so that errors show soon.
 const LIMITS: ExecOptions = ExecOptions {
     missing_key: MissingKey::Default,
     steps: 20_000,
@@ -18,7 +18,7 @@ const LIMITS: ExecOptions = ExecOptions {
     deadline: None,
 };
 
-/// The corpus' functions, and those whose results are special.
+/// The functions of the corpus, and some with special results.
 struct AllFunctions;
 
 impl Functions for AllFunctions {
@@ -49,10 +49,10 @@ fn takes_missing(name: &str) -> bool {
     name == "default"
 }
 
-/// An input has no more parts than this; the last one has the rest.
+/// The most parts of an input; the last one has the rest.
 const MAX_PARTS: usize = 8;
 
-/// An input: flags in its first byte, then parts that zero bytes separate. What is no UTF-8 is replaced.
+/// An input: flags in the first byte, then parts separated by zero bytes. Invalid UTF-8 is replaced.
 struct Input {
     flags: u8,
     parts: Vec<String>,
@@ -71,10 +71,10 @@ impl Input {
     }
 }
 
-/// Parses the parts, each as a template, and looks at what the set then holds.
+/// Parses each part as a template, and checks the resulting set.
 pub fn parse(bytes: &[u8]) {
     let input = Input::new(bytes);
-    let unknown = [Unknown::Reject, Unknown::Accept, Unknown::AcceptWithArgument];
+    let unknown = [UnknownFunctions::Reject, UnknownFunctions::Accept, UnknownFunctions::AcceptWithArgument];
     let unknown = unknown[usize::from(input.flags) % unknown.len()];
     let options = ParseOptions { unknown, ..ParseOptions::new(&is_function) };
     let mut set = Set::new();
@@ -97,7 +97,7 @@ pub fn parse(bytes: &[u8]) {
     set.functions();
 }
 
-/// Executes the first part over the second, which is JSON, with further templates in the others.
+/// Executes the first part over the data in the second, which is JSON; the others are further templates.
 pub fn execute(bytes: &[u8]) {
     let input = Input::new(bytes);
     let missing_key = [MissingKey::Default, MissingKey::Zero, MissingKey::Error, MissingKey::Strict];
@@ -133,7 +133,7 @@ fn run(set: &Set, data: &Value, options: &ExecOptions) -> (Vec<u8>, Result<(), E
     (out, result)
 }
 
-/// Whether a path is in the list, or a place above it that is used as a whole; the positions of lists do not count.
+/// Whether the list has a path, or a prefix of it that is used as a whole; indexes are ignored.
 fn is_listed(path: &str, listed: &[Need]) -> bool {
     let path = without_positions(path);
     listed.iter().any(|need| {
@@ -143,7 +143,7 @@ fn is_listed(path: &str, listed: &[Need]) -> bool {
     })
 }
 
-/// The path with everything in brackets taken away.
+/// The path without the indexes in brackets.
 fn without_positions(path: &str) -> String {
     let mut inside = false;
     let outside = |c: &char| {

@@ -1,4 +1,4 @@
-//! Runs the inputs that fuzzing has found, without a fuzzer: what held for them must go on to hold.
+//! Regression tests without a fuzzer: the properties must hold for the inputs that fuzzing has found.
 
 use std::error::Error;
 use std::fs::File;

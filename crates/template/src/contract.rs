@@ -1,4 +1,17 @@
-//! What both dialects take and give: functions, partials, limits, requirements and errors.
+//! The types that both dialects share: functions, partials, limits, requirements and errors.
+//!
+//! # Calls of functions
+//!
+//! A call may have no result yet ([`CallResult::Pending`]), or fail and leave a *gap* ([`CallResult::Gap`]).
+//!
+//! - A gap prints nothing and is false or undefined. A function that gets a gap as an argument is not called, and its
+//!   result is a gap too. Inside a list or an object that is an argument, a gap is null (Jinja) or an empty text (Go).
+//! - In arithmetic, a gap gives the other operand.
+//! - Go's functions that take any text (`print`, `printf`, `len`, `toJson`, …, and `eq` beside a text) get an empty text
+//!   for a gap; a function that could only fail on an empty text is not called, and gives a gap.
+//! - A member that is missing in the result of a function is a missing value like any other; its path begins with
+//!   `(an expression)`.
+//! - The size of the arguments counts as work of the template, so that the clock is read in time.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::Value;
 
-/// The language a template is written in.
+/// The dialect of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Syntax {
@@ -15,21 +28,21 @@ pub enum Syntax {
     Go,
     /// Jinja.
     Jinja,
-    /// No template at all: the text stands for itself.
+    /// Plain text, without actions.
     Text,
 }
 
-/// The arguments of a call, as the template wrote them.
+/// The arguments of a call, in the order of the template.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
-    /// By position.
+    /// The arguments without a name.
     pub positional: Vec<Value>,
-    /// By name (Jinja only), in the order in which they were written.
+    /// The arguments with a name (Jinja only).
     pub named: Vec<(String, Value)>,
 }
 
 impl Arguments {
-    /// About how many bytes they take, counted little further than `limit`.
+    /// About how many bytes of memory they take; counting stops soon after `limit`.
     pub fn bytes_up_to(&self, limit: usize) -> usize {
         let named = self.named.iter().map(|(_, value)| value);
         self.positional
@@ -39,83 +52,82 @@ impl Arguments {
     }
 }
 
-/// What the arguments of a call may take, in bytes, as [`Arguments::bytes_up_to`] counts them; larger ones are not looked
-/// through to their end.
+/// The most bytes that the arguments of a call may take, as [`Arguments::bytes_up_to`] counts them.
 pub const ARGUMENT_BYTES: usize = 16 << 20;
 
-/// What a call gave.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Called {
-    /// The value is known.
+pub enum CallResult {
+    /// The value that the function returned.
     Value(Value),
-    /// The call failed for good, and a gap stands for it: empty when printed, undefined in Jinja.
+    /// The call failed, and its result is a gap: empty when printed, undefined in Jinja.
     Gap,
-    /// The value is not known yet; the number is the function's own for the call. The run goes on for as long as only
-    /// printing it, or giving it a name that is not read, is at stake, and ends with [`RenderError::Pending`].
+    /// The result is not there yet; the function chooses the number, which identifies the call. The run goes on while the
+    /// result is only printed, or assigned to a name that is not read, and ends with [`RunError::Pending`].
     Pending(usize),
-    /// The call was not allowed, and the render fails with this message.
-    Refused(String),
+    /// The call is not allowed; the run ends with this message.
+    Denied(String),
 }
 
-/// What a template may call beside the built-ins of its dialect.
+/// The functions that a template may call besides the built-ins of its dialect.
 pub trait Functions: Send + Sync {
     /// Whether a function of this name exists.
     fn contains(&self, name: &str) -> bool;
 
-    /// Calls the function.
-    fn call(&self, name: &str, arguments: Arguments) -> Called;
+    /// Calls the function; it must not block.
+    fn call(&self, name: &str, arguments: Arguments) -> CallResult;
 }
 
-/// Another prompt's text that a template may include.
+/// The text of another prompt that a template includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partial {
-    /// The prompt's id, under which errors name it.
+    /// The prompt's id, which errors name.
     pub id: String,
-    /// The template text.
+    /// The source of its template.
     pub text: Arc<str>,
-    /// The dialect it is written in.
+    /// Its dialect.
     pub syntax: Syntax,
 }
 
-/// Finds other prompts by the name that a template uses for them.
+/// The prompts that a template may include.
 pub trait Partials: Send + Sync {
-    /// The text prompt that `name` means, or why it cannot be used (none of that name, a prompt of messages, …).
+    /// Finds a prompt by the name that a template uses for it.
     ///
     /// # Errors
-    /// A sentence for the author of the including template.
+    /// Why there is no usable prompt of that name, as a sentence for the author of the including template.
     fn find(&self, name: &str) -> Result<Partial, String>;
 }
 
-/// No functions, and no other prompts.
+/// [`Functions`] and [`Partials`] without any entries.
 #[derive(Debug, Clone, Copy)]
-pub struct Alone;
+pub struct NoSurroundings;
 
-impl Functions for Alone {
+impl Functions for NoSurroundings {
     fn contains(&self, _name: &str) -> bool {
         false
     }
 
-    fn call(&self, name: &str, _arguments: Arguments) -> Called {
-        Called::Refused(format!("there is no function `{name}`"))
+    fn call(&self, name: &str, _arguments: Arguments) -> CallResult {
+        CallResult::Denied(format!("there is no function `{name}`"))
     }
 }
 
-impl Partials for Alone {
+impl Partials for NoSurroundings {
     fn find(&self, name: &str) -> Result<Partial, String> {
         Err(format!("there is no prompt `{name}`"))
     }
 }
 
-/// What one render may use up.
+/// The limits of a template: its source, and each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Steps of evaluation (Go: nodes; Jinja: instructions).
+    /// The most steps of evaluation (Go: nodes; Jinja: instructions).
     pub steps: u64,
-    /// Depth of nested templates, macros and includes.
+    /// How deep templates, macros and includes may nest.
     pub recursion: usize,
-    /// Bytes of output, captured text included.
+    /// The most bytes of output, captured text included.
     pub output_bytes: usize,
-    /// Bytes of a template's source; a prompt's texts count together.
+    /// The most bytes of source; the texts of a prompt count together, each partial by itself.
     pub source_bytes: usize,
 }
 
@@ -125,14 +137,14 @@ impl Default for Limits {
     }
 }
 
-/// What this run of a template may use up; a first, cheap run gets less than the limits allow.
+/// What one run of a template may use. A first, cheap run may get less than [`Limits`] allow.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
-    /// Steps left.
+pub struct RunBudget {
+    /// The most steps of evaluation.
     pub steps: u64,
-    /// Bytes of output left.
+    /// The most bytes of output.
     pub output_bytes: usize,
-    /// When the run must have ended.
+    /// The time by which the run must end.
     pub deadline: Instant,
 }
 
@@ -143,43 +155,43 @@ pub struct Position {
     pub template: String,
     /// The line, from 1.
     pub line: usize,
-    /// The column, from 1; absent where the dialect does not know it.
+    /// The column, from 1; `None` if the dialect does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
 }
 
-/// A value that a template needed and that was not there.
+/// A value that a template needs and that is not in the data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Missing {
+pub struct MissingValue {
     /// The path from the root of the data: `variables.docs[1].title`.
     pub path: String,
-    /// Where it was needed first.
+    /// The place in the template that needed it first.
     pub position: Option<Position>,
 }
 
-/// Why a text is not a usable template.
+/// The error of a text that is not a usable template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
-    /// The text breaks the rules of its dialect.
+    /// The text is not valid in its dialect, or includes a prompt that cannot be used.
     #[error("{message}")]
     Invalid {
         /// The dialect's own message.
         message: String,
-        /// Where.
+        /// The place of the error.
         position: Option<Position>,
     },
     /// The text is longer than the limit.
     #[error("the template has {bytes} bytes; the limit is {limit}")]
     TooLarge {
-        /// The length of the text, and of those before it in the same prompt.
+        /// The length of the text, together with those before it in the same prompt.
         bytes: usize,
-        /// The most that is allowed.
+        /// [`Limits::source_bytes`].
         limit: usize,
     },
 }
 
 impl CompileError {
-    /// Where the fault is, if it has a place.
+    /// The place of the error, if it has one.
     pub fn position(&self) -> Option<&Position> {
         match self {
             CompileError::Invalid { position, .. } => position.as_ref(),
@@ -188,29 +200,29 @@ impl CompileError {
     }
 }
 
-/// Why a compiled template gave no text.
+/// The error of a run that gave no text.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum RenderError {
-    /// Values that are not there; all of them that the run could find.
+pub enum RunError {
+    /// Values are missing; all that the run could find are listed.
     #[error("{} missing", .0.iter().map(|m| m.path.as_str()).collect::<Vec<_>>().join(", "))]
-    Missing(Vec<Missing>),
-    /// The template did something that is not possible.
+    Missing(Vec<MissingValue>),
+    /// The template performed an invalid operation.
     #[error("{message}")]
     Failed {
         /// The dialect's own message.
         message: String,
-        /// Where.
+        /// The place of the error.
         position: Option<Position>,
     },
-    /// A limit other than steps and time was passed.
-    #[error("the {what} limit of {limit} was passed")]
+    /// A limit other than steps and time was exceeded.
+    #[error("the {what} limit of {limit} was exceeded")]
     Limit {
-        /// Which limit: `output`, `recursion`, `string`, …
+        /// The name of the limit: `output`, `recursion`, `string`, …
         what: &'static str,
-        /// Its value.
+        /// The value of the limit.
         limit: u64,
     },
-    /// The run used up its steps.
+    /// The template needs more steps than the run had.
     #[error("the template took more than {limit} steps")]
     Steps {
         /// The steps that the run had.
@@ -219,41 +231,41 @@ pub enum RenderError {
     /// The deadline passed.
     #[error("the template did not end in time")]
     Deadline,
-    /// Results of functions are not known yet.
+    /// Results of functions are pending.
     #[error("the result of a function is not known yet")]
     Pending {
-        /// The call whose result was needed to go on, by its number; nothing if the run came to its end.
+        /// The number of the call whose result the run needed to go on; `None` if the run reached its end.
         needed: Option<usize>,
     },
 }
 
-/// One thing that a template can touch.
+/// Something that a template may use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Need {
-    /// A dotted path (`user.name`, `docs[].title`), or the name of a function or partial.
+    /// A path in the data (`user.name`, `docs[].title`), or the name of a function or partial.
     pub name: String,
-    /// Only tested, or only touched inside a branch: a render may succeed without it.
+    /// Whether a render may succeed without it: it is only tested, or only used inside a branch.
     pub optional: bool,
-    /// Part of the name is computed as the template runs.
+    /// Whether a part of the name is computed at run time.
     pub dynamic: bool,
 }
 
-/// What a template can touch, by static analysis of its syntax tree, partials included.
+/// What a template may use, found by static analysis; partials are included.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Requires {
+pub struct Requirements {
     /// Paths below `variables` (or `args`).
     pub variables: Vec<Need>,
-    /// Paths of environs.
+    /// All other paths in the data, which are those of environs.
     pub environs: Vec<Need>,
     /// Functions that are neither built-in nor defined in the text.
     pub tools: Vec<Need>,
-    /// Other prompts.
+    /// The names of other prompts.
     pub partials: Vec<Need>,
 }
 
-impl Requires {
-    /// Adds what another template of the same prompt needs; a thing needed once for certain is not optional.
-    pub fn merge(&mut self, other: &Requires) {
+impl Requirements {
+    /// Adds the requirements of another template of the same prompt. A need is optional only if it is so in both.
+    pub fn merge(&mut self, other: &Requirements) {
         for (mine, theirs) in [
             (&mut self.variables, &other.variables),
             (&mut self.environs, &other.environs),

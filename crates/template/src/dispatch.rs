@@ -1,8 +1,8 @@
-//! One template type over both dialects, and how a text's dialect is recognized.
+//! One template type for both dialects, and the detection of a text's dialect.
 
 use std::sync::Arc;
 
-use super::contract::{CompileError, Functions, Limits, Partials, RenderError, Requires, Run, Syntax};
+use super::contract::{CompileError, Functions, Limits, Partials, Requirements, RunBudget, RunError, Syntax};
 use super::go_prompt::{self, GoTemplate};
 use super::jinja;
 use crate::value::Map;
@@ -17,24 +17,27 @@ pub enum Template {
     Text(Arc<str>),
 }
 
-/// What a template is compiled against.
+/// The functions and partials that a template is compiled against.
+///
+/// In Go, a function must exist when the template is compiled. In Jinja it may be added later; only filters and tests must
+/// exist.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The prompts that it may include.
+    /// The prompts that the template may include.
     pub partials: &'a Arc<dyn Partials>,
-    /// The functions that exist.
+    /// The functions that the template may call.
     pub functions: &'a dyn Functions,
 }
 
-/// What a text without actions requires.
-static NOTHING: Requires =
-    Requires { variables: Vec::new(), environs: Vec::new(), tools: Vec::new(), partials: Vec::new() };
+/// The requirements of a text without actions.
+static NOTHING: Requirements =
+    Requirements { variables: Vec::new(), environs: Vec::new(), tools: Vec::new(), partials: Vec::new() };
 
 impl Template {
-    /// Compiles a text; `name` is what errors call it.
+    /// Compiles a text in the dialect `syntax`; errors name it `name`.
     ///
     /// # Errors
-    /// [`CompileError`], with the place.
+    /// [`CompileError`] if the text, or a partial that it names, is too large or not valid.
     pub fn compile(
         name: &str,
         text: &Arc<str>,
@@ -61,8 +64,8 @@ impl Template {
         })
     }
 
-    /// What the template can touch.
-    pub fn requires(&self) -> &Requires {
+    /// What the template may use, partials included.
+    pub fn requires(&self) -> &Requirements {
         match self {
             Template::Go(template) => template.requires(),
             Template::Jinja(template) => template.requires(),
@@ -70,35 +73,40 @@ impl Template {
         }
     }
 
-    /// Renders the template.
+    /// Runs the template over the data `root`, within `run`.
     ///
     /// # Errors
-    /// [`RenderError`].
+    /// [`RunError`]; all missing values are reported together.
     pub fn render(
         &self,
         root: &Arc<Map>,
         functions: &Arc<dyn Functions>,
-        run: &Run,
-    ) -> Result<String, RenderError> {
+        run: &RunBudget,
+    ) -> Result<String, RunError> {
         match self {
             Template::Go(template) => template.render(root, functions.as_ref(), run),
             Template::Jinja(template) => template.render(root, functions, run),
             Template::Text(text) if text.len() > run.output_bytes => {
-                Err(RenderError::Limit { what: "output", limit: run.output_bytes as u64 })
+                Err(RunError::Limit { what: "output", limit: run.output_bytes as u64 })
             }
             Template::Text(text) => Ok(text.to_string()),
         }
     }
 }
 
-/// Whether both dialects would copy the text as it stands, so that neither is needed: it has no action, and no line
-/// end at its end, which Jinja drops.
+/// Whether both dialects would copy the text unchanged: it has no action, and no final line break, which Jinja drops.
 fn is_plain(text: &str) -> bool {
     !(["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
 }
 
-/// The dialect of a prompt whose texts are these: Jinja if a `{%` or `{#` occurs, else Go if all parse as Go (or one cannot
-/// be meant otherwise, so that its fault is told in Go's terms), else Jinja; plain text without any action.
+/// Detects the dialect of a prompt from all its texts.
+///
+/// 1. If a text has `{%` or `{#`, it is Jinja.
+/// 2. If no text has `{{`, it is plain text.
+/// 3. If all texts parse as Go, it is Go. An unknown function is accepted if an argument follows it.
+/// 4. If an action begins with a field or a variable (`{{.a`, `{{if .a}}`), it is Go, although the text is not valid Go: the
+///    author meant Go, and is to get Go's error message.
+/// 5. Everything else is Jinja.
 pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
     let any = |mark: &str| texts.iter().any(|text| text.contains(mark));
     if any("{%") || any("{#") {
@@ -114,9 +122,9 @@ pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
     }
 }
 
-/// Whether an action begins with a field or a variable of Go, after one of its keywords or without.
+/// Whether an action begins with a field or a variable of Go, with or without a keyword before it.
 ///
-/// `{{if .x}}` would be legal Jinja, by accident: a look-up in a variable called `if`.
+/// (`{{if .x}}` happens to be valid Jinja: the member `x` of a variable `if`.)
 fn is_meant_as_go(text: &str) -> bool {
     text.split("{{").skip(1).any(|action| {
         let mut words = action.strip_prefix('-').unwrap_or(action).split_ascii_whitespace();
@@ -125,12 +133,12 @@ fn is_meant_as_go(text: &str) -> bool {
     })
 }
 
-/// Why a text is no Jinja, and, where it might have been meant as Go, why it is no Go either.
+/// Adds to the error of a Jinja text the error that it has as a Go template, if it may be meant as one.
 fn with_go_error(error: CompileError, name: &str, text: &str, functions: &dyn Functions) -> CompileError {
     let is_jinja = text.contains("{%") || text.contains("{#");
     match (error, go_prompt::parse_error(name, text, functions).filter(|_| !is_jinja)) {
         (CompileError::Invalid { message, position }, Some(go)) => {
-            CompileError::Invalid { message: format!("{message} (and it is no Go template: {go})"), position }
+            CompileError::Invalid { message: format!("{message} (as a Go template: {go})"), position }
         }
         (error, _) => error,
     }

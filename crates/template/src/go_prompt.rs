@@ -1,16 +1,17 @@
-//! The Go dialect as the service uses it: partials from the catalog, strict about missing values.
+//! Go templates as prompts: with partials from [`Partials`], the service's functions, and strict about missing values.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::contract::{
-    CompileError, Functions, Limits, Missing, Need, Partials, Position, RenderError, Requires, Run, Syntax,
+    CompileError, Functions, Limits, MissingValue, Need, Partials, Position, Requirements, RunBudget,
+    RunError, Syntax,
 };
-use super::go::{self, ExecError, ExecOptions, MissingKey, ParseOptions, Set, Unknown};
+use super::go::{self, ExecError, ExecOptions, MissingKey, ParseOptions, Set, UnknownFunctions};
 use super::service_functions::{ServiceFunctions, is_service_function, takes_missing};
 use crate::value::{Map, Value};
 
-/// How many partials one prompt may pull in, one through another.
+/// How many partials one template may include, directly or through others.
 const PARTIALS_MAX: usize = 100;
 
 /// A compiled template with its partials.
@@ -18,29 +19,30 @@ pub struct GoTemplate {
     set: Set,
     name: String,
     limits: Limits,
-    requires: Requires,
-    /// The length of the last output, which the next one is likely to have too.
+    requires: Requirements,
+    /// The length of the last output: the capacity of the next buffer. Buffers are not reused, since the text is moved into
+    /// the answer without a copy.
     last_bytes: AtomicUsize,
 }
 
-/// Whether a text is a Go template, where a function that nobody knows counts only when an argument follows it.
+/// Whether a text is a valid Go template; an unknown function is accepted if an argument follows it.
 pub fn parses(text: &str, functions: &dyn Functions) -> bool {
     let known = |name: &str| is_service_function(name) || functions.contains(name);
-    let options = ParseOptions { unknown: Unknown::AcceptWithArgument, ..ParseOptions::new(&known) };
+    let options = ParseOptions { unknown: UnknownFunctions::AcceptWithArgument, ..ParseOptions::new(&known) };
     Set::new().parse("", text, &options).is_ok()
 }
 
-/// Go's message about a text that is no Go template.
+/// Go's error message for a text that is not a valid Go template.
 pub fn parse_error(name: &str, text: &str, functions: &dyn Functions) -> Option<String> {
     let known = |name: &str| is_service_function(name) || functions.contains(name);
     Set::new().parse(name, text, &ParseOptions::new(&known)).err().map(|error| error.message)
 }
 
 impl GoTemplate {
-    /// Compiles a text, and the other prompts that it calls by name.
+    /// Compiles a text, with the prompts that it calls by name.
     ///
     /// # Errors
-    /// [`CompileError`], also for what is wrong in a partial.
+    /// [`CompileError`] if the text or one of those prompts is too large or not valid.
     pub fn compile(
         name: &str,
         text: &str,
@@ -63,21 +65,21 @@ impl GoTemplate {
         })
     }
 
-    /// What the template can touch.
-    pub fn requires(&self) -> &Requires {
+    /// What the template may use, partials included.
+    pub fn requires(&self) -> &Requirements {
         &self.requires
     }
 
-    /// Runs the template over `root`. What is not valid UTF-8 in the output becomes U+FFFD.
+    /// Runs the template over `root`. Invalid UTF-8 in the output becomes U+FFFD.
     ///
     /// # Errors
-    /// [`RenderError`]; all missing values in one.
+    /// [`RunError`]; all missing values are reported together.
     pub fn render(
         &self,
         root: &Arc<Map>,
         functions: &dyn Functions,
-        run: &Run,
-    ) -> Result<String, RenderError> {
+        run: &RunBudget,
+    ) -> Result<String, RunError> {
         let options = ExecOptions {
             missing_key: MissingKey::Strict,
             steps: run.steps,
@@ -102,26 +104,26 @@ fn invalid(error: go::ParseError) -> CompileError {
     CompileError::Invalid { message: error.message, position: Some(position) }
 }
 
-fn failed(error: ExecError) -> RenderError {
+fn failed(error: ExecError) -> RunError {
     match error {
         ExecError::Failed { message, place } => {
-            RenderError::Failed { message, position: Some(position(&place)) }
+            RunError::Failed { message, position: Some(position(&place)) }
         }
         ExecError::Recursion { message, place, .. } => {
-            RenderError::Failed { message, position: Some(position(&place)) }
+            RunError::Failed { message, position: Some(position(&place)) }
         }
-        ExecError::NoTemplate { message } => RenderError::Failed { message, position: None },
-        ExecError::Missing(missing) => RenderError::Missing(
+        ExecError::NoTemplate { message } => RunError::Failed { message, position: None },
+        ExecError::Missing(missing) => RunError::Missing(
             missing
                 .into_iter()
-                .map(|missing| Missing { path: missing.path, position: Some(position(&missing.place)) })
+                .map(|missing| MissingValue { path: missing.path, position: Some(position(&missing.place)) })
                 .collect(),
         ),
-        ExecError::Steps { limit } => RenderError::Steps { limit },
-        ExecError::Deadline => RenderError::Deadline,
-        ExecError::Output { limit } => RenderError::Limit { what: "output", limit: limit as u64 },
-        ExecError::Scratch { limit } => RenderError::Limit { what: "memory", limit: limit as u64 },
-        ExecError::Pending { needed } => RenderError::Pending { needed },
+        ExecError::Steps { limit } => RunError::Steps { limit },
+        ExecError::Deadline => RunError::Deadline,
+        ExecError::Output { limit } => RunError::Limit { what: "output", limit: limit as u64 },
+        ExecError::Scratch { limit } => RunError::Limit { what: "memory", limit: limit as u64 },
+        ExecError::Pending { needed } => RunError::Pending { needed },
     }
 }
 
@@ -129,13 +131,13 @@ fn position(place: &go::Place) -> Position {
     Position { template: place.name.to_string(), line: place.line, column: Some(place.column + 1) }
 }
 
-/// The template that a prompt is made of.
+/// The template that includes the partials.
 struct Main<'a> {
     name: &'a str,
     text: &'a str,
 }
 
-/// Adds the prompts that the templates of the set call and nobody defines; returns them as they are called.
+/// Adds the prompts that the templates of the set call and that the set does not define; returns the names used for them.
 fn add_partials(
     set: &mut Set,
     main: Main<'_>,
@@ -152,7 +154,7 @@ fn add_partials(
             CompileError::Invalid { message, position }
         };
         if used.len() >= PARTIALS_MAX {
-            return Err(fail(format!("the template calls more than {PARTIALS_MAX} others")));
+            return Err(fail(format!("the template includes more than {PARTIALS_MAX} others")));
         }
         let partial = partials.find(&wanted.name).map_err(fail)?;
         if partial.syntax == Syntax::Jinja {
@@ -173,19 +175,19 @@ fn add_partials(
     Ok(used)
 }
 
-/// The line where a text first names a template; the first line when it does so in some roundabout way.
+/// The line in which a text first names a template; line 1 if the name is not found literally.
 fn line_of(text: &str, name: &str) -> usize {
     let at = text.find(&format!("\"{name}\"")).unwrap_or(0);
     1 + text.bytes().take(at).filter(|b| *b == b'\n').count()
 }
 
-/// What the templates touch, sorted into what the service knows.
-fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requires {
+/// Converts the requirements of a set: paths become variables or environs, functions tools.
+fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requirements {
     let found = set.requires(name, &takes_missing);
     let need = |need: go::Need| Need { name: need.name, optional: need.optional, dynamic: need.dynamic };
     let tools = found.functions.into_iter().filter(|f| !is_service_function(&f.name)).map(need).collect();
     partials.sort();
-    let mut requires = Requires { tools, partials, ..Requires::default() };
+    let mut requires = Requirements { tools, partials, ..Requirements::default() };
     for path in found.paths {
         let (first, rest) = path.name.split_once('.').unwrap_or((&path.name, ""));
         let place = match first {
@@ -194,7 +196,7 @@ fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requires {
         };
         place.0.push(Need { name: place.1.to_owned(), optional: path.optional, dynamic: path.dynamic });
     }
-    let mut merged = Requires::default();
+    let mut merged = Requirements::default();
     merged.merge(&requires);
     merged
 }

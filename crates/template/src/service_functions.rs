@@ -1,17 +1,20 @@
-//! The functions that the service adds to Go's own, with sprig's order of arguments, and the tools behind them.
+//! The functions that prompts have besides Go's own: some of sprig's, with its order of arguments, and the tools.
+//!
+//! `toJson` sorts keys and writes numbers as Go does, but does not escape `<`, `>` and `&`, since prompts are not HTML. All
+//! numbers of the data are floats in Go templates; whole numbers reach tools as integers.
 
-use super::contract::{ARGUMENT_BYTES, Arguments, Called, Functions};
+use super::contract::{ARGUMENT_BYTES, Arguments, CallResult, Functions};
 use super::go::{self, Context, Outcome, Signature, Type, Val};
 use crate::value::from_json;
 
-/// Takes anything, and an empty text in place of a gap.
+/// A signature that accepts anything; a gap is passed as an empty text.
 const ANY: Signature = Signature { takes_gaps: true, ..Signature::ANY };
 
 const fn takes(params: &'static [Type]) -> Signature {
     Signature { params, variadic: None, ..ANY }
 }
 
-/// The functions by name.
+/// The functions with their names.
 const FUNCTIONS: [(&str, Signature); 11] = [
     ("toJson", takes(&[Type::Any])),
     ("fromJson", Signature { takes_gaps: false, ..takes(&[Type::String]) }),
@@ -26,12 +29,12 @@ const FUNCTIONS: [(&str, Signature); 11] = [
     ("indent", takes(&[Type::Any, Type::String])),
 ];
 
-/// Whether the service adds a function of this name.
+/// Whether there is a function of this name here.
 pub fn is_service_function(name: &str) -> bool {
     signature(name).is_some()
 }
 
-/// Whether a function of the service accepts a last argument that is not there.
+/// Whether a function accepts a missing value as its last argument.
 pub fn takes_missing(name: &str) -> bool {
     signature(name).is_some_and(|signature| signature.takes_missing)
 }
@@ -40,7 +43,7 @@ fn signature(name: &str) -> Option<Signature> {
     FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, signature)| *signature)
 }
 
-/// The service's functions and the tools, as the Go dialect calls them.
+/// The functions here and the tools behind [`Functions`], for the Go dialect.
 pub struct ServiceFunctions<'t>(pub &'t dyn Functions);
 
 impl go::Functions for ServiceFunctions<'_> {
@@ -72,13 +75,13 @@ impl ServiceFunctions<'_> {
             positional: args.iter().map(|arg| context.to_value(arg)).collect(),
             named: Vec::new(),
         };
-        // Whoever answers reads them all.
+        // The callee reads all arguments, which takes time that the clock must see.
         context.work(arguments.bytes_up_to(ARGUMENT_BYTES));
         match self.0.call(name, arguments) {
-            Called::Value(value) => Outcome::Value(context.value(value)),
-            Called::Gap => Outcome::Gap,
-            Called::Pending(call) => Outcome::Pending(call),
-            Called::Refused(reason) => Outcome::Error(reason),
+            CallResult::Value(value) => Outcome::Value(context.value(value)),
+            CallResult::Gap => Outcome::Gap,
+            CallResult::Pending(call) => Outcome::Pending(call),
+            CallResult::Denied(message) => Outcome::Error(message),
         }
     }
 }
@@ -91,12 +94,12 @@ fn text_of<'a>(value: &Val<'a>) -> std::borrow::Cow<'a, str> {
     String::from_utf8_lossy(bytes_of(value))
 }
 
-/// Missing, null, and empty text: what `default` replaces.
+/// Whether `default` replaces the value: it is missing, null, or an empty text.
 fn is_blank(value: &Val<'_>) -> bool {
     value.is_nil() || value.as_bytes().is_some_and(<[u8]>::is_empty)
 }
 
-/// The bytes without white space at both ends; where they are no text, only ASCII's white space counts.
+/// The bytes without white space at both ends: Unicode's if they are UTF-8, else ASCII's only.
 fn trimmed(bytes: &[u8]) -> &[u8] {
     std::str::from_utf8(bytes).map_or(bytes.trim_ascii(), |text| text.trim().as_bytes())
 }
@@ -144,7 +147,7 @@ fn join<'a>(separator: &Val<'a>, list: &Val<'a>, context: &Context<'a>) -> Outco
             break;
         }
     }
-    // Whatever is too long for the run is refused by the context as it is kept.
+    // If the text is too long for the run, the context ends the run.
     Outcome::Value(context.bytes(joined))
 }
 
@@ -168,7 +171,9 @@ fn indent<'a>(count: &Val<'a>, text: &Val<'a>, context: &Context<'a>) -> Outcome
     let lines = text.split(|b| *b == b'\n');
     let grown = lines.clone().count().saturating_mul(count).saturating_add(text.len());
     if grown > context.scratch_left() {
-        return Outcome::Error(format!("{grown} bytes are more than a render may make"));
+        return Outcome::Error(format!(
+            "the result would have {grown} bytes, which is more than a render may use"
+        ));
     }
     let pad = vec![b' '; count];
     let indented: Vec<Vec<u8>> = lines.map(|line| [pad.as_slice(), line].concat()).collect();
@@ -187,8 +192,8 @@ mod tests {
             false
         }
 
-        fn call(&self, _: &str, _: Arguments) -> Called {
-            Called::Gap
+        fn call(&self, _: &str, _: Arguments) -> CallResult {
+            CallResult::Gap
         }
     }
 
@@ -210,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn each_function_does_what_sprig_s_does() {
+    fn each_function_does_what_its_model_in_sprig_does() {
         for (template, expected) in [
             (r#"{{toJson (dict "b" 1 "a" (list "x" .n 1.5))}}"#, r#"{"a":["x",null,1.5],"b":1}"#),
             (r#"{{toJson 1e20}} {{toJson "<&>"}}"#, r#"100000000000000000000 "<&>""#),

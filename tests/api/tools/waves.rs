@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use template::value::{Map, Value};
 use template::{
-    Arguments, Called, Functions, Limits, Partial, Partials, RenderError, Run, Surroundings, Syntax, Template,
+    Arguments, CallResult, Functions, Limits, Partial, Partials, RunBudget, RunError, Surroundings, Syntax,
+    Template,
 };
 
 use super::templates;
@@ -43,7 +44,7 @@ struct Tools {
 /// A call as it is told apart, and whether it was made.
 struct Call {
     shown: String,
-    result: Called,
+    result: CallResult,
     made: bool,
 }
 
@@ -52,20 +53,21 @@ impl Functions for Tools {
         TOOLS.contains(&name)
     }
 
-    fn call(&self, name: &str, arguments: Arguments) -> Called {
+    fn call(&self, name: &str, arguments: Arguments) -> CallResult {
         let argument = arguments.positional.first().map_or(Json::Null, Value::to_json);
         let shown = format!("{name} {argument}");
         let mut calls = self.calls.lock().unwrap();
         if let Some(at) = calls.iter().position(|call| call.shown == shown) {
-            return if calls[at].made { calls[at].result.clone() } else { Called::Pending(at) };
+            return if calls[at].made { calls[at].result.clone() } else { CallResult::Pending(at) };
         }
-        let result = answer(name, &argument).map_or(Called::Gap, |value| Called::Value(Value::from(value)));
+        let result =
+            answer(name, &argument).map_or(CallResult::Gap, |value| CallResult::Value(Value::from(value)));
         let number = calls.len();
         if self.by_waves && *self.closed.lock().unwrap() {
-            return Called::Pending(number);
+            return CallResult::Pending(number);
         }
         calls.push(Call { shown, result: result.clone(), made: !self.by_waves });
-        if self.by_waves { Called::Pending(number) } else { result }
+        if self.by_waves { CallResult::Pending(number) } else { result }
     }
 }
 
@@ -111,10 +113,10 @@ fn run(text: &str, syntax: Syntax, by_waves: bool) -> Option<Outcome> {
     );
     let root = Arc::new(root.with_alias("args", "variables"));
     let deadline = Instant::now() + Duration::from_secs(30);
-    let limits = Run { steps: limits.steps, output_bytes: limits.output_bytes, deadline };
+    let limits = RunBudget { steps: limits.steps, output_bytes: limits.output_bytes, deadline };
     for wave in 1.. {
         match template.render(&root, &functions, &limits) {
-            Err(RenderError::Pending { .. }) => {
+            Err(RunError::Pending { .. }) => {
                 let mut calls = tools.calls.lock().unwrap();
                 assert!(calls.iter().any(|call| !call.made), "{text}: a wave without a call");
                 calls.iter_mut().for_each(|call| call.made = true);

@@ -16,7 +16,7 @@ pub struct Extension {
     /// Its version; `None` if it is absent or not a semantic version.
     pub version: Option<Version>,
     /// The prompt engine that it requires (`engines`).
-    pub engine: Option<Engine>,
+    pub engine: Option<EngineRequirement>,
     /// The languages that it supports; `*` stands for all.
     pub languages: Vec<String>,
     /// The other extensions that it requires.
@@ -29,7 +29,7 @@ pub struct Extension {
 
 /// The prompt engine that an extension requires.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Engine {
+pub struct EngineRequirement {
     /// The engine's name: `ai-prompt-shell`, or that of another engine.
     pub name: String,
     /// The accepted versions.
@@ -70,7 +70,7 @@ impl Extension {
         let name = string_member(&document, "name").unwrap_or_default();
         Extension {
             version: string_member(&document, "version").and_then(|text| Version::parse(&text).ok()),
-            engine: document.get("engines").and_then(Engine::from_json),
+            engine: document.get("engines").and_then(EngineRequirement::from_json),
             languages: strings(contributes.and_then(|c| c.get("languages"))),
             dependences: list("dependences").filter_map(Dependence::from_json).collect(),
             prompts: list("prompts").filter_map(|prompt| contribution(&name, prompt)).map(Arc::new).collect(),
@@ -86,9 +86,9 @@ fn contribution(name: &str, prompt: &Json) -> Option<Prompt> {
     Some(Prompt::from_document(id, Origin::Extension, prompt.clone()))
 }
 
-impl Engine {
-    fn from_json(json: &Json) -> Option<Engine> {
-        Some(Engine { name: string_member(json, "name")?, version: requirement(json) })
+impl EngineRequirement {
+    fn from_json(json: &Json) -> Option<EngineRequirement> {
+        Some(EngineRequirement { name: string_member(json, "name")?, version: requirement(json) })
     }
 }
 

@@ -9,7 +9,7 @@ mod problem;
 mod prompt;
 mod tool;
 
-pub use extension::{Dependence, Engine, Extension, FailStrategy, Requirement};
+pub use extension::{Dependence, EngineRequirement, Extension, FailStrategy, Requirement};
 pub use id::{Id, InvalidId, function_name};
 pub use kind::{DocumentKind, PerKind};
 pub use messages::Messages;

@@ -1,4 +1,4 @@
-//! The syntax tree, with byte positions; expressions print as Go prints them in its messages.
+//! The syntax tree, with byte positions. Expressions are displayed as in Go's messages.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::quote::quoted;
 /// A byte offset in the source.
 pub(super) type Pos = u32;
 
-/// One text that was parsed, and the name it was given.
+/// A text that was parsed, with its name.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) name: Box<str>,
@@ -18,7 +18,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The line of a position, from 1, and the bytes between the line's start and it.
+    /// The line of a position, from 1, and its column in bytes, from 0.
     pub(super) fn line_and_column(&self, pos: Pos) -> (usize, usize) {
         let before = self.text.as_bytes().get(..pos as usize).unwrap_or_default();
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
@@ -41,21 +41,21 @@ pub(super) type List = Vec<Node>;
 /// A statement.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// Text that stands for itself: a range of the source.
+    /// Text outside of actions: a range of the source.
     Text { start: Pos, end: Pos },
     /// `{{pipeline}}`.
     Action(Pipe),
     /// `if`, `with` or `range`.
     Branch(Box<Branch>),
     /// `{{template "name" pipeline}}`.
-    Template(Box<Invoke>),
+    Template(Box<TemplateCall>),
     /// `{{break}}`.
     Break,
     /// `{{continue}}`.
     Continue,
 }
 
-/// What a [`Branch`] does with its pipeline.
+/// The kind of a [`Branch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BranchKind {
     If,
@@ -64,7 +64,7 @@ pub(super) enum BranchKind {
 }
 
 impl BranchKind {
-    /// The keyword.
+    /// The keyword of the kind.
     pub(super) fn word(self) -> &'static str {
         match self {
             BranchKind::If => "if",
@@ -83,13 +83,13 @@ pub(super) struct Branch {
 }
 
 #[derive(Debug)]
-pub(super) struct Invoke {
+pub(super) struct TemplateCall {
     pub(super) pos: Pos,
     pub(super) name: Box<str>,
     pub(super) pipe: Option<Pipe>,
 }
 
-/// Commands whose results are handed on, and the variables that take the last one.
+/// A pipeline: each command's result is an argument of the next one; the variables get the last result.
 #[derive(Debug, Default)]
 pub(super) struct Pipe {
     pub(super) pos: Pos,
@@ -98,22 +98,22 @@ pub(super) struct Pipe {
     pub(super) cmds: Vec<Command>,
     /// Parentheses around this pipeline beyond the one pair that every inner pipeline has.
     pub(super) extra_parens: u32,
-    /// How deep pipelines are nested in this one.
+    /// How deep other pipelines nest in this one.
     pub(super) depth: u32,
 }
 
-/// A variable, as it is declared or used.
+/// A variable, at its declaration or use.
 #[derive(Debug)]
 pub(super) struct Variable {
-    /// With its `$`.
+    /// The name, with its `$`.
     pub(super) name: Box<str>,
-    /// A number that all variables of this name in one source have.
+    /// The number of the name, which is the same for all variables of that name in one source.
     pub(super) id: VariableId,
 }
 
 pub(super) type VariableId = u32;
 
-/// The variable `$`, which every template has.
+/// The number of `$`, which is a variable of every template.
 pub(super) const ROOT: VariableId = 0;
 
 #[derive(Debug)]
@@ -139,7 +139,7 @@ pub(super) enum Expr {
 }
 
 impl Pipe {
-    /// The operand that is the whole pipeline, if it is no more than one.
+    /// The only operand of the pipeline, if it has just one.
     pub(super) fn lone_operand(&self) -> Option<&Expr> {
         match self.cmds.as_slice() {
             [Command { args, .. }] if self.decl.is_empty() => match args.as_slice() {
@@ -152,7 +152,7 @@ impl Pipe {
 }
 
 impl Expr {
-    /// Where the operand begins.
+    /// The position at which the operand begins.
     pub(super) fn start(&self) -> Pos {
         match self {
             Expr::Field { start, .. } | Expr::Variable { start, .. } | Expr::Chain { start, .. } => *start,
@@ -160,7 +160,7 @@ impl Expr {
         }
     }
 
-    /// The place that Go's messages name: for a path of several fields, that of the second one.
+    /// The position that Go's messages name: for a path of several fields, that of the second one.
     pub(super) fn pos(&self) -> Pos {
         match self {
             Expr::Dot(pos) | Expr::Nil(pos) | Expr::Bool(pos, _) | Expr::Number(pos, _) => *pos,
@@ -171,47 +171,47 @@ impl Expr {
     }
 }
 
-/// The part of the tree that is being evaluated, for messages.
+/// A reference to the part of the tree that is being evaluated, for messages.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum At<'t> {
+pub(super) enum NodeRef<'t> {
     Pipe(&'t Pipe),
     Command(&'t Command),
     Expr(&'t Expr),
-    Invoke(&'t Invoke),
+    TemplateCall(&'t TemplateCall),
 }
 
-impl At<'_> {
-    /// Where this part begins.
+impl NodeRef<'_> {
+    /// The position at which this part begins.
     pub(super) fn start(self) -> Pos {
         match self {
-            At::Expr(expr) => expr.start(),
+            NodeRef::Expr(expr) => expr.start(),
             _ => self.pos(),
         }
     }
 
-    /// The place that Go's messages name.
+    /// The position that Go's messages name.
     pub(super) fn pos(self) -> Pos {
         match self {
-            At::Pipe(pipe) => pipe.pos,
-            At::Command(command) => command.pos,
-            At::Expr(expr) => expr.pos(),
-            At::Invoke(invoke) => invoke.pos,
+            NodeRef::Pipe(pipe) => pipe.pos,
+            NodeRef::Command(command) => command.pos,
+            NodeRef::Expr(expr) => expr.pos(),
+            NodeRef::TemplateCall(invoke) => invoke.pos,
         }
     }
 }
 
-impl Display for At<'_> {
+impl Display for NodeRef<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            At::Pipe(pipe) => pipe.fmt(f),
-            At::Command(command) => command.fmt(f),
-            At::Expr(expr) => expr.fmt(f),
-            At::Invoke(invoke) => invoke.fmt(f),
+            NodeRef::Pipe(pipe) => pipe.fmt(f),
+            NodeRef::Command(command) => command.fmt(f),
+            NodeRef::Expr(expr) => expr.fmt(f),
+            NodeRef::TemplateCall(invoke) => invoke.fmt(f),
         }
     }
 }
 
-impl Display for Invoke {
+impl Display for TemplateCall {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{{{{template {}", quoted(&self.name))?;
         if let Some(pipe) = &self.pipe {
@@ -249,7 +249,7 @@ impl Display for Command {
 }
 
 impl Expr {
-    /// The expression as an operand: pipelines in their parentheses.
+    /// Displays the expression as an operand: a pipeline gets parentheses.
     fn write_operand(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Expr::Pipe(_) => write!(f, "({self})"),
@@ -285,7 +285,7 @@ impl Display for Expr {
     }
 }
 
-/// Whether a template of these statements counts as empty: nothing but white space.
+/// Whether a template of these statements is empty: it has only white space.
 pub(super) fn is_empty(list: &List, source: &Source) -> bool {
     list.iter().all(|node| match node {
         Node::Text { start, end } => {

@@ -1,20 +1,20 @@
-//! What a run has left of its steps and its time.
+//! The steps and the time that a run has left.
 
 use std::time::Instant;
 
 use super::error::ExecError;
 use super::exec::{ExecOptions, Stop};
 
-/// The clock is read once in so many steps, or as much other work.
+/// After how many steps, or as much other work, the clock is read.
 const STEPS_PER_LOOK: u32 = 256;
 
-/// Counts steps down, and looks at the clock now and then.
+/// The budget: counts steps down, and reads the clock from time to time.
 pub(super) struct Budget {
-    /// Steps until the next look.
+    /// Steps until the clock is read again.
     stretch: u32,
-    /// Steps beyond them.
+    /// Steps after that.
     left: u64,
-    /// Work beyond the usual since the last look.
+    /// Additional work since the clock was read last.
     effort: u32,
     limit: u64,
     deadline: Option<Instant>,
@@ -55,7 +55,7 @@ impl Budget {
         self.look()
     }
 
-    /// Counts work that a step does beyond the usual, as if it were `effort` steps, towards the next look.
+    /// Counts additional work of a step as `effort` steps towards the next reading of the clock.
     pub(super) fn spend(&mut self, effort: usize) -> Result<(), Stop> {
         self.effort = self.effort.saturating_add(u32::try_from(effort).unwrap_or(u32::MAX));
         if self.effort < STEPS_PER_LOOK {

@@ -1,4 +1,4 @@
-//! The functions that every Go template has.
+//! Go's built-in functions.
 
 use super::call::{Signature, Type};
 use super::compare;
@@ -81,9 +81,9 @@ impl Builtin {
     }
 }
 
-/// Calls a built-in function other than `and` and `or`, which choose what to evaluate.
+/// Calls a built-in function other than `and` and `or`, which evaluate their arguments lazily.
 ///
-/// `callee` is how the template wrote the first argument, for `call`.
+/// `callee` is the source text of the first argument, for the error messages of `call`.
 pub(super) fn call<'a>(
     builtin: Builtin,
     args: &[Val<'a>],
@@ -120,7 +120,7 @@ fn second<'a>(args: &[Val<'a>]) -> Val<'a> {
     args.get(1).copied().unwrap_or(Val::NONE)
 }
 
-/// There are no functions among values, so `call` always fails.
+/// The error of `call`: no value is a function, so every call is an error.
 fn not_a_function(value: Val<'_>, callee: &str) -> String {
     match value.unboxed() {
         Val { v: V::None, .. } => "call of nil".into(),
@@ -128,12 +128,12 @@ fn not_a_function(value: Val<'_>, callee: &str) -> String {
     }
 }
 
-/// A string of what `print` prints.
+/// The output of `print` as a string value.
 fn printed<'a>(context: &Context<'a>, print: impl FnOnce(&mut Printer<'_>)) -> Val<'a> {
     context.bytes(context.print_with(print))
 }
 
-/// The arguments printed as one text, and that escaped.
+/// Prints the arguments as one text, and escapes it.
 fn escaped<'a>(args: &[Val<'a>], escape: fn(&[u8], &mut Vec<u8>), context: &Context<'a>) -> Val<'a> {
     let shown: Vec<Val<'a>> =
         args.iter().map(|arg| if arg.is_nil() { Val::text("<no value>") } else { *arg }).collect();

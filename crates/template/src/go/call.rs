@@ -1,27 +1,27 @@
-//! The functions that a template may call beside the built-in ones.
+//! Functions that a program adds to the built-in ones.
 
 use super::context::Context;
 use super::val::Val;
 
-/// A type that a parameter of a function asks for, or a result has.
+/// The Go type of a parameter or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     /// Go's `interface {}`.
     Any,
     /// `string`.
     String,
-    /// `int`; number literals without a fraction fit it, data numbers do not.
+    /// `int`: number literals without a fraction have it, numbers of the data do not.
     Int,
     /// `float64`.
     Float,
     /// `bool`.
     Bool,
-    /// Go's `reflect.Value`: anything at all, as it is.
+    /// Go's `reflect.Value`: any value, without conversion.
     Reflect,
 }
 
 impl Type {
-    /// The type as Go names it in messages.
+    /// The name of the type in Go's messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Type::Any => "interface {}",
@@ -33,7 +33,7 @@ impl Type {
         }
     }
 
-    /// The type of maps from strings to values of this type.
+    /// The name of the type of maps from strings to values of this type.
     pub(super) fn map_name(self) -> &'static str {
         match self {
             Type::Any | Type::Reflect => "map[string]interface {}",
@@ -56,23 +56,24 @@ impl Type {
     }
 }
 
-/// What a function takes.
+/// The parameters and the result of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature {
-    /// The parameters that every call must give.
+    /// The required parameters.
     pub params: &'static [Type],
-    /// The type of any further ones; without it there must not be any.
+    /// The type of further arguments; `None` if there must not be any.
     pub variadic: Option<Type>,
-    /// The declared type of the result.
+    /// The type of the result.
     pub result: Type,
-    /// In strict mode: the last argument may be a value that is not there; it is passed as nil.
+    /// Whether the last argument may be missing in strict mode; it is passed as nil then.
     pub takes_missing: bool,
-    /// An empty string is passed in place of a gap; otherwise the call is not made, and its result is a gap too.
+    /// Whether a gap among the arguments is passed as an empty string; otherwise the function is not called, and its
+    /// result is a gap.
     pub takes_gaps: bool,
 }
 
 impl Signature {
-    /// Any number of arguments of any type, and a result of any type.
+    /// The signature with any number of arguments of any type, and a result of any type.
     pub const ANY: Signature = Signature {
         params: &[],
         variadic: Some(Type::Any),
@@ -81,37 +82,37 @@ impl Signature {
         takes_gaps: false,
     };
 
-    /// The type that the argument at `at` must have.
+    /// The type of the parameter at index `at`.
     pub(super) fn param(&self, at: usize) -> Type {
         self.params.get(at).copied().or(self.variadic).unwrap_or(Type::Any)
     }
 }
 
-/// What a call gave.
+/// The result of a call.
 pub enum Outcome<'a> {
-    /// The function's result.
+    /// The value that the function returned.
     Value(Val<'a>),
-    /// The function failed: the run ends with Go's `error calling NAME: …`.
+    /// The run ends with Go's `error calling NAME: …`.
     Error(String),
-    /// The result is not known yet; the number is the function's own for it. As long as the result is only printed by
-    /// itself, or given to a variable that nobody reads, the run goes on, and ends with
-    /// [`ExecError::Pending`](super::ExecError::Pending); needed in any other way, it ends so at once.
+    /// The result is not there yet; the function chooses the number, which identifies it. While the result is only printed
+    /// by itself, or assigned to a variable that is not read, the run goes on, and ends with
+    /// [`ExecError::Pending`](super::ExecError::Pending). Any other use ends the run at once.
     Pending(usize),
-    /// The function failed, and a gap stands for the result: it prints nothing, is false, and has only gaps in it.
+    /// The call failed, and its result is a gap: it prints nothing and is false, and its members are gaps.
     Gap,
 }
 
-/// The functions that a template may call beside the built-in ones, which they may replace if they are known under
-/// their names when a text is parsed.
+/// Functions that a template may call besides the built-in ones. A function replaces the built-in one of its name if
+/// [`ParseOptions::functions`](super::ParseOptions::functions) knows it when the text is parsed.
 pub trait Functions {
-    /// What the function takes; `None` if there is none of that name. A run asks for every call.
+    /// The signature of a function; `None` if there is none of that name. It is read for every call.
     fn signature(&self, name: &str) -> Option<Signature>;
 
-    /// Calls the function with arguments that fit its signature.
+    /// Calls a function with arguments that fit its signature.
     fn call<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a>;
 }
 
-/// No functions at all.
+/// [`Functions`] without any entries.
 pub struct NoFunctions;
 
 impl Functions for NoFunctions {

@@ -1,14 +1,14 @@
-//! `eq`, `lt` and their kin.
+//! The comparison functions `eq`, `ne`, `lt`, `le`, `gt` and `ge`.
 
 use std::cmp::Ordering;
 
 use super::fmt::sprintf;
-use super::val::{Kind, V, Val};
+use super::val::{V, Val, ValueKind};
 
 const BAD_TYPE: &str = "invalid type for comparison";
 
-fn is_basic(kind: Kind) -> bool {
-    !matches!(kind, Kind::Invalid | Kind::Nil | Kind::Slice | Kind::Map)
+fn is_basic(kind: ValueKind) -> bool {
+    !matches!(kind, ValueKind::Invalid | ValueKind::Nil | ValueKind::Slice | ValueKind::Map)
 }
 
 fn incompatible(a: Val<'_>, b: Val<'_>) -> String {
@@ -31,7 +31,7 @@ pub(super) fn eq(first: Val<'_>, others: &[Val<'_>]) -> Result<bool, String> {
 
 fn equal(a: Val<'_>, b: Val<'_>) -> Result<bool, String> {
     let (kind_a, kind_b) = (a.kind(), b.kind());
-    if kind_a == Kind::Invalid || kind_b == Kind::Invalid {
+    if kind_a == ValueKind::Invalid || kind_b == ValueKind::Invalid {
         return Ok(kind_a == kind_b);
     }
     match (a.v, b.v) {
@@ -53,7 +53,7 @@ fn type_of(value: Val<'_>) -> Val<'static> {
     Val::text(value.type_name())
 }
 
-/// Whether `a` comes before `b`.
+/// Whether `a` is less than `b`.
 pub(super) fn lt(a: Val<'_>, b: Val<'_>) -> Result<bool, String> {
     let (a, b) = (a.unboxed(), b.unboxed());
     if !is_basic(a.kind()) || !is_basic(b.kind()) {
@@ -68,7 +68,7 @@ pub(super) fn lt(a: Val<'_>, b: Val<'_>) -> Result<bool, String> {
     }
 }
 
-/// Whether `a` comes before `b` or equals it.
+/// Whether `a` is less than or equal to `b`.
 pub(super) fn le(a: Val<'_>, b: Val<'_>) -> Result<bool, String> {
     Ok(lt(a, b)? || eq(a, &[b])?)
 }

@@ -1,4 +1,4 @@
-//! What a run has left to use up, and the place where it keeps the values that it makes.
+//! The arena for the values that a run makes, with the limit of their memory.
 
 use std::cell::Cell;
 
@@ -8,23 +8,23 @@ use crate::value::{Map, Value};
 
 use super::call::Type;
 use super::fmt::{Printer, sprint};
-use super::missing::{Absent, Holder};
+use super::missing::{AbsentMember, Holder};
 use super::val::{Base, Dict, Slice, V, Val};
 
-/// Lists and maps made by functions may nest this deeply.
+/// How deep lists and maps that functions make may nest.
 const MAX_DEPTH: u16 = 500;
 
-/// Below this, 64-bit floats stand for every whole number.
+/// Below this, a 64-bit float represents every whole number exactly (2^53).
 const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
 
-/// Everything that a run makes and that values may borrow.
+/// The arena: everything that a run makes and that values borrow.
 pub(super) struct Store<'a> {
     bytes: Arena<Box<[u8]>>,
     values: Arena<Value>,
     items: Arena<Box<[Val<'a>]>>,
     slices: Arena<Slice<'a>>,
     dicts: Arena<Dict<'a>>,
-    absents: Arena<Absent<'a>>,
+    absents: Arena<AbsentMember<'a>>,
 }
 
 impl<'a> Store<'a> {
@@ -40,7 +40,7 @@ impl<'a> Store<'a> {
     }
 }
 
-/// Makes the values that functions return, and turns arguments into text, JSON or plain data.
+/// Makes the values that functions return, and converts arguments to text, JSON or plain data.
 ///
 /// ```
 /// use ai_prompt_template::go::{Context, Outcome, Val};
@@ -57,13 +57,13 @@ impl<'a> Store<'a> {
 /// }
 /// ```
 ///
-/// What it makes counts against the memory that the run may use; when that is used up, the run ends with
+/// The values count against the memory of the run. If that is exceeded, the run ends with
 /// [`ExecError::Scratch`](super::ExecError::Scratch) as soon as the function returns.
 pub struct Context<'a> {
     store: &'a Store<'a>,
     scratch: Cell<usize>,
     exhausted: Cell<bool>,
-    /// Bytes that functions have gone through.
+    /// How many bytes functions have processed since the last reading of the clock.
     worked: Cell<usize>,
     strict: bool,
 }
@@ -79,27 +79,27 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The bytes that values made from now on may take.
+    /// How many more bytes values may take.
     pub fn scratch_left(&self) -> usize {
         self.scratch.get()
     }
 
-    /// Says that a function goes through so many bytes, so that the run looks at the clock in time.
+    /// Tells the run that a function processes so many bytes, so that the clock is read in time.
     pub fn work(&self, bytes: usize) {
         self.worked.set(self.worked.get().saturating_add(bytes));
     }
 
-    /// The bytes that functions have gone through since this was asked last.
+    /// Takes the number of bytes that functions have processed since the last call.
     pub(super) fn take_work(&self) -> usize {
         self.worked.take()
     }
 
-    /// Whether members that are not there are to be told from nil.
+    /// Whether the run is in strict mode, where missing members are different from nil.
     pub(super) fn is_strict(&self) -> bool {
         self.strict
     }
 
-    /// Whether something was made that is too large, or nests too deeply.
+    /// Whether a value that was made is too large, or nests too deep.
     pub(super) fn is_exhausted(&self) -> bool {
         self.exhausted.get()
     }
@@ -108,7 +108,7 @@ impl<'a> Context<'a> {
         self.exhausted.set(true);
     }
 
-    /// Counts bytes that were made.
+    /// Counts bytes of a value that was made.
     pub(super) fn charge(&self, bytes: usize) {
         match self.scratch.get().checked_sub(bytes) {
             Some(left) => self.scratch.set(left),
@@ -116,28 +116,28 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A string of any bytes.
+    /// Makes a string of any bytes.
     pub fn bytes(&self, bytes: impl Into<Box<[u8]>>) -> Val<'a> {
         let bytes = bytes.into();
         self.charge(bytes.len() + 32);
         Val::of(V::Str(self.store.bytes.alloc(bytes)))
     }
 
-    /// A text.
+    /// Makes a string.
     pub fn text(&self, text: impl Into<String>) -> Val<'a> {
         self.bytes(text.into().into_bytes())
     }
 
-    /// Plain data, such as a tool's answer. Its numbers are floats, as all data numbers are.
+    /// Makes a value of plain data, such as a tool's answer. Its numbers become floats, like all numbers of the data.
     pub fn value(&self, value: Value) -> Val<'a> {
         self.charge(weight(&value));
         Val::data(self.store.values.alloc(value))
     }
 
-    /// The value as plain data, counted as made by the run: its parts may be shared, and be many when written out.
+    /// Converts a value to plain data. The memory counts, since parts that are shared here are copied.
     ///
-    /// Strings that are not UTF-8 get U+FFFD in place of what is broken. Whole numbers become integers, as JSON writes
-    /// them: all numbers of the data are floats here.
+    /// Invalid UTF-8 in strings becomes U+FFFD. Whole numbers, which are floats in a template, become integers, as JSON
+    /// writes them.
     pub fn to_value(&self, value: &Val<'a>) -> Value {
         self.charge(size_of::<Value>());
         if self.is_exhausted() {
@@ -169,16 +169,16 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The text that `print` makes of the values, as far as the run may still make values.
+    /// The output of `print` for the values, cut off where the memory of the run ends.
     pub fn printed(&self, values: &[Val<'a>]) -> Vec<u8> {
         self.print_with(|printer| printer.print(values))
     }
 
-    /// The JSON text that Go's `json.Marshal` makes of a value, as far as the run may still make values; `<`, `>` and
-    /// `&` are escaped as there, or left alone.
+    /// The output of Go's `json.Marshal` for a value, cut off where the memory of the run ends; `escape_html` says whether `<`, `>`
+    /// and `&` are escaped, as they are in Go.
     ///
     /// # Errors
-    /// Go's message for a value that JSON does not know: a complex number, an infinity, or NaN.
+    /// Go's message for a value that JSON cannot represent: a complex number, an infinity, or NaN.
     pub fn json(&self, value: &Val<'a>, escape_html: bool) -> Result<Vec<u8>, String> {
         let mut result = Ok(());
         let text = self.print_with(|printer| result = printer.json(value, escape_html));
@@ -195,7 +195,7 @@ impl<'a> Context<'a> {
         out
     }
 
-    /// A list.
+    /// Makes a list.
     pub fn list(&self, items: Vec<Val<'a>>) -> Val<'a> {
         self.charge(items.len() * size_of::<Val<'a>>() + 96);
         let (len, depth) = (items.len(), deepest(items.iter()));
@@ -205,12 +205,12 @@ impl<'a> Context<'a> {
         self.nested(Val::of(V::Slice(slice)), depth)
     }
 
-    /// A map of anything; of equal keys, the last one holds.
+    /// Makes a map; of equal keys, the last one counts.
     pub fn map(&self, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
         self.map_of(Type::Any, entries)
     }
 
-    /// A map whose members all have this type; of equal keys, the last one holds.
+    /// Makes a map whose members all have this type; of equal keys, the last one counts.
     pub fn map_of(&self, of: Type, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
         self.charge(entries.len() * (size_of::<Val<'a>>() + 16) + 64);
         let depth = deepest(entries.iter().map(|(_, value)| value));
@@ -226,7 +226,7 @@ impl<'a> Context<'a> {
         self.nested(Val::of(V::Dict(dict)), depth)
     }
 
-    /// `value` as a list or map around things of this depth.
+    /// Sets the depth of a list or map to one more than that of its members.
     pub(super) fn nested(&self, mut value: Val<'a>, inner: u16) -> Val<'a> {
         value.depth = inner.saturating_add(1);
         if value.depth > MAX_DEPTH {
@@ -241,20 +241,20 @@ impl<'a> Context<'a> {
         Val::of(V::Slice(self.store.slices.alloc(slice)))
     }
 
-    /// Gives bytes back that are no longer used.
+    /// Releases bytes that are no longer used.
     pub(super) fn release(&self, bytes: usize) {
         self.scratch.set(self.scratch.get().saturating_add(bytes));
     }
 
-    /// The member `key` of what should have had it.
+    /// Makes the missing member `key` of a value.
     pub(super) fn absent(&self, of: Holder<'a>, key: &'a [u8]) -> Val<'a> {
         if let Holder::Absent(outer) = of
             && outer.is_deepest()
         {
             return Val::of(V::Absent(outer));
         }
-        self.charge(size_of::<Absent<'a>>());
-        Val::of(V::Absent(self.store.absents.alloc(Absent::new(of, key))))
+        self.charge(size_of::<AbsentMember<'a>>());
+        Val::of(V::Absent(self.store.absents.alloc(AbsentMember::new(of, key))))
     }
 }
 
@@ -263,7 +263,7 @@ pub(super) fn deepest<'v, 'a: 'v>(values: impl Iterator<Item = &'v Val<'a>>) -> 
     values.map(|value| value.depth).max().unwrap_or(0)
 }
 
-/// About how many bytes a value takes that nobody else holds: only its outer level is looked at.
+/// About how many bytes the outer level of a value takes; its parts are not counted.
 fn weight(value: &Value) -> usize {
     match value {
         Value::Str(text) => text.len() + 64,

@@ -1,12 +1,12 @@
-//! What can go wrong when a template is read and when it is run.
+//! The errors of parsing and of execution.
 
-/// Why a text is not a template; the message is Go's.
+/// The error of a text that is not a valid template, with Go's message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {
     /// Go's message: `template: NAME:LINE: …`.
     pub message: String,
-    /// The name of the text.
+    /// The name with which the text was parsed.
     pub name: Box<str>,
     /// The line, from 1.
     pub line: usize,
@@ -15,57 +15,57 @@ pub struct ParseError {
 /// A place in a template.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The name of the text that was parsed.
+    /// The name with which the text was parsed.
     pub name: Box<str>,
-    /// The template that was running, which a `define` in that text may have named differently.
+    /// The name of the template that was running: that of the text, or of a `define` in it.
     pub template: Box<str>,
     /// The line, from 1.
     pub line: usize,
-    /// The bytes between the start of the line and the place.
+    /// The column, in bytes from the start of the line, from 0.
     pub column: usize,
 }
 
-/// A value that a run in strict mode needed and that is not there.
+/// A value that a run in strict mode needed and that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Missing {
+pub struct MissingValue {
     /// The path from the root of the data: `variables.docs[1].title`. Below a value that is not part of the data, such
-    /// as a function's result: `(an expression).title`.
+    /// as a function's result, it is `(an expression).title`.
     pub path: String,
-    /// Where it was needed first.
+    /// The place that needed it first.
     pub place: Place,
 }
 
-/// Why a run ended early.
+/// The error of a run that ended early.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ExecError {
-    /// The template did something that is not possible; the message is Go's.
+    /// The template performed an invalid operation.
     #[error("{message}")]
     Failed {
         /// Go's message: `template: NAME:LINE:COL: executing "TPL" at <NODE>: …`.
         message: String,
-        /// Where.
+        /// The place of the error.
         place: Place,
     },
-    /// Templates called templates too deeply; the message is Go's.
+    /// Calls of templates nest too deep.
     #[error("{message}")]
     Recursion {
         /// Go's message.
         message: String,
-        /// Where.
+        /// The place of the call.
         place: Place,
         /// The depth that was allowed.
         limit: usize,
     },
-    /// There is no template of the name that was to be run; the message is Go's.
+    /// The set has no template of the given name.
     #[error("{message}")]
     NoTemplate {
         /// Go's message.
         message: String,
     },
-    /// Values that are not there, sorted by path (strict mode only).
+    /// Values are missing (strict mode only); they are sorted by path.
     #[error("missing: {}", .0.iter().map(|missing| missing.path.as_str()).collect::<Vec<_>>().join(", "))]
-    Missing(Vec<Missing>),
-    /// The steps were used up.
+    Missing(Vec<MissingValue>),
+    /// The template needs more steps than are allowed.
     #[error("the template took more than {limit} steps")]
     Steps {
         /// The steps that were allowed.
@@ -74,23 +74,23 @@ pub enum ExecError {
     /// The deadline passed.
     #[error("the template did not end in time")]
     Deadline,
-    /// The output grew too long, or a value nests deeper than values are printed (1,200); what fits was written.
+    /// The output is too long, or prints a value that nests deeper than 1,200; the part that fits was written.
     #[error("the output is longer than {limit} bytes")]
     Output {
         /// The bytes that were allowed.
         limit: usize,
     },
-    /// The values that the run made on its way took too much memory, or nest too deeply.
+    /// The values that the run made take too much memory, or nest too deep.
     #[error("the values made by the template are larger than {limit} bytes or nest too deeply")]
     Scratch {
         /// The bytes that were allowed.
         limit: usize,
     },
-    /// Results of functions are not known yet.
+    /// Results of functions are pending.
     #[error("the result of a function is not known yet")]
     Pending {
-        /// The result that the run needed to go on, by the number that its function gave it; nothing if the run came to
-        /// its end.
+        /// The result that the run needed to go on, by the number that its function gave it; `None` if the run reached its
+        /// end.
         needed: Option<usize>,
     },
 }

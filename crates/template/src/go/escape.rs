@@ -1,8 +1,8 @@
-//! `html`, `js` and `urlquery`.
+//! The escaping of `html`, `js` and `urlquery`.
 
 use super::unicode::{Runes, is_print};
 
-/// Escapes what has a meaning in HTML.
+/// Escapes the special characters of HTML.
 pub(super) fn html(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         match byte {
@@ -17,7 +17,7 @@ pub(super) fn html(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Escapes what has a meaning in a JavaScript string, or cannot be seen.
+/// Escapes the special characters of JavaScript strings, and characters that are not printable.
 pub(super) fn js(text: &[u8], out: &mut Vec<u8>) {
     for (c, bytes) in Runes(text) {
         match c {
@@ -33,7 +33,7 @@ fn push_code(out: &mut Vec<u8>, c: char) {
     out.extend_from_slice(format!("\\u{:04X}", c as u32).as_bytes());
 }
 
-/// Escapes what has a meaning in the query of a URL; a space becomes `+`.
+/// Escapes the special characters of the query of a URL; a space becomes `+`.
 pub(super) fn url_query(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         match byte {

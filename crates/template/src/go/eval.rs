@@ -2,15 +2,15 @@
 
 use crate::value::Value;
 
-use super::ast::{At, Command, Expr, Pipe, Variable};
+use super::ast::{Command, Expr, NodeRef, Pipe, Variable};
 use super::call::Type;
 use super::error::ExecError;
 use super::exec::{Machine, MissingKey, Stop};
 use super::missing::Holder;
 use super::number::{Ideal, Number};
-use super::val::{Kind, V, Val};
+use super::val::{V, Val, ValueKind};
 
-/// The arguments of a command beside the first word, and the value that comes through the pipe.
+/// The arguments of a command: those after the first word, and the value from the pipe.
 #[derive(Clone, Copy)]
 pub(super) struct Args<'a> {
     pub(super) first: Option<&'a Expr>,
@@ -27,20 +27,20 @@ impl Args<'_> {
 }
 
 impl<'a> Machine<'a, '_> {
-    /// The value of a pipeline, which its variables get, too.
+    /// Evaluates a pipeline, and assigns the value to its variables.
     #[inline]
     pub(super) fn pipe(&mut self, dot: &Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
         match self.glance(dot, pipe) {
             Some((value, depth)) => {
-                self.at = pipe.lone_operand().map(At::Expr);
+                self.at = pipe.lone_operand().map(NodeRef::Expr);
                 Ok(Val { depth, ..Val::data(value).unboxed() })
             }
             None => self.commands(dot, pipe),
         }
     }
 
-    /// The quick way to what most pipelines are: a path through the data, all of which is there. The second part
-    /// is the depth of what it starts from. Nothing means that the long way has to be taken.
+    /// The fast path for the most common pipeline: a path through the data whose values are all there. The second part is
+    /// the depth of its start. `None` means that the general case applies.
     #[inline]
     pub(super) fn glance(&self, dot: &Val<'a>, pipe: &'a Pipe) -> Option<(&'a Value, u16)> {
         let (first, rest, start) = match pipe.lone_operand()? {
@@ -59,15 +59,15 @@ impl<'a> Machine<'a, '_> {
         Some((value, start.depth))
     }
 
-    /// The value of a pipeline, the long way.
+    /// The general case: evaluates the commands of a pipeline.
     pub(super) fn commands(&mut self, dot: &Val<'a>, pipe: &'a Pipe) -> Result<Val<'a>, Stop> {
         if let Some(operand) = pipe.lone_operand()
             && let Some(&value) = self.bare(dot, operand)
         {
-            self.at = Some(At::Expr(operand));
+            self.at = Some(NodeRef::Expr(operand));
             return self.settled(value).map(|()| value.unboxed());
         }
-        self.at = Some(At::Pipe(pipe));
+        self.at = Some(NodeRef::Pipe(pipe));
         let mut piped = None;
         for command in &pipe.cmds {
             if let Some(value) = piped {
@@ -85,7 +85,7 @@ impl<'a> Machine<'a, '_> {
         Ok(value)
     }
 
-    /// The dot or a variable, as it is.
+    /// The value of the dot or of a variable.
     fn bare<'v>(&'v self, dot: &'v Val<'a>, operand: &Expr) -> Option<&'v Val<'a>> {
         match operand {
             Expr::Dot(_) => Some(dot),
@@ -94,7 +94,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Refuses a value that is not known yet: it is about to be used for more than printing.
+    /// Ends the run if the value is pending: it is about to be used other than for printing.
     pub(super) fn settled(&self, value: Val<'a>) -> Result<(), Stop> {
         match value.v {
             V::Pending(ticket) => Err(Box::new(ExecError::Pending { needed: Some(ticket) })),
@@ -102,7 +102,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Gives a new value to the innermost variable of that name.
+    /// Assigns a value to the innermost variable of that name.
     pub(super) fn assign(&mut self, variable: &'a Variable, value: Val<'a>) -> Result<(), Stop> {
         let base = self.base;
         let own = self.variables.get_mut(base..).unwrap_or_default();
@@ -119,7 +119,7 @@ impl<'a> Machine<'a, '_> {
         self.fail("undefined variable: %s", &[Val::text(&variable.name)])
     }
 
-    /// The innermost variable of that name. One that was declared in what was not evaluated is not there.
+    /// The innermost variable of that name; `None` if its declaration was not evaluated.
     fn variable(&self, variable: &Variable) -> Option<&Val<'a>> {
         let own = self.variables.get(self.base..).unwrap_or_default();
         own.iter().rev().find(|(id, _)| *id == variable.id).map(|(_, value)| value)
@@ -136,18 +136,18 @@ impl<'a> Machine<'a, '_> {
         let args = Args { first: Some(first), rest, piped };
         match first {
             Expr::Field { path, .. } => {
-                self.at = Some(At::Expr(first));
+                self.at = Some(NodeRef::Expr(first));
                 self.fields(dot, path, args)
             }
             Expr::Chain { .. } => self.chain(dot, first, args),
-            Expr::Ident { .. } => self.function(dot, first, At::Command(command), args),
+            Expr::Ident { .. } => self.function(dot, first, NodeRef::Command(command), args),
             Expr::Pipe(pipe) => {
                 self.not_a_function(args)?;
                 self.pipe(&dot, pipe)
             }
             Expr::Variable { .. } => self.variable_chain(first, args),
             _ => {
-                self.at = Some(At::Expr(first));
+                self.at = Some(NodeRef::Expr(first));
                 self.not_a_function(args)?;
                 self.plain(dot, first)
             }
@@ -162,7 +162,7 @@ impl<'a> Machine<'a, '_> {
         Err(self.fail("can't give argument to non-function %s", &[Val::text(&shown)]))
     }
 
-    /// A literal or the dot, as a command.
+    /// Evaluates a command that is a literal or the dot.
     fn plain(&mut self, dot: Val<'a>, expr: &'a Expr) -> Result<Val<'a>, Stop> {
         match expr {
             Expr::Bool(_, value) => Ok(Val::bool(*value)),
@@ -174,7 +174,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// A number where nothing asks for a certain type.
+    /// The value of a number literal without a required type.
     fn ideal(&mut self, number: &'a Number) -> Result<Val<'a>, Stop> {
         match number.ideal() {
             Ideal::Complex(real, imaginary) => Ok(Val::of(V::Complex(real, imaginary))),
@@ -185,7 +185,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn variable_chain(&mut self, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
-        self.at = Some(At::Expr(expr));
+        self.at = Some(NodeRef::Expr(expr));
         let Expr::Variable { variable, path, .. } = expr else { return Ok(Val::NONE) };
         let value = *self.variable(variable).ok_or_else(|| self.undefined(variable))?;
         self.settled(value)?;
@@ -197,7 +197,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn chain(&mut self, dot: Val<'a>, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
-        self.at = Some(At::Expr(expr));
+        self.at = Some(NodeRef::Expr(expr));
         let Expr::Chain { base, path, .. } = expr else { return Ok(Val::NONE) };
         if matches!(**base, Expr::Nil(_)) {
             let shown = expr.to_string();
@@ -206,14 +206,14 @@ impl<'a> Machine<'a, '_> {
         let value = match &**base {
             Expr::Pipe(pipe) => self.pipe(&dot, pipe)?,
             base => {
-                self.at = Some(At::Expr(base));
-                self.function(dot, base, At::Expr(base), Args::NONE)?
+                self.at = Some(NodeRef::Expr(base));
+                self.function(dot, base, NodeRef::Expr(base), Args::NONE)?
             }
         };
         self.fields(value, path, args)
     }
 
-    /// The value at the end of a chain of fields; only the last one may have arguments, which are an error.
+    /// The value at the end of a chain of fields; arguments of the last field are an error.
     fn fields(&mut self, mut value: Val<'a>, path: &'a [Box<str>], args: Args<'a>) -> Result<Val<'a>, Stop> {
         let last = path.len().saturating_sub(1);
         self.budget.spend(last / 16)?;
@@ -276,17 +276,17 @@ impl<'a> Machine<'a, '_> {
         self.check_memory().map(|()| absent)
     }
 
-    /// An argument of a function, as the type that its parameter asks for.
+    /// Evaluates an argument of a function as the type of its parameter.
     pub(super) fn argument(&mut self, dot: Val<'a>, expr: &'a Expr, wanted: Type) -> Result<Val<'a>, Stop> {
         self.budget.step()?;
-        self.at = Some(At::Expr(expr));
+        self.at = Some(NodeRef::Expr(expr));
         let value = match expr {
             Expr::Dot(_) => dot,
             Expr::Nil(_) => return self.nil_argument(wanted),
             Expr::Field { path, .. } => self.fields(dot, path, Args::NONE)?,
             Expr::Variable { .. } => self.variable_chain(expr, Args::NONE)?,
             Expr::Pipe(pipe) => self.pipe(&dot, pipe)?,
-            Expr::Ident { .. } => self.function(dot, expr, At::Expr(expr), Args::NONE)?,
+            Expr::Ident { .. } => self.function(dot, expr, NodeRef::Expr(expr), Args::NONE)?,
             Expr::Chain { .. } => self.chain(dot, expr, Args::NONE)?,
             _ => return self.literal(expr, wanted),
         };
@@ -322,23 +322,23 @@ impl<'a> Machine<'a, '_> {
         })
     }
 
-    /// The value as the type that a parameter asks for.
+    /// Converts a value to the type of a parameter.
     pub(super) fn validated(&mut self, value: Val<'a>, wanted: Type) -> Result<Val<'a>, Stop> {
         self.settled(value)?;
         let fits = match (wanted, value.kind()) {
             (Type::Reflect, _) => true,
             (Type::Any, _) if matches!(value.v, V::None) => return Ok(Val::NIL),
             (Type::Any, _) => true,
-            // What strict mode knows to be missing is dealt with once all arguments are there.
+            // Strict mode handles missing values after all arguments were evaluated.
             _ if matches!(value.v, V::Absent(_) | V::Gap) => true,
-            (_, Kind::Invalid) => {
+            (_, ValueKind::Invalid) => {
                 let name = Val::text(wanted.name());
                 return Err(self.fail("invalid value; expected %s", &[name]));
             }
-            (Type::String, kind) => kind == Kind::String,
-            (Type::Int, kind) => kind == Kind::Int,
-            (Type::Float, kind) => kind == Kind::Float,
-            (Type::Bool, kind) => kind == Kind::Bool,
+            (Type::String, kind) => kind == ValueKind::String,
+            (Type::Int, kind) => kind == ValueKind::Int,
+            (Type::Float, kind) => kind == ValueKind::Float,
+            (Type::Bool, kind) => kind == ValueKind::Bool,
         };
         match (fits, wanted) {
             (true, Type::Reflect | Type::Any) => Ok(value),

@@ -1,11 +1,11 @@
-//! Runs templates: statements, with a stack of their own in place of the thread's.
+//! Runs the statements of templates, with an explicit stack in place of native recursion.
 
 use std::slice::Iter;
 use std::time::Instant;
 
 use crate::value::Value;
 
-use super::ast::{At, Branch, BranchKind, Invoke, List, Node, Pipe, ROOT, Tree, VariableId};
+use super::ast::{Branch, BranchKind, List, Node, NodeRef, Pipe, ROOT, TemplateCall, Tree, VariableId};
 use super::budget::Budget;
 use super::call::Functions;
 use super::context::{Context, Store};
@@ -17,7 +17,7 @@ use super::range::Loop;
 use super::set::Set;
 use super::val::{V, Val};
 
-/// What `.field` gives where a map has no such member.
+/// The treatment of `.field` if the map has no such member.
 ///
 /// ```
 /// use ai_prompt_template::go::{ExecOptions, MissingKey, NoFunctions, ParseOptions, Set};
@@ -41,31 +41,31 @@ use super::val::{V, Val};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MissingKey {
-    /// Nothing, which prints as `<no value>` (Go's `default` and `invalid`).
+    /// It gives nothing, which prints as `<no value>` (Go's `default` and `invalid`).
     #[default]
     Default,
-    /// The zero value of the map's elements, nil (Go's `zero`).
+    /// It gives the zero value of the map's elements, which is nil (Go's `zero`).
     Zero,
-    /// The run fails (Go's `error`).
+    /// It ends the run with an error (Go's `error`).
     Error,
-    /// As with `Error`, but the run goes on, and reports everything that it needed and that was not there.
+    /// It is an error too, but the run goes on, and reports all missing values at its end.
     Strict,
 }
 
-/// How a template is run, and what it may use up.
+/// The options and limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct ExecOptions {
-    /// What to do about members that are not there.
+    /// The treatment of missing members.
     pub missing_key: MissingKey,
-    /// Statements, commands, arguments and rounds of loops.
+    /// The most statements, commands, arguments and iterations of loops.
     pub steps: u64,
-    /// Depth of templates that call templates.
+    /// How deep calls of templates may nest.
     pub recursion: usize,
-    /// Bytes of output.
+    /// The most bytes of output.
     pub output_bytes: usize,
-    /// Bytes of all values that the run makes on its way, those included that it no longer needs.
+    /// The most bytes of all values that the run makes, those included that it no longer uses.
     pub scratch_bytes: usize,
-    /// When the run must have ended; the clock is looked at every 256 steps, and sooner when they are long.
+    /// The time by which the run must end; the clock is read every 256 steps, and more often if they are long.
     pub deadline: Option<Instant>,
 }
 
@@ -82,7 +82,7 @@ impl Default for ExecOptions {
     }
 }
 
-/// Why a run stops; big, and rare.
+/// The error that stops a run; boxed, since it is large and rare.
 pub(super) type Stop = Box<ExecError>;
 
 /// A run of a template.
@@ -94,50 +94,50 @@ pub(super) struct Machine<'a, 'o> {
     pub(super) context: Context<'a>,
     pub(super) misses: Misses<'a>,
     pub(super) variables: Vec<(VariableId, Val<'a>)>,
-    /// Where the variables of the running template begin.
+    /// The index at which the variables of the running template begin.
     pub(super) base: usize,
-    /// Arguments of the calls under way.
+    /// The arguments of the calls under way.
     pub(super) arguments: Vec<Val<'a>>,
     /// The part of the tree that is being evaluated.
-    pub(super) at: Option<At<'a>>,
+    pub(super) at: Option<NodeRef<'a>>,
     pub(super) tree: &'a Tree,
     depth: usize,
     pub(super) frames: Vec<Frame<'a>>,
     out: &'o mut Vec<u8>,
     out_limit: usize,
-    /// A function was called whose result is not known yet.
+    /// Whether a call was pending.
     pub(super) pending: bool,
 }
 
-/// What goes on when the statements that are running are done.
+/// A stack frame: what continues after the current statements.
 pub(super) enum Frame<'a> {
     Body(Body<'a>),
     Loop(Box<Loop<'a>>),
-    /// The loop whose `else` is running, which leaves so many variables.
+    /// A loop whose `else` is running, with the number of variables to keep after it.
     Else {
         outer: usize,
     },
-    /// The template that called the one that is running.
+    /// The caller of the running template.
     Caller {
         tree: &'a Tree,
         base: usize,
     },
 }
 
-/// Statements under way.
+/// A list of statements that is being run.
 #[derive(Clone)]
 pub(super) struct Body<'a> {
     pub(super) nodes: Iter<'a, Node>,
     pub(super) dot: Val<'a>,
-    /// The variables that will be left.
+    /// How many variables to keep after the statements.
     pub(super) mark: usize,
 }
 
 impl Set {
-    /// Runs the template `name` with `data` as its dot and appends what it prints to `out`.
+    /// Runs the template `name` with `data` as its dot, and appends the output to `out`.
     ///
     /// # Errors
-    /// Whatever ends the run early; what was printed before that is in `out`.
+    /// [`ExecError`]; the output up to the error is in `out`.
     pub fn execute(
         &self,
         name: &str,
@@ -185,7 +185,7 @@ impl Set {
     }
 }
 
-/// Whether the error may come from a value that is not there, which then is what should be reported.
+/// Whether the error may be caused by a missing value, which is then reported instead.
 fn hides_misses(error: &ExecError) -> bool {
     matches!(error, ExecError::Failed { .. } | ExecError::Recursion { .. } | ExecError::Pending { .. })
 }
@@ -218,7 +218,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Lets `body` be what goes on after some statements are done; false if there is nothing more to run.
+    /// Sets `body` to what continues after some statements; false if the run has ended.
     fn resume(&mut self, body: &mut Body<'a>) -> Result<bool, Stop> {
         while let Some(frame) = self.frames.pop() {
             match frame {
@@ -246,13 +246,13 @@ impl<'a> Machine<'a, '_> {
     fn action(&mut self, dot: Val<'a>, pipe: &'a Pipe) -> Result<(), Stop> {
         let value = self.commands(&dot, pipe)?;
         if pipe.decl.is_empty() {
-            self.at = Some(pipe.lone_operand().map_or(At::Pipe(pipe), At::Expr));
+            self.at = Some(pipe.lone_operand().map_or(NodeRef::Pipe(pipe), NodeRef::Expr));
             self.print(value)?;
         }
         Ok(())
     }
 
-    /// Starts a branch: lets `body` be the statements to run now, if there are any.
+    /// Starts a branch: sets `body` to the statements to run, if there are any.
     fn branch(&mut self, branch: &'a Branch, body: &mut Body<'a>) -> Result<(), Stop> {
         let mark = self.variables.len();
         let value = self.pipe(&body.dot, &branch.pipe)?;
@@ -269,15 +269,15 @@ impl<'a> Machine<'a, '_> {
         Ok(())
     }
 
-    /// Lets `body` be the statements `list`, and go on as it was after them.
+    /// Sets `body` to the statements `list`; the current ones continue after them.
     pub(super) fn nest(&mut self, list: &'a List, dot: Val<'a>, mark: usize, body: &mut Body<'a>) {
         let inner = Body { nodes: list.iter(), dot, mark };
         self.frames.push(Frame::Body(std::mem::replace(body, inner)));
     }
 
-    /// Makes the template that `{{template}}` calls the running one, with variables of its own.
-    fn invoke(&mut self, invoke: &'a Invoke, body: &mut Body<'a>) -> Result<(), Stop> {
-        self.at = Some(At::Invoke(invoke));
+    /// Calls a template (`{{template}}`), which gets its own variables.
+    fn invoke(&mut self, invoke: &'a TemplateCall, body: &mut Body<'a>) -> Result<(), Stop> {
+        self.at = Some(NodeRef::TemplateCall(invoke));
         let Some(tree) = self.set.tree(&invoke.name) else {
             return Err(self.fail("template %q not defined", &[Val::text(&invoke.name)]));
         };
@@ -291,7 +291,7 @@ impl<'a> Machine<'a, '_> {
             Some(pipe) => self.pipe(&body.dot, pipe)?,
             None => Val::NONE,
         };
-        // The variables of the pipeline belong to the caller, below the template's own.
+        // Variables of the pipeline belong to the caller, and lie below those of the template.
         let mark = self.variables.len();
         self.nest(&tree.root, dot, mark, body);
         self.frames.push(Frame::Caller { tree: self.tree, base: self.base });

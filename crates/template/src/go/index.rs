@@ -1,19 +1,19 @@
-//! `index`, `slice` and `len`.
+//! The built-in functions `index`, `slice` and `len`.
 
 use super::context::Context;
 use super::missing::Holder;
-use super::val::{Base, Kind, Slice, V, Val};
+use super::val::{Base, Slice, V, Val, ValueKind};
 
-/// The element of `item` at the first index, of that at the second, and so on.
+/// The element of `item` at the first index, its element at the second, and so on.
 ///
-/// A member that a map lacks is nil, as in Go; strict mode takes it for a value that is not there.
+/// A missing member of a map is nil, as in Go; in strict mode it is a missing value.
 pub(super) fn index<'a>(
     item: Val<'a>,
     indexes: &[Val<'a>],
     context: &Context<'a>,
 ) -> Result<Val<'a>, String> {
     let mut item = item.unboxed();
-    if item.kind() == Kind::Invalid {
+    if item.kind() == ValueKind::Invalid {
         return Err("index of untyped nil".into());
     }
     for index in indexes {
@@ -31,7 +31,7 @@ pub(super) fn index<'a>(
             }
             V::Map(_) | V::Dict(_) => member(item, index, context)?,
             V::Absent(absent) => {
-                // A position says no more about what is missing than its list does.
+                // The path of a missing list does not name an index in it.
                 match index.as_bytes() {
                     Some(key) => context.absent(Holder::Absent(absent), key),
                     None => item,
@@ -44,7 +44,7 @@ pub(super) fn index<'a>(
 }
 
 fn member<'a>(map: Val<'a>, index: Val<'a>, context: &Context<'a>) -> Result<Val<'a>, String> {
-    if index.kind() == Kind::Invalid {
+    if index.kind() == ValueKind::Invalid {
         return Err("value is nil; should be of type string".into());
     }
     let Some(key) = index.as_bytes() else {
@@ -58,11 +58,11 @@ fn member<'a>(map: Val<'a>, index: Val<'a>, context: &Context<'a>) -> Result<Val
     })
 }
 
-/// The index as a position that is not beyond `cap`; a number in an `interface {}` is none.
+/// The index as a position up to `cap`; a number in an `interface {}` is not an index.
 fn position(index: Val<'_>, cap: usize) -> Result<usize, String> {
     let Some(at) = index.as_int().filter(|_| !index.boxed) else {
         return Err(match index.kind() {
-            Kind::Invalid => "cannot index slice/array with nil".into(),
+            ValueKind::Invalid => "cannot index slice/array with nil".into(),
             _ => format!("cannot index slice/array with type {}", index.static_type()),
         });
     };
@@ -72,7 +72,7 @@ fn position(index: Val<'_>, cap: usize) -> Result<usize, String> {
     }
 }
 
-/// The part of a string or list between up to two positions; a third one bounds its capacity.
+/// The part of a string or list between two positions; a third one sets its capacity.
 pub(super) fn slice<'a>(
     item: Val<'a>,
     indexes: &[Val<'a>],
@@ -80,7 +80,7 @@ pub(super) fn slice<'a>(
 ) -> Result<Val<'a>, String> {
     let item = item.unboxed();
     let cap = match item.v {
-        _ if item.kind() == Kind::Invalid => return Err("slice of untyped nil".into()),
+        _ if item.kind() == ValueKind::Invalid => return Err("slice of untyped nil".into()),
         _ if indexes.len() > 3 => return Err(format!("too many slice indexes: {}", indexes.len())),
         V::Str(_) if indexes.len() == 3 => return Err("cannot 3-index slice a string".into()),
         V::Str(bytes) => bytes.len(),
@@ -110,7 +110,7 @@ pub(super) fn slice<'a>(
     Ok(sliced)
 }
 
-/// The capacity that Go's JSON decoder leaves a list of this length with, up to which it can be sliced.
+/// The capacity of a list of this length from Go's JSON decoder, which is how far it can be sliced.
 fn grown_capacity(len: usize) -> usize {
     const STEPS: [usize; 21] = [
         0, 1, 2, 4, 8, 16, 32, 71, 143, 303, 591, 1023, 1535, 2560, 3584, 5120, 6656, 8704, 11264, 14336,
@@ -119,7 +119,7 @@ fn grown_capacity(len: usize) -> usize {
     if let Some(cap) = STEPS.iter().find(|&&cap| cap >= len) {
         return *cap;
     }
-    // Beyond the table the runtime grows by a quarter and rounds up to pages of 512 elements.
+    // Beyond the table, Go's runtime grows by a quarter and rounds up to multiples of 512 elements.
     let mut cap = 18_432usize;
     while cap < len {
         cap = (cap + (cap + 768) / 4).next_multiple_of(512);
@@ -127,12 +127,12 @@ fn grown_capacity(len: usize) -> usize {
     cap
 }
 
-/// The number of elements, members or bytes.
+/// The number of elements, members or bytes of a value.
 pub(super) fn length(item: Val<'_>) -> Result<usize, String> {
     match (item.len(), item.kind()) {
         (Some(len), _) => Ok(len),
-        (None, Kind::Nil) => Err("len of nil pointer".into()),
-        (None, Kind::Invalid) => Err("reflect: call of reflect.Value.Type on zero Value".into()),
+        (None, ValueKind::Nil) => Err("len of nil pointer".into()),
+        (None, ValueKind::Invalid) => Err("reflect: call of reflect.Value.Type on zero Value".into()),
         (None, _) => Err(format!("len of type {}", item.type_name())),
     }
 }

@@ -1,32 +1,32 @@
-//! Calls functions, built-in and others, with their arguments.
+//! Evaluates the arguments of functions, built-in and others, and calls them.
 
-use super::ast::{At, Expr};
+use super::ast::{Expr, NodeRef};
 use super::builtins::{self, Builtin};
 use super::call::{Outcome, Signature, Type};
 use super::context::deepest;
 use super::eval::Args;
 use super::exec::{Machine, Stop};
-use super::val::{Kind, V, Val};
+use super::val::{V, Val, ValueKind};
 
-/// What is called, where, and with what.
-struct Called<'a> {
+/// A function that is called: its name, place and arguments.
+struct Callee<'a> {
     name: &'a str,
     builtin: Option<Builtin>,
-    /// What an error is reported for.
-    node: At<'a>,
+    /// The node that errors name.
+    node: NodeRef<'a>,
     args: Args<'a>,
 }
 
 impl<'a> Machine<'a, '_> {
-    /// Calls the function that `word` names; an error in it is reported for `node`.
+    /// Calls the function named `word`; errors name `node`.
     pub(super) fn function(
         &mut self,
         dot: Val<'a>,
         word: &'a Expr,
-        node: At<'a>,
+        node: NodeRef<'a>,
         args: Args<'a>,
     ) -> Result<Val<'a>, Stop> {
-        self.at = Some(At::Expr(word));
+        self.at = Some(NodeRef::Expr(word));
         let Expr::Ident { name, builtin, .. } = word else { return Ok(Val::NONE) };
         let signature = match builtin {
             Some(builtin) => Some(builtin.signature()),
@@ -45,7 +45,7 @@ impl<'a> Machine<'a, '_> {
                 let result = self.collect(dot, &signature, args).and_then(|()| {
                     match self.any_missing(start, &signature, args, compares)? {
                         true => Ok(Val::of(V::Gap)),
-                        false => self.call(Called { name, builtin: *builtin, node, args }, signature, start),
+                        false => self.call(Callee { name, builtin: *builtin, node, args }, signature, start),
                     }
                 });
                 self.arguments.truncate(start);
@@ -66,7 +66,7 @@ impl<'a> Machine<'a, '_> {
         Err(self.fail(&format!("wrong number of args for %s: want {least}%d got %d"), &numbers))
     }
 
-    /// `and` and `or`: the first argument that decides, or else the last one.
+    /// Evaluates `and` and `or`: the first argument that decides, else the last one.
     fn choose(&mut self, dot: Val<'a>, args: Args<'a>, decisive: bool) -> Result<Val<'a>, Stop> {
         let mut value = Val::NONE;
         for arg in args.rest {
@@ -78,7 +78,7 @@ impl<'a> Machine<'a, '_> {
         Ok(args.piped.unwrap_or(value))
     }
 
-    /// Puts the arguments of a call on top of the others.
+    /// Pushes the arguments of a call.
     fn collect(&mut self, dot: Val<'a>, signature: &Signature, args: Args<'a>) -> Result<(), Stop> {
         for (at, arg) in args.rest.iter().enumerate() {
             let value = self.argument(dot, arg, signature.param(at))?;
@@ -91,7 +91,7 @@ impl<'a> Machine<'a, '_> {
         Ok(())
     }
 
-    /// Strict mode: whether an argument is not there, which is noted unless the function takes such.
+    /// Whether an argument is missing in strict mode; it is recorded unless the function takes missing values.
     fn any_missing(
         &mut self,
         start: usize,
@@ -102,14 +102,14 @@ impl<'a> Machine<'a, '_> {
         let mut found = false;
         let end = self.arguments.len();
         let given = self.arguments.get(start..).unwrap_or_default();
-        // Two texts can always be compared; a gap and anything else would be an error.
+        // An empty text for the gap can be compared with a text; with anything else it would be an error.
         let among_texts = compares && given.iter().all(|arg| matches!(arg.v, V::Str(_) | V::Gap));
         for at in start..end {
             let Some(slot) = self.arguments.get_mut(at) else { break };
             match slot.v {
                 V::Absent(_) | V::Gap if signature.takes_missing && at + 1 == end => *slot = Val::NIL,
                 V::Absent(absent) => {
-                    self.at = args.rest.get(at - start).or(args.first).map(At::Expr);
+                    self.at = args.rest.get(at - start).or(args.first).map(NodeRef::Expr);
                     self.miss(absent)?;
                     found = true;
                 }
@@ -121,8 +121,8 @@ impl<'a> Machine<'a, '_> {
         Ok(found)
     }
 
-    fn call(&mut self, called: Called<'a>, signature: Signature, start: usize) -> Result<Val<'a>, Stop> {
-        let Called { name, builtin, node, args } = called;
+    fn call(&mut self, called: Callee<'a>, signature: Signature, start: usize) -> Result<Val<'a>, Stop> {
+        let Callee { name, builtin, node, args } = called;
         let given = self.arguments.get(start..).unwrap_or_default();
         let before = self.context.scratch_left();
         let result = match builtin {
@@ -146,24 +146,26 @@ impl<'a> Machine<'a, '_> {
         })
     }
 
-    /// The result as a value of the declared type, around the deepest of the arguments.
+    /// The result as a value of the declared type; its depth is that of the deepest argument.
     fn returned(&self, value: Val<'a>, result: Type, start: usize) -> Val<'a> {
         let given = self.arguments.get(start..).unwrap_or_default();
         let value = match value.kind() {
-            Kind::Slice | Kind::Map if value.depth == 0 => self.context.nested(value, deepest(given.iter())),
+            ValueKind::Slice | ValueKind::Map if value.depth == 0 => {
+                self.context.nested(value, deepest(given.iter()))
+            }
             _ => value,
         };
         if result == Type::Any { value.boxed() } else { value }
     }
 }
 
-/// How the template wrote what `call` is to call.
+/// The source text of the first argument of `call`.
 fn callee(args: Args<'_>) -> String {
     match (args.rest.first(), args.piped) {
         (Some(arg), _) => arg.to_string(),
         (None, Some(piped)) => match piped.as_bytes() {
             Some(bytes) => super::fmt::lossy(bytes),
-            None if piped.kind() == Kind::Invalid => "<invalid Value>".into(),
+            None if piped.kind() == ValueKind::Invalid => "<invalid Value>".into(),
             None => format!("<{} Value>", piped.type_name()),
         },
         (None, None) => String::new(),

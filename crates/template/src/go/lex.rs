@@ -1,31 +1,31 @@
-//! Cuts a template's source into tokens.
+//! The lexer: splits the source of a template into tokens.
 
 use memchr::{memchr, memchr_iter};
 
-use super::token::{Kind, Token, Word};
+use super::token::{Token, TokenKind, Word};
 use super::unicode::{is_print, is_word};
 
 const LEFT: &str = "{{";
 const RIGHT: &str = "}}";
 const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// Reads tokens one by one.
+/// The lexer's state.
 pub(super) struct Lexer<'s> {
     input: &'s str,
     pos: usize,
     start: usize,
-    /// The line of `start`.
+    /// The line of `start`, from 1.
     line: usize,
     inside: bool,
     parens: usize,
-    /// `break` and `continue` are words unless a function has that name.
+    /// Whether `break` and `continue` are keywords, which they are unless a function has that name.
     pub(super) break_is_word: bool,
     pub(super) continue_is_word: bool,
-    /// The message that belongs to a token of kind [`Kind::Error`].
+    /// The message for a token of kind [`TokenKind::Error`].
     pub(super) error: String,
 }
 
-/// Where the next left delimiter stands.
+/// The position of the next left delimiter.
 fn find_left(text: &str) -> Option<usize> {
     let mut from = 0;
     loop {
@@ -52,7 +52,7 @@ fn has_right_trim(text: &str) -> bool {
     chars.next().is_some_and(is_space) && chars.next() == Some('-')
 }
 
-/// A character as `%#U` shows it.
+/// A character as Go's `%#U` prints it.
 fn unicode_name(c: char) -> String {
     let shown = if is_print(c) { format!(" '{c}'") } else { String::new() };
     format!("U+{:04X}{shown}", c as u32)
@@ -73,7 +73,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The next token; after an error or the end, there are only ends.
+    /// The next token; after an error or the end, it is always the end.
     pub(super) fn next_token(&mut self) -> Token<'s> {
         if self.inside { self.action() } else { self.text() }
     }
@@ -104,11 +104,11 @@ impl<'s> Lexer<'s> {
         while self.accept(valid) {}
     }
 
-    fn emit(&mut self, kind: Kind) -> Token<'s> {
+    fn emit(&mut self, kind: TokenKind) -> Token<'s> {
         let text = self.input.get(self.start..self.pos).unwrap_or("");
         let token = Token { kind, pos: self.start as u32, text, line: self.line };
         match kind {
-            Kind::Text | Kind::Space | Kind::RawString => self.ignore(),
+            TokenKind::Text | TokenKind::Space | TokenKind::RawString => self.ignore(),
             _ => self.start = self.pos,
         }
         token
@@ -122,7 +122,7 @@ impl<'s> Lexer<'s> {
 
     fn fail(&mut self, message: String) -> Token<'s> {
         self.error = message;
-        let token = Token { kind: Kind::Error, pos: self.start as u32, text: "", line: self.line };
+        let token = Token { kind: TokenKind::Error, pos: self.start as u32, text: "", line: self.line };
         self.input = "";
         (self.pos, self.start, self.inside) = (0, 0, false);
         token
@@ -132,14 +132,14 @@ impl<'s> Lexer<'s> {
         loop {
             let Some(before) = find_left(self.rest()) else {
                 self.pos = self.input.len();
-                let kind = if self.pos > self.start { Kind::Text } else { Kind::End };
+                let kind = if self.pos > self.start { TokenKind::Text } else { TokenKind::End };
                 return self.emit(kind);
             };
             let text = self.rest().get(..before).unwrap_or("");
             let after = self.rest().get(before + LEFT.len()..).unwrap_or("");
             let trimmed = if has_left_trim(after) { text.trim_end_matches(SPACES) } else { text };
             self.pos += trimmed.len();
-            let token = (!trimmed.is_empty()).then(|| self.emit(Kind::Text));
+            let token = (!trimmed.is_empty()).then(|| self.emit(TokenKind::Text));
             self.pos += text.len() - trimmed.len();
             self.ignore();
             if let Some(token) = token {
@@ -151,7 +151,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The delimiter, or nothing if it opened a comment, which is skipped.
+    /// Reads a left delimiter; `None` if it opened a comment, which is skipped.
     fn left_delim(&mut self) -> Option<Token<'s>> {
         self.pos += LEFT.len();
         let marker = if has_left_trim(self.rest()) { 2 } else { 0 };
@@ -160,7 +160,7 @@ impl<'s> Lexer<'s> {
             self.ignore();
             return self.comment();
         }
-        let token = self.emit(Kind::LeftDelim);
+        let token = self.emit(TokenKind::LeftDelim);
         self.inside = true;
         self.parens = 0;
         self.pos += marker;
@@ -180,7 +180,7 @@ impl<'s> Lexer<'s> {
         None
     }
 
-    /// Whether a right delimiter stands here, and if so, whether it trims.
+    /// Whether a right delimiter is next, and whether it trims.
     fn at_right_delim(&self) -> Option<bool> {
         let rest = self.rest();
         if has_right_trim(rest) && rest.get(2..).is_some_and(|rest| rest.starts_with(RIGHT)) {
@@ -203,7 +203,7 @@ impl<'s> Lexer<'s> {
             self.ignore();
         }
         self.pos += RIGHT.len();
-        let token = self.emit(Kind::RightDelim);
+        let token = self.emit(TokenKind::RightDelim);
         if trim {
             self.pos += self.rest().len() - self.rest().trim_start_matches(SPACES).len();
             self.ignore();
@@ -225,25 +225,25 @@ impl<'s> Lexer<'s> {
         }
         self.bump();
         match c {
-            '=' => self.emit(Kind::Assign),
-            ':' if self.accept("=") => self.emit(Kind::Declare),
+            '=' => self.emit(TokenKind::Assign),
+            ':' if self.accept("=") => self.emit(TokenKind::Declare),
             ':' => self.fail("expected :=".into()),
-            '|' => self.emit(Kind::Pipe),
-            '"' => self.quoted('"', Kind::Str, "unterminated quoted string"),
-            '\'' => self.quoted('\'', Kind::CharConstant, "unterminated character constant"),
+            '|' => self.emit(TokenKind::Pipe),
+            '"' => self.quoted('"', TokenKind::Str, "unterminated quoted string"),
+            '\'' => self.quoted('\'', TokenKind::CharConstant, "unterminated character constant"),
             '`' => self.raw_string(),
-            '$' => self.field_or_variable(Kind::Variable),
+            '$' => self.field_or_variable(TokenKind::Variable),
             '.' if !self.peek().is_none_or(|next| next.is_ascii_digit()) => {
-                self.field_or_variable(Kind::Field)
+                self.field_or_variable(TokenKind::Field)
             }
             '.' | '+' | '-' | '0'..='9' => self.number(c),
             '(' => {
                 self.parens += 1;
-                self.emit(Kind::LeftParen)
+                self.emit(TokenKind::LeftParen)
             }
             ')' => self.right_paren(),
             c if is_word(c) => self.identifier(),
-            c if c.is_ascii() && is_print(c) => self.emit(Kind::Char),
+            c if c.is_ascii() && is_print(c) => self.emit(TokenKind::Char),
             c => self.fail(format!("unrecognized character in action: {}", unicode_name(c))),
         }
     }
@@ -252,22 +252,22 @@ impl<'s> Lexer<'s> {
         match self.parens.checked_sub(1) {
             Some(parens) => {
                 self.parens = parens;
-                self.emit(Kind::RightParen)
+                self.emit(TokenKind::RightParen)
             }
             None => self.fail("unexpected right paren".into()),
         }
     }
 
-    /// A run of spaces, but for the one that belongs to a trimming delimiter.
+    /// Reads spaces, except for the one that belongs to a trimming delimiter.
     fn space(&mut self) -> Token<'s> {
         let run = self.rest().len() - self.rest().trim_start_matches(is_space).len();
         self.pos += run - 1;
         match self.at_right_delim() {
             Some(true) if run == 1 => self.right_delim(true),
-            Some(true) => self.emit(Kind::Space),
+            Some(true) => self.emit(TokenKind::Space),
             _ => {
                 self.pos += 1;
-                self.emit(Kind::Space)
+                self.emit(TokenKind::Space)
             }
         }
     }
@@ -298,27 +298,27 @@ impl<'s> Lexer<'s> {
             return self.bad_character();
         }
         let kind = match self.input.get(self.start..self.pos).unwrap_or("") {
-            "block" => Kind::Word(Word::Block),
-            "break" if self.break_is_word => Kind::Word(Word::Break),
-            "continue" if self.continue_is_word => Kind::Word(Word::Continue),
-            "define" => Kind::Word(Word::Define),
-            "else" => Kind::Word(Word::Else),
-            "end" => Kind::Word(Word::End),
-            "if" => Kind::Word(Word::If),
-            "range" => Kind::Word(Word::Range),
-            "template" => Kind::Word(Word::Template),
-            "with" => Kind::Word(Word::With),
-            "nil" => Kind::Nil,
-            "true" | "false" => Kind::Bool,
-            _ => Kind::Identifier,
+            "block" => TokenKind::Word(Word::Block),
+            "break" if self.break_is_word => TokenKind::Word(Word::Break),
+            "continue" if self.continue_is_word => TokenKind::Word(Word::Continue),
+            "define" => TokenKind::Word(Word::Define),
+            "else" => TokenKind::Word(Word::Else),
+            "end" => TokenKind::Word(Word::End),
+            "if" => TokenKind::Word(Word::If),
+            "range" => TokenKind::Word(Word::Range),
+            "template" => TokenKind::Word(Word::Template),
+            "with" => TokenKind::Word(Word::With),
+            "nil" => TokenKind::Nil,
+            "true" | "false" => TokenKind::Bool,
+            _ => TokenKind::Identifier,
         };
         self.emit(kind)
     }
 
-    /// The `.` or `$` has been read.
-    fn field_or_variable(&mut self, kind: Kind) -> Token<'s> {
+    /// Reads a field or a variable, after its `.` or `$`.
+    fn field_or_variable(&mut self, kind: TokenKind) -> Token<'s> {
         if self.at_terminator() {
-            return self.emit(if kind == Kind::Variable { kind } else { Kind::Dot });
+            return self.emit(if kind == TokenKind::Variable { kind } else { TokenKind::Dot });
         }
         self.pass_word();
         if !self.at_terminator() {
@@ -327,8 +327,8 @@ impl<'s> Lexer<'s> {
         self.emit(kind)
     }
 
-    /// The opening quote has been read; whether the rest is well-formed, the parser finds out.
-    fn quoted(&mut self, quote: char, kind: Kind, unterminated: &str) -> Token<'s> {
+    /// Reads a quoted literal after its opening quote; the parser checks its contents.
+    fn quoted(&mut self, quote: char, kind: TokenKind, unterminated: &str) -> Token<'s> {
         loop {
             match self.bump() {
                 Some(c) if c == quote => return self.emit(kind),
@@ -345,19 +345,19 @@ impl<'s> Lexer<'s> {
         match self.rest().find('`') {
             Some(length) => {
                 self.pos += length + 1;
-                self.emit(Kind::RawString)
+                self.emit(TokenKind::RawString)
             }
             None => self.fail("unterminated raw quoted string".into()),
         }
     }
 
-    /// A number whose first character, already read, is `first`; two of them make a complex one.
+    /// Reads a number whose first character, `first`, was read already; it may be a complex sum of two.
     fn number(&mut self, first: char) -> Token<'s> {
         self.pos -= first.len_utf8();
-        let mut kind = Kind::Number;
+        let mut kind = TokenKind::Number;
         let mut good = self.scan_number();
         if good && matches!(self.peek(), Some('+' | '-')) {
-            kind = Kind::Complex;
+            kind = TokenKind::Complex;
             good = self.scan_number() && self.input.get(..self.pos).is_some_and(|read| read.ends_with('i'));
         }
         if good {
@@ -367,7 +367,7 @@ impl<'s> Lexer<'s> {
         self.fail(format!("bad number syntax: {}", super::quote::quoted(text)))
     }
 
-    /// Reads what may be a number: not exact, but what it lets through wrongly, the parser refuses.
+    /// Reads characters that may form a number; the parser refuses what is not one.
     fn scan_number(&mut self) -> bool {
         self.accept("+-");
         let mut digits = "0123456789_";

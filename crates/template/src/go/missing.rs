@@ -1,4 +1,4 @@
-//! Strict mode: values that are not there, who needed them, and their paths from the root of the data.
+//! Strict mode: records missing values with the places that needed them, and finds their paths in the data.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,57 +6,57 @@ use std::sync::Arc;
 
 use crate::value::{Map, Value};
 
-use super::error::{Missing, Place};
+use super::error::{MissingValue, Place};
 
-/// A member that was looked for and not found.
+/// A member that was looked up and not found.
 #[derive(Clone, Copy)]
-pub(super) struct Absent<'a> {
+pub(super) struct AbsentMember<'a> {
     pub(super) of: Holder<'a>,
     pub(super) key: &'a [u8],
-    /// How many members that are not there lead to this one.
+    /// How many missing members there are on the path, this one included.
     depth: u8,
 }
 
-/// Paths of missing values name no more members than this below what is there.
+/// The most missing members that a path names.
 const MAX_NAMES: u8 = 32;
 
-impl<'a> Absent<'a> {
-    pub(super) fn new(of: Holder<'a>, key: &'a [u8]) -> Absent<'a> {
+impl<'a> AbsentMember<'a> {
+    pub(super) fn new(of: Holder<'a>, key: &'a [u8]) -> AbsentMember<'a> {
         let depth = match of {
             Holder::Absent(outer) => outer.depth.saturating_add(1),
             Holder::Map(_) | Holder::Unknown => 1,
         };
-        Absent { of, key, depth }
+        AbsentMember { of, key, depth }
     }
 
-    /// Whether the path to this member is as long as paths get.
+    /// Whether the path to this member has the greatest length.
     pub(super) fn is_deepest(&self) -> bool {
         self.depth >= MAX_NAMES
     }
 }
 
-/// What should have had the member.
+/// The value that the member was looked up in.
 #[derive(Clone, Copy)]
 pub(super) enum Holder<'a> {
     Map(&'a Arc<Map>),
-    Absent(&'a Absent<'a>),
-    /// Something that no path leads to, such as a map that a function made.
+    Absent(&'a AbsentMember<'a>),
+    /// A value that is not part of the data, such as a map that a function made.
     Unknown,
 }
 
-/// A run that needs so many values that are not there gets no more of them listed.
+/// The most missing values that a run records.
 const MAX_RECORDED: usize = 10_000;
 
-/// What stands for a value that is not part of the data, such as a function's result.
+/// The start of paths in a value that is not part of the data, such as a function's result.
 const OUTSIDE: &str = "(an expression)";
 
-/// Objects nested deeper than this in the data are not searched for.
+/// How deep the data is searched for the paths of objects.
 const MAX_SEARCH_DEPTH: usize = 500;
 
-/// The misses of a run, each with the place that needed it first.
+/// The missing values of a run, each with the place that needed it first.
 #[derive(Default)]
 pub(super) struct Misses<'a> {
-    /// By the holder's address and the keys below it, joined by points.
+    /// By the address of the holder and the keys below it, joined by dots.
     seen: HashMap<(usize, Vec<u8>), Miss<'a>>,
 }
 
@@ -70,8 +70,8 @@ impl<'a> Misses<'a> {
         self.seen.is_empty()
     }
 
-    /// Notes that `absent` was needed; `place` is asked for when it is news. Returns the bytes that were kept.
-    pub(super) fn record(&mut self, absent: &Absent<'a>, place: impl FnOnce() -> Place) -> usize {
+    /// Records that `absent` was needed; `place` is called if it is new. Returns how many bytes the record takes.
+    pub(super) fn record(&mut self, absent: &AbsentMember<'a>, place: impl FnOnce() -> Place) -> usize {
         if self.seen.len() >= MAX_RECORDED {
             return 0;
         }
@@ -80,8 +80,8 @@ impl<'a> Misses<'a> {
             Holder::Map(map) => Arc::as_ptr(map) as usize,
             _ => 0,
         };
-        // The text of the path will be kept once more.
-        let bytes = 2 * keys.len() + size_of::<Missing>();
+        // Counted twice, as the path will repeat the keys.
+        let bytes = 2 * keys.len() + size_of::<MissingValue>();
         match self.seen.entry((id, keys)) {
             Entry::Occupied(_) => 0,
             Entry::Vacant(news) => {
@@ -91,8 +91,8 @@ impl<'a> Misses<'a> {
         }
     }
 
-    /// All misses with their paths below `root`, sorted by path, each path once.
-    pub(super) fn finish(self, root: &Value) -> Vec<Missing> {
+    /// All missing values with their paths from `root`, sorted, each path once.
+    pub(super) fn finish(self, root: &Value) -> Vec<MissingValue> {
         let mut paths: HashMap<*const Map, Option<String>> = HashMap::new();
         for miss in self.seen.values() {
             if let Holder::Map(map) = miss.holder {
@@ -107,7 +107,7 @@ impl<'a> Misses<'a> {
             }
             unfound == 0
         });
-        let mut all: Vec<Missing> =
+        let mut all: Vec<MissingValue> =
             self.seen.into_iter().map(|((_, keys), miss)| miss.named(&keys, &paths)).collect();
         all.sort();
         all.dedup_by(|later, first| later.path == first.path);
@@ -116,7 +116,7 @@ impl<'a> Misses<'a> {
 }
 
 impl Miss<'_> {
-    fn named(self, keys: &[u8], paths: &HashMap<*const Map, Option<String>>) -> Missing {
+    fn named(self, keys: &[u8], paths: &HashMap<*const Map, Option<String>>) -> MissingValue {
         let holder = match self.holder {
             Holder::Map(map) => paths.get(&Arc::as_ptr(map)).cloned().flatten(),
             _ => None,
@@ -124,12 +124,12 @@ impl Miss<'_> {
         let holder = holder.as_deref().unwrap_or(OUTSIDE);
         let keys = String::from_utf8_lossy(keys);
         let dot = if holder.is_empty() { "" } else { "." };
-        Missing { path: format!("{holder}{dot}{keys}"), place: self.place }
+        MissingValue { path: format!("{holder}{dot}{keys}"), place: self.place }
     }
 }
 
-/// The innermost thing that is there, and the keys from it to what is not.
-fn resolve<'a>(absent: &Absent<'a>) -> (Holder<'a>, Vec<u8>) {
+/// The innermost value that is there, and the keys from it to the missing member.
+fn resolve<'a>(absent: &AbsentMember<'a>) -> (Holder<'a>, Vec<u8>) {
     let mut keys = vec![absent.key];
     let mut holder = absent.of;
     while let Holder::Absent(outer) = holder {
@@ -140,7 +140,7 @@ fn resolve<'a>(absent: &Absent<'a>) -> (Holder<'a>, Vec<u8>) {
     (holder, keys.join(&b'.'))
 }
 
-/// Shows every object below `value` with its path to `found`, later members first, until that says stop.
+/// Calls `found` with every object below `value` and its path, later members first, until it returns true.
 fn search(
     value: &Value,
     path: &mut String,

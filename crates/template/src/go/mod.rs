@@ -1,4 +1,4 @@
-//! Go's `text/template`, exactly as Go 1.27 behaves on data that come from JSON.
+//! Go's `text/template`, with exactly the behaviour of Go 1.27 for data from JSON.
 //!
 //! A [`Set`] holds named templates. It is parsed once and can be executed many times, by many threads:
 //!
@@ -16,14 +16,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The whole language is there: pipelines, variables, `if`, `with`, `range` with `break` and `continue`, `define`,
+//! The whole language is implemented: pipelines, variables, `if`, `with`, `range` with `break` and `continue`, `define`,
 //! `template` and `block`, white space trimming, every form of literal, the built-in functions, and all verbs of
-//! `printf`. Data are what Go's `encoding/json` makes of JSON: every number is a `float64`, strings are bytes, so that
-//! output may be any bytes, too.
+//! `printf`. The data have the types that Go's `encoding/json` gives them: every number is a `float64`. Strings are bytes,
+//! so the output may be any bytes, too.
 //!
 //! # Errors
 //!
-//! Texts and positions are Go's own, and what was printed before an error is there:
+//! Messages and positions are the same as Go's, and the output up to an error is kept:
 //!
 //! ```
 //! # use ai_prompt_template::go::{ExecOptions, NoFunctions, ParseOptions, Set};
@@ -46,8 +46,8 @@
 //!
 //! # Several texts
 //!
-//! Texts parsed into one set can call one another's templates. As in Go, a later definition replaces an earlier one,
-//! but an empty one does not; [`Set::undefined`] names the templates that are called and that nobody defined yet.
+//! Texts that are parsed into one set can call one another's templates. As in Go, a later definition replaces an earlier
+//! one, but an empty one does not. [`Set::undefined`] lists the templates that are called but not defined yet.
 //!
 //! ```
 //! # use ai_prompt_template::go::{ExecOptions, NoFunctions, ParseOptions, Set};
@@ -66,9 +66,9 @@
 //!
 //! # Functions
 //!
-//! [`Functions`] adds functions to the built-in ones. Which names exist must be known when a text is parsed, and what
-//! they take when it is executed; wrong arguments are refused with Go's words before a function is called. Values are
-//! made by the [`Context`] of the run:
+//! [`Functions`] adds functions to the built-in ones. Their names must be known when a text is parsed, their signatures
+//! when it is executed. Wrong arguments end the run with Go's message before a function is called. A function makes its
+//! result with the [`Context`] of the run:
 //!
 //! ```
 //! # use ai_prompt_template::go::*;
@@ -121,8 +121,8 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! A function may also answer that its result is not known yet ([`Outcome::Pending`]); the run then goes on as far as
-//! it can, so that further functions are asked, and ends with [`ExecError::Pending`]:
+//! A function may also return that its result is not known yet ([`Outcome::Pending`]). The run then goes on as far as it
+//! can without the result, so that further calls are found, and ends with [`ExecError::Pending`]:
 //!
 //! ```
 //! # use ai_prompt_template::go::*;
@@ -154,10 +154,14 @@
 //!
 //! # Missing values
 //!
-//! [`MissingKey`] has Go's three modes, and a fourth: [`MissingKey::Strict`] prints nothing for a value that is not
-//! there, goes on, and at the end reports everything that was needed, each with the place that needed it first. Tests of
-//! truth (`if`, `with`, `and`, `or`, `not`) need nothing, and neither does the last argument of a function that
-//! [takes missing values](Signature::takes_missing), such as a `default`.
+//! [`MissingKey`] has Go's three modes and a fourth: [`MissingKey::Strict`] prints nothing for a missing value, goes on, and
+//! at the end reports all missing values, each with the place that needed it first. Tests of truth (`if`, `with`, `and`,
+//! `or`, `not`) do not need a value, and neither does the last argument of a function that
+//! [takes missing values](Signature::takes_missing), such as `default`.
+//!
+//! A missing value is placed where its operand begins, while Go's own messages keep Go's positions. What is missing below
+//! the result of a function is reported as `(an expression).name`. A path names at most 32 members below the last value
+//! that is there.
 //!
 //! ```
 //! # use ai_prompt_template::go::*;
@@ -177,8 +181,8 @@
 //!
 //! # What a template needs
 //!
-//! [`Set::requires`] finds out what a template can touch without running it, through variables, `with`, `range` and the
-//! templates that it calls:
+//! [`Set::requires`] finds what a template may use without running it. It follows variables, `with`, `range` and calls of
+//! other templates:
 //!
 //! ```
 //! # use ai_prompt_template::go::*;
@@ -192,14 +196,14 @@
 //! assert_eq!(names(&requires.paths), ["docs", "docs[]", "docs[].stale", "docs[].title", "query"]);
 //! assert_eq!(names(&requires.functions), ["fetch"]);
 //! assert_eq!(names(&requires.templates), ["footer"]);
-//! assert!(!requires.paths[0].optional && requires.paths[2].optional, "a run can do without `stale`");
+//! assert!(!requires.paths[0].optional && requires.paths[2].optional, "a run can succeed without `stale`");
 //! # Ok::<(), ParseError>(())
 //! ```
 //!
 //! # Limits
 //!
-//! A text and a run can be limited, so that templates of strangers can be run: [`ParseOptions`] bounds nesting,
-//! [`ExecOptions`] steps, depth of calls, output, memory and time.
+//! Limits make it safe to run untrusted templates: [`ParseOptions`] bounds nesting; [`ExecOptions`] bounds steps, depth of
+//! calls, output, memory and time.
 //!
 //! ```
 //! # use ai_prompt_template::go::*;
@@ -214,26 +218,30 @@
 //! # Ok::<(), ParseError>(())
 //! ```
 //!
-//! Neither parsing nor execution recurses on blocks, `else if` chains or calls of templates; pipelines in parentheses
-//! nest as deeply as [`ParseOptions::max_nesting`] allows.
+//! Neither parsing nor execution recurses for blocks, `else if` chains or calls of templates. Only pipelines in parentheses
+//! recurse, as deep as [`ParseOptions::max_nesting`] allows. All values that a run makes count against its memory until it
+//! ends; the lists and maps among them may nest 500 deep.
 //!
-//! # What is not Go's
+//! # Differences from Go
 //!
-//! * Values do not know methods, fields of structs, channels or functions, since JSON has none.
-//! * Custom delimiters and `Option` are not there; [`ExecOptions::missing_key`] stands for the only option.
+//! * Values have no methods, struct fields, channels or functions, since JSON has none.
+//! * Custom delimiters and `Option` are not supported; [`ExecOptions::missing_key`] replaces the only option.
 //! * Where Go has no limit, there is one that can be set. Go's limit of 100,000 nested calls is
-//!   [`ExecOptions::recursion`], which is 1,000 unless it is set.
-//! * Template names are text: bytes in them that are no UTF-8 become U+FFFD. A name with a `%` in it, which is a part of
-//!   the format of messages in Go, garbles them in nearly the same way.
+//!   [`ExecOptions::recursion`]; its default is 1,000.
+//! * Template names are text: invalid UTF-8 in them becomes U+FFFD. In Go, the name is part of the format of messages, so
+//!   that a `%` in it garbles them; here it does so in nearly the same way.
 //!
-//! # The room
+//! # The modules
 //!
-//! `token`, `lex`, `parse`, `parse_list`, `parse_pipe`, `number` and `quote` read a text into the tree of `ast`; `set`
-//! keeps the trees, and `walk` goes through them. `exec` runs statements, with `range` for loops and `budget` for steps
-//! and time; `eval`, `invoke`, `call` and `builtins` (`index`, `compare`, `escape`) give values, which are those of `val`,
-//! made by `context` and printed by `fmt`. `report`, `error` and `missing` say what went wrong; `requires`,
-//! `requires_call` and `requires_path` find the `needs` of a template. `unicode` and `case` know about characters. The
-//! room names nothing of the program around it but the module `value`.
+//! - Parsing: `token`, `lex`, `parse`, `parse_list`, `parse_pipe`, `number`, `quote`; the syntax tree is in `ast`, sets of
+//!   trees are in `set`, and `walk` visits their nodes
+//! - Execution: `exec` runs statements, with `range` for loops and `budget` for steps and time; `eval`, `invoke`, `call` and
+//!   `builtins` (`index`, `compare`, `escape`) evaluate expressions
+//! - Values: `val`; `context` makes them, `fmt` prints them; `unicode` and `case` classify and convert characters
+//! - Errors: `error`, `report`, `missing`
+//! - Static analysis: `requires`, `requires_call`, `requires_path`, `needs`
+//!
+//! Outside this module, only the module `value` is used.
 
 mod ast;
 mod budget;
@@ -275,8 +283,8 @@ mod tests;
 pub use call::{Functions, NoFunctions, Outcome, Signature, Type};
 pub use case::{to_lower, to_upper};
 pub use context::Context;
-pub use error::{ExecError, Missing, ParseError, Place};
+pub use error::{ExecError, MissingValue, ParseError, Place};
 pub use exec::{ExecOptions, MissingKey};
-pub use needs::{Need, Requires};
-pub use set::{ParseOptions, Set, Unknown};
+pub use needs::{Need, Requirements};
+pub use set::{ParseOptions, Set, UnknownFunctions};
 pub use val::Val;

@@ -2,37 +2,37 @@
 
 use std::collections::BTreeMap;
 
-/// One thing that a template can touch.
+/// Something that a template may use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Need {
     /// A path from the root of the data (`user.name`, `docs[].title`, empty for all of it), or a name.
     pub name: String,
-    /// Only tested, or only touched inside a branch: a run may succeed without it.
+    /// Whether a run may succeed without it: it is only tested, or only used inside a branch.
     pub optional: bool,
-    /// What is touched below the path is decided as the template runs: it may be anything there.
+    /// Whether the rest of the path is computed at run time: anything below may be used.
     pub dynamic: bool,
-    /// The value is used with all that is in it: printed, compared, or passed to a function. Otherwise it is only
-    /// looked at, such as by `if` and `range`, and what is used of its parts is listed by itself.
+    /// Whether the value is used with everything in it: printed, compared, or passed to a function. Otherwise it is only
+    /// tested or iterated over, and the parts that are used have needs of their own.
     pub whole: bool,
 }
 
-/// What a template can touch. Each list is sorted by name and has each name once.
+/// What a template may use. Each list is sorted by name and has each name once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Requires {
-    /// Places in the data.
+pub struct Requirements {
+    /// Paths in the data.
     pub paths: Vec<Need>,
     /// Functions that are not built-in.
     pub functions: Vec<Need>,
-    /// Templates that are called and not in the set.
+    /// Templates that are called but not in the set.
     pub templates: Vec<Need>,
 }
 
-/// Needs by their names.
+/// A collection of needs, by name.
 #[derive(Default)]
 pub(super) struct Needs(BTreeMap<String, Need>);
 
 impl Needs {
-    /// Adds a need. What is needed once for certain is not optional, whatever other places say.
+    /// Adds a need. If the name is there already, the result is optional only if both are.
     pub(super) fn note(&mut self, need: Need) {
         match self.0.get_mut(&need.name) {
             Some(known) => {
@@ -51,7 +51,7 @@ impl Needs {
         self.note(Need { name: name.to_owned(), optional, dynamic: false, whole: true });
     }
 
-    /// All of them, sorted.
+    /// All needs, sorted by name.
     pub(super) fn listed(self) -> Vec<Need> {
         self.0.into_values().collect()
     }

@@ -2,10 +2,10 @@
 
 use super::quote::{quoted, unquote_unit};
 
-/// A number literal as every type that it fits; which one is meant depends on where it stands.
+/// A number literal as every type that it fits; the context decides which one is used.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Number {
-    /// The text as it was written.
+    /// The source text.
     pub(super) text: Box<str>,
     /// The value as a signed integer.
     pub(super) int: Option<i64>,
@@ -17,15 +17,15 @@ pub(super) struct Number {
     pub(super) complex: Option<(f64, f64)>,
 }
 
-/// The type that a literal has where nothing asks for a certain one.
+/// The type of a literal without a required type.
 pub(super) enum Ideal {
     /// `1i`, `1+2i`.
     Complex(f64, f64),
-    /// With a point or an exponent.
+    /// A literal with a point or an exponent.
     Float(f64),
-    /// Everything else.
+    /// Any other literal.
     Int(i64),
-    /// An integer too big for its type.
+    /// An integer that is too large for its type.
     Overflow,
 }
 
@@ -101,7 +101,7 @@ impl Number {
         self
     }
 
-    /// What the literal is where no type is asked for.
+    /// The type of the literal without a required type.
     pub(super) fn ideal(&self) -> Ideal {
         if let Some((real, imaginary)) = self.complex {
             return Ideal::Complex(real, imaginary);
@@ -184,7 +184,7 @@ fn underscores_separate_digits(text: &str) -> bool {
     !after_underscore
 }
 
-/// Why a text is not a float.
+/// The error of a text that is not a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FloatError {
     Syntax,
@@ -240,7 +240,7 @@ fn parse_hex_float(text: &str) -> Option<f64> {
     Some(scale(bits, sticky, power))
 }
 
-/// `bits * 2^power`, rounded to the nearest double, half to even.
+/// `bits * 2^power`, rounded to the nearest double, ties to even.
 fn scale(bits: u128, sticky: bool, power: i64) -> f64 {
     if bits == 0 {
         return 0.0;
@@ -250,7 +250,7 @@ fn scale(bits: u128, sticky: bool, power: i64) -> f64 {
     if exponent > 1023 {
         return f64::INFINITY;
     }
-    // The place of the last bit that a double of this size keeps.
+    // The exponent of the last bit that a double of this size has.
     let last = (exponent - 52).max(-1074);
     let drop = last - power;
     if drop > 127 {
@@ -294,7 +294,7 @@ fn float_token(text: &str) -> usize {
     };
     let all = usize::MAX;
     accept(b"+-", 1);
-    // It may become an infinity, so that the `i` is gone even if it does not.
+    // Go reads the `i` because it may begin `Inf`, and does not put it back.
     accept(b"iI", 1);
     let hex = accept(b"0", 1) && accept(b"xX", 1);
     let digits: &[u8] = if hex { b"0123456789abcdefABCDEF_" } else { b"0123456789_" };
@@ -309,7 +309,7 @@ fn float_token(text: &str) -> usize {
     text.len() - rest.len()
 }
 
-/// A part of a sum as a float.
+/// Parses a part of a sum as a float.
 fn scanned(text: &str) -> Result<f64, String> {
     parse_float(text).map_err(|error| {
         let why = match error {

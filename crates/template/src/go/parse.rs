@@ -7,16 +7,16 @@ use super::error::ParseError;
 use super::fmt::sprintf;
 use super::lex::Lexer;
 use super::quote::quoted;
-use super::set::{ParseOptions, Unknown};
-use super::token::{Kind, Token};
+use super::set::{ParseOptions, UnknownFunctions};
+use super::token::{Token, TokenKind};
 use super::val::Val;
 
-/// What the parser knows about the template that it is inside of; a definition within a text has its own.
+/// The parser's state for one template; a definition inside a text has its own.
 pub(super) struct Scope<'s> {
     tokens: [Token<'s>; 3],
     peeked: usize,
     pub(super) variables: Vec<VariableId>,
-    /// The line on which the action began that is being read, or 0.
+    /// The line on which the current action began, or 0.
     pub(super) action_line: usize,
     pub(super) ranges: usize,
     pub(super) parens: usize,
@@ -24,20 +24,20 @@ pub(super) struct Scope<'s> {
 
 impl<'s> Scope<'s> {
     pub(super) fn new() -> Scope<'s> {
-        let none = Token { kind: Kind::End, pos: 0, text: "", line: 0 };
+        let none = Token { kind: TokenKind::End, pos: 0, text: "", line: 0 };
         let tokens = [none; 3];
         Scope { tokens, peeked: 0, variables: vec![ROOT], action_line: 0, ranges: 0, parens: 0 }
     }
 }
 
-/// Reads one source.
+/// The parser of one source.
 pub(super) struct Parser<'s> {
     pub(super) name: &'s str,
     pub(super) lexer: Lexer<'s>,
     pub(super) scopes: Vec<Scope<'s>>,
     pub(super) scope: Scope<'s>,
     pub(super) options: &'s ParseOptions<'s>,
-    /// The numbers of all names that variables have in the source.
+    /// The numbers of all variable names in the source.
     variables: HashMap<&'s str, VariableId>,
 }
 
@@ -50,7 +50,7 @@ impl<'s> Parser<'s> {
         Parser { name, lexer, scopes: Vec::new(), scope: Scope::new(), options, variables }
     }
 
-    /// The variable that the token names.
+    /// The variable named by the token.
     pub(super) fn variable_of(&mut self, token: Token<'s>) -> Variable {
         let next = self.variables.len() as VariableId;
         let id = *self.variables.entry(token.text).or_insert(next);
@@ -101,7 +101,7 @@ impl<'s> Parser<'s> {
     pub(super) fn next_non_space(&mut self) -> Token<'s> {
         loop {
             let token = self.next();
-            if token.kind != Kind::Space {
+            if token.kind != TokenKind::Space {
                 return token;
             }
         }
@@ -113,14 +113,14 @@ impl<'s> Parser<'s> {
         token
     }
 
-    pub(super) fn expect(&mut self, kind: Kind, context: &str) -> Result<Token<'s>, ParseError> {
+    pub(super) fn expect(&mut self, kind: TokenKind, context: &str) -> Result<Token<'s>, ParseError> {
         let token = self.next_non_space();
         if token.kind == kind { Ok(token) } else { Err(self.unexpected(token, context)) }
     }
 
-    /// The error that a token gives where it cannot stand.
+    /// The error for a token that is not allowed here.
     pub(super) fn unexpected(&self, token: Token<'s>, context: &str) -> ParseError {
-        if token.kind != Kind::Error {
+        if token.kind != TokenKind::Error {
             return self.error("unexpected %s in %s", &[&self.show(token), context]);
         }
         let start = self.scope.action_line;
@@ -134,8 +134,8 @@ impl<'s> Parser<'s> {
 
     fn show(&self, token: Token<'s>) -> String {
         match token.kind {
-            Kind::End => "EOF".into(),
-            Kind::Dot | Kind::Nil | Kind::Word(_) => format!("<{}>", token.text),
+            TokenKind::End => "EOF".into(),
+            TokenKind::Dot | TokenKind::Nil | TokenKind::Word(_) => format!("<{}>", token.text),
             _ if token.text.len() > 10 => {
                 let start: String = token.text.chars().take(10).collect();
                 format!("{}...", quoted(&start))
@@ -150,36 +150,42 @@ impl<'s> Parser<'s> {
         self.error_with(format, &args)
     }
 
-    /// The same, with arguments of any type.
+    /// As above, with arguments of any type.
     pub(super) fn error_with(&self, format: &str, args: &[Val<'_>]) -> ParseError {
         let line = self.scope.tokens[0].line;
         let message = sprintf(&format!("template: {}:{line}: {format}", self.name), args);
         ParseError { message, name: self.name.into(), line }
     }
 
-    /// Whether a function of this name may be called here; what follows the name may decide it.
+    /// Whether a function of this name may be called here; this may depend on what follows the name.
     pub(super) fn accepts_function(&mut self, name: &str) -> bool {
         if (self.options.functions)(name) || super::builtins::Builtin::named(name).is_some() {
             return true;
         }
         match self.options.unknown {
-            Unknown::Reject => false,
-            Unknown::Accept => true,
-            Unknown::AcceptWithArgument => self.argument_follows(),
+            UnknownFunctions::Reject => false,
+            UnknownFunctions::Accept => true,
+            UnknownFunctions::AcceptWithArgument => self.argument_follows(),
         }
     }
 
-    /// Whether a literal, a `.field` or a `$variable` comes after a space.
+    /// Whether a space and a literal, a `.field` or a `$variable` follow.
     fn argument_follows(&mut self) -> bool {
         let space = self.next();
-        if space.kind != Kind::Space {
+        if space.kind != TokenKind::Space {
             self.back_up();
             return false;
         }
         let token = self.next();
         self.back_up_two(space);
-        let literal =
-            [Kind::Bool, Kind::CharConstant, Kind::Complex, Kind::Number, Kind::RawString, Kind::Str];
-        literal.contains(&token.kind) || matches!(token.kind, Kind::Field | Kind::Variable)
+        let literal = [
+            TokenKind::Bool,
+            TokenKind::CharConstant,
+            TokenKind::Complex,
+            TokenKind::Number,
+            TokenKind::RawString,
+            TokenKind::Str,
+        ];
+        literal.contains(&token.kind) || matches!(token.kind, TokenKind::Field | TokenKind::Variable)
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ast::{Branch, BranchKind, Invoke, List, Node, Pipe, Source, Tree, is_empty};
+use super::ast::{Branch, BranchKind, List, Node, Pipe, Source, TemplateCall, Tree, is_empty};
 use super::error::ParseError;
 use super::parse::{Parser, Scope};
-use super::token::{Kind, Token, Word};
+use super::token::{Token, TokenKind, Word};
 
-/// A list that is being read, and what will become of it.
+/// A list that is being read, and its owner.
 struct Level {
     list: List,
     owner: Owner,
@@ -20,21 +20,21 @@ enum Owner {
     Define {
         name: Box<str>,
     },
-    Block(Box<Invoke>),
+    Block(Box<TemplateCall>),
     Branch(Box<OpenBranch>),
 }
 
 struct OpenBranch {
     kind: BranchKind,
     pipe: Pipe,
-    /// The first list, once the second one is being read.
+    /// The first list, while the second one is being read.
     list: Option<List>,
-    /// This is the `if` of an `else if`: the `end` closes the enclosing branch, too.
+    /// Whether this is the `if` of an `else if`, whose `end` also closes the enclosing branch.
     chained: bool,
     variables: usize,
 }
 
-/// What an action turned out to be.
+/// The kind of an action, with what was read of it.
 enum Step {
     Node(Node),
     Opened(Level),
@@ -46,7 +46,7 @@ enum Step {
 pub(super) type Trees = BTreeMap<Box<str>, Tree>;
 
 impl<'s> Parser<'s> {
-    /// Reads the whole source: every definition in it, and the text itself under the source's name.
+    /// Parses the source: its definitions, and the text itself under the source's name.
     pub(super) fn parse(mut self, source: &Arc<Source>) -> Result<Trees, ParseError> {
         let mut trees = Trees::new();
         let mut levels: Vec<Level> = Vec::new();
@@ -83,35 +83,35 @@ impl<'s> Parser<'s> {
         self.error("max block depth exceeded", &[])
     }
 
-    /// Whether the source ends here; inside anything that needs an `end` that is an error.
+    /// Whether the source ends here, which is an error where an `end` is missing.
     fn at_end(&mut self, level: &Level) -> Result<bool, ParseError> {
         let root = matches!(level.owner, Owner::Root);
         let token = if root { self.peek() } else { self.peek_non_space() };
         match token.kind {
-            Kind::End if root => Ok(true),
-            Kind::End => Err(self.error("unexpected EOF", &[])),
+            TokenKind::End if root => Ok(true),
+            TokenKind::End => Err(self.error("unexpected EOF", &[])),
             _ => Ok(false),
         }
     }
 
-    /// A `{{define}}`, which only the top level knows.
+    /// Reads a `{{define}}`, which is allowed on the top level only.
     fn definition(&mut self) -> Result<Option<Level>, ParseError> {
-        if self.peek().kind != Kind::LeftDelim {
+        if self.peek().kind != TokenKind::LeftDelim {
             return Ok(None);
         }
         let delim = self.next();
-        if self.next_non_space().kind != Kind::Word(Word::Define) {
+        if self.next_non_space().kind != TokenKind::Word(Word::Define) {
             self.back_up_two(delim);
             return Ok(None);
         }
         self.enter();
         let context = "define clause";
         let token = self.next_non_space();
-        if !matches!(token.kind, Kind::Str | Kind::RawString) {
+        if !matches!(token.kind, TokenKind::Str | TokenKind::RawString) {
             return Err(self.unexpected(token, context));
         }
         let name = self.name_of(token)?;
-        self.expect(Kind::RightDelim, context)?;
+        self.expect(TokenKind::RightDelim, context)?;
         Ok(Some(Level { list: List::new(), owner: Owner::Define { name } }))
     }
 
@@ -133,11 +133,11 @@ impl<'s> Parser<'s> {
     fn text_or_action(&mut self) -> Result<Step, ParseError> {
         let token = self.next_non_space();
         match token.kind {
-            Kind::Text => {
+            TokenKind::Text => {
                 let end = token.pos + token.text.len() as u32;
                 Ok(Step::Node(Node::Text { start: token.pos, end }))
             }
-            Kind::LeftDelim => {
+            TokenKind::LeftDelim => {
                 self.scope.action_line = token.line;
                 let step = self.action()?;
                 if !matches!(step, Step::Opened(_)) {
@@ -151,7 +151,7 @@ impl<'s> Parser<'s> {
 
     fn action(&mut self) -> Result<Step, ParseError> {
         let token = self.next_non_space();
-        let Kind::Word(word) = token.kind else {
+        let TokenKind::Word(word) = token.kind else {
             self.back_up();
             return Ok(Step::Node(Node::Action(self.pipeline("command")?)));
         };
@@ -160,7 +160,7 @@ impl<'s> Parser<'s> {
             Word::Break => self.jump("{{break}}", Node::Break),
             Word::Continue => self.jump("{{continue}}", Node::Continue),
             Word::Else => self.else_word(),
-            Word::End => self.expect(Kind::RightDelim, "end").map(|_| Step::End),
+            Word::End => self.expect(TokenKind::RightDelim, "end").map(|_| Step::End),
             Word::If => self.branch(BranchKind::If, false),
             Word::Range => self.branch(BranchKind::Range, false),
             Word::With => self.branch(BranchKind::With, false),
@@ -174,7 +174,7 @@ impl<'s> Parser<'s> {
 
     fn jump(&mut self, shown: &str, node: Node) -> Result<Step, ParseError> {
         let token = self.next_non_space();
-        if token.kind != Kind::RightDelim {
+        if token.kind != TokenKind::RightDelim {
             return Err(self.unexpected(token, shown));
         }
         if self.scope.ranges == 0 {
@@ -195,8 +195,8 @@ impl<'s> Parser<'s> {
 
     fn else_word(&mut self) -> Result<Step, ParseError> {
         let peeked = self.peek_non_space();
-        if !matches!(peeked.kind, Kind::Word(Word::If | Word::With)) {
-            self.expect(Kind::RightDelim, "else")?;
+        if !matches!(peeked.kind, TokenKind::Word(Word::If | Word::With)) {
+            self.expect(TokenKind::RightDelim, "else")?;
         }
         Ok(Step::Else)
     }
@@ -207,7 +207,7 @@ impl<'s> Parser<'s> {
         let name = self.template_name(token, context)?;
         let pipe = self.pipeline(context)?;
         self.enter();
-        let invoke = Invoke { pos: token.pos, name, pipe: Some(pipe) };
+        let invoke = TemplateCall { pos: token.pos, name, pipe: Some(pipe) };
         Ok(Step::Opened(Level { list: List::new(), owner: Owner::Block(Box::new(invoke)) }))
     }
 
@@ -215,23 +215,23 @@ impl<'s> Parser<'s> {
         let context = "template clause";
         let token = self.next_non_space();
         let name = self.template_name(token, context)?;
-        let pipe = if self.next_non_space().kind == Kind::RightDelim {
+        let pipe = if self.next_non_space().kind == TokenKind::RightDelim {
             None
         } else {
             self.back_up();
             Some(self.pipeline(context)?)
         };
-        Ok(Step::Node(Node::Template(Box::new(Invoke { pos: token.pos, name, pipe }))))
+        Ok(Step::Node(Node::Template(Box::new(TemplateCall { pos: token.pos, name, pipe }))))
     }
 
     fn template_name(&mut self, token: Token<'s>, context: &str) -> Result<Box<str>, ParseError> {
         match token.kind {
-            Kind::Str | Kind::RawString => self.name_of(token),
+            TokenKind::Str | TokenKind::RawString => self.name_of(token),
             _ => Err(self.unexpected(token, context)),
         }
     }
 
-    /// Goes on after `{{else}}`, or after the `{{else` of an `{{else if` or `{{else with`.
+    /// Continues after `{{else}}`, or after the `{{else` of an `{{else if` or `{{else with`.
     fn else_branch(&mut self, level: Level, levels: &mut Vec<Level>) -> Result<Level, ParseError> {
         let Level { list, owner } = level;
         let mut branch = match owner {
@@ -245,8 +245,8 @@ impl<'s> Parser<'s> {
         let kind = branch.kind;
         let outer = Level { list: List::new(), owner: Owner::Branch(branch) };
         let chained = match self.peek().kind {
-            Kind::Word(Word::If) if kind == BranchKind::If => true,
-            Kind::Word(Word::With) if kind == BranchKind::With => true,
+            TokenKind::Word(Word::If) if kind == BranchKind::If => true,
+            TokenKind::Word(Word::With) if kind == BranchKind::With => true,
             _ => return Ok(outer),
         };
         self.next();
@@ -273,7 +273,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Closes what an `{{end}}` closes and gives the level that goes on.
+    /// Closes what an `{{end}}` closes, and gives the level that continues.
     fn end(
         &mut self,
         level: Level,
@@ -302,7 +302,7 @@ impl<'s> Parser<'s> {
         Ok(parent)
     }
 
-    /// The finished branch; for the last of an `else if` chain, the whole chain.
+    /// The finished branch; at the end of an `else if` chain, the whole chain.
     fn close_branch(&mut self, mut branch: OpenBranch, mut last: List, levels: &mut Vec<Level>) -> Node {
         loop {
             self.scope.variables.truncate(branch.variables);
@@ -333,7 +333,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Adds a template of this source; an empty one makes room for another of its name.
+    /// Adds a template of this source; it replaces an empty one of the same name.
     fn add(&self, trees: &mut Trees, name: &str, root: List, source: &Arc<Source>) -> Result<(), ParseError> {
         let taken = trees.get(name).is_some_and(|tree| !is_empty(&tree.root, source));
         if !taken {

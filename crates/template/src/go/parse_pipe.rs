@@ -6,20 +6,20 @@ use super::error::ParseError;
 use super::number::Number;
 use super::parse::Parser;
 use super::quote::unquote;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 
-/// A pipeline that is being read, and its command that is being read.
-struct Open {
+/// A pipeline that is being read, with its current command.
+struct OpenPipe {
     pipe: Pipe,
     context: &'static str,
-    end: Kind,
+    end: TokenKind,
     command: Option<Command>,
 }
 
-/// The context of everything in parentheses.
+/// The name of the context in messages about pipelines in parentheses.
 const INNER: &str = "parenthesized pipeline";
 
-/// What stands where an operand may stand.
+/// A token in the place of an operand.
 enum Term {
     Operand(Expr),
     Paren,
@@ -27,10 +27,10 @@ enum Term {
 }
 
 impl<'s> Parser<'s> {
-    /// A pipeline up to the right delimiter.
+    /// Reads a pipeline up to the right delimiter.
     pub(super) fn pipeline(&mut self, context: &'static str) -> Result<Pipe, ParseError> {
-        let mut outer: Vec<Open> = Vec::new();
-        let mut open = self.open_pipeline(context, Kind::RightDelim)?;
+        let mut outer: Vec<OpenPipe> = Vec::new();
+        let mut open = self.open_pipeline(context, TokenKind::RightDelim)?;
         loop {
             if open.command.is_none() && self.at_pipeline_end(&mut open)? {
                 let Some(parent) = outer.pop() else { return Ok(open.pipe) };
@@ -49,37 +49,37 @@ impl<'s> Parser<'s> {
                         return Err(self.error("max expression depth exceeded", &[]));
                     }
                     self.scope.parens += 1;
-                    let inner = self.open_pipeline(INNER, Kind::RightParen)?;
+                    let inner = self.open_pipeline(INNER, TokenKind::RightParen)?;
                     outer.push(std::mem::replace(&mut open, inner));
                 }
             }
         }
     }
 
-    fn open_pipeline(&mut self, context: &'static str, end: Kind) -> Result<Open, ParseError> {
+    fn open_pipeline(&mut self, context: &'static str, end: TokenKind) -> Result<OpenPipe, ParseError> {
         let mut pipe = Pipe { pos: self.peek_non_space().pos, ..Pipe::default() };
         while self.declaration(&mut pipe, context)? {}
-        Ok(Open { pipe, context, end, command: None })
+        Ok(OpenPipe { pipe, context, end, command: None })
     }
 
-    /// One variable that the pipeline declares or assigns to; true if another one may follow.
+    /// Reads a variable that the pipeline declares or assigns to; true if another one may follow.
     fn declaration(&mut self, pipe: &mut Pipe, context: &'static str) -> Result<bool, ParseError> {
         let variable = self.peek_non_space();
-        if variable.kind != Kind::Variable {
+        if variable.kind != TokenKind::Variable {
             return Ok(false);
         }
         self.next();
         let after = self.peek();
         let next = self.peek_non_space();
-        if matches!(next.kind, Kind::Assign | Kind::Declare) {
-            pipe.assign = next.kind == Kind::Assign;
+        if matches!(next.kind, TokenKind::Assign | TokenKind::Declare) {
+            pipe.assign = next.kind == TokenKind::Assign;
             self.next_non_space();
             self.declare(pipe, variable);
-        } else if next.kind == Kind::Char && next.text == "," {
+        } else if next.kind == TokenKind::Char && next.text == "," {
             self.next_non_space();
             self.declare(pipe, variable);
             return self.second_variable(pipe, context);
-        } else if after.kind == Kind::Space {
+        } else if after.kind == TokenKind::Space {
             self.back_up_three(variable, after);
         } else {
             self.back_up_two(variable);
@@ -98,31 +98,31 @@ impl<'s> Parser<'s> {
             return Err(self.error("too many declarations in %s", &[context]));
         }
         match self.peek_non_space().kind {
-            Kind::Variable | Kind::RightDelim | Kind::RightParen => Ok(true),
+            TokenKind::Variable | TokenKind::RightDelim | TokenKind::RightParen => Ok(true),
             _ => Err(self.error("range can only initialize variables", &[])),
         }
     }
 
     /// Whether the pipeline ends here; otherwise a command begins.
-    fn at_pipeline_end(&mut self, open: &mut Open) -> Result<bool, ParseError> {
+    fn at_pipeline_end(&mut self, open: &mut OpenPipe) -> Result<bool, ParseError> {
         let token = self.next_non_space();
         if token.kind == open.end {
             self.check_pipeline(open)?;
             return Ok(true);
         }
         let begins = [
-            Kind::Bool,
-            Kind::CharConstant,
-            Kind::Complex,
-            Kind::Dot,
-            Kind::Field,
-            Kind::Identifier,
-            Kind::Number,
-            Kind::Nil,
-            Kind::RawString,
-            Kind::Str,
-            Kind::Variable,
-            Kind::LeftParen,
+            TokenKind::Bool,
+            TokenKind::CharConstant,
+            TokenKind::Complex,
+            TokenKind::Dot,
+            TokenKind::Field,
+            TokenKind::Identifier,
+            TokenKind::Number,
+            TokenKind::Nil,
+            TokenKind::RawString,
+            TokenKind::Str,
+            TokenKind::Variable,
+            TokenKind::LeftParen,
         ];
         if !begins.contains(&token.kind) {
             return Err(self.unexpected(token, open.context));
@@ -132,8 +132,8 @@ impl<'s> Parser<'s> {
         Ok(false)
     }
 
-    /// A pipeline needs a command, and only its first command may be a plain value.
-    fn check_pipeline(&mut self, open: &Open) -> Result<(), ParseError> {
+    /// Checks that a pipeline has a command, and that only the first one is a plain value.
+    fn check_pipeline(&mut self, open: &OpenPipe) -> Result<(), ParseError> {
         if open.pipe.cmds.is_empty() {
             return Err(self.error("missing value for %s", &[open.context]));
         }
@@ -153,7 +153,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn take_operand(&mut self, open: &mut Open, operand: Expr) -> Result<(), ParseError> {
+    fn take_operand(&mut self, open: &mut OpenPipe, operand: Expr) -> Result<(), ParseError> {
         let operand = self.with_fields(operand)?;
         let pipe = match &operand {
             Expr::Pipe(pipe) => Some(pipe),
@@ -172,13 +172,13 @@ impl<'s> Parser<'s> {
         self.after_operand(open)
     }
 
-    /// Decides whether the command goes on after an operand.
-    fn after_operand(&mut self, open: &mut Open) -> Result<(), ParseError> {
+    /// Decides whether the command continues after an operand.
+    fn after_operand(&mut self, open: &mut OpenPipe) -> Result<(), ParseError> {
         let token = self.next();
         match token.kind {
-            Kind::Space => return Ok(()),
-            Kind::RightDelim | Kind::RightParen => self.back_up(),
-            Kind::Pipe => {}
+            TokenKind::Space => return Ok(()),
+            TokenKind::RightDelim | TokenKind::RightParen => self.back_up(),
+            TokenKind::Pipe => {}
             _ => return Err(self.unexpected(token, "operand")),
         }
         match open.command.take() {
@@ -188,11 +188,11 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// The operand with the fields that follow it.
+    /// Reads the fields that follow an operand.
     fn with_fields(&mut self, operand: Expr) -> Result<Expr, ParseError> {
         let (start, pos) = (operand.start(), self.peek().pos);
         let mut fields: Vec<Box<str>> = Vec::new();
-        while self.peek().kind == Kind::Field {
+        while self.peek().kind == TokenKind::Field {
             fields.push(field_name(self.next().text));
         }
         if fields.is_empty() {
@@ -218,20 +218,20 @@ impl<'s> Parser<'s> {
         let token = self.next_non_space();
         let pos = token.pos;
         Ok(Term::Operand(match token.kind {
-            Kind::Identifier => self.function(token)?,
-            Kind::Dot => Expr::Dot(pos),
-            Kind::Nil => Expr::Nil(pos),
-            Kind::Variable => self.variable(token)?,
-            Kind::Field => Expr::Field { start: pos, pos, path: vec![field_name(token.text)] },
-            Kind::Bool => Expr::Bool(pos, token.text == "true"),
-            Kind::CharConstant => self.number(token, Number::from_char)?,
-            Kind::Complex => self.number(token, Number::from_sum)?,
-            Kind::Number => self.number(token, Number::from_text)?,
-            Kind::Str | Kind::RawString => {
+            TokenKind::Identifier => self.function(token)?,
+            TokenKind::Dot => Expr::Dot(pos),
+            TokenKind::Nil => Expr::Nil(pos),
+            TokenKind::Variable => self.variable(token)?,
+            TokenKind::Field => Expr::Field { start: pos, pos, path: vec![field_name(token.text)] },
+            TokenKind::Bool => Expr::Bool(pos, token.text == "true"),
+            TokenKind::CharConstant => self.number(token, Number::from_char)?,
+            TokenKind::Complex => self.number(token, Number::from_sum)?,
+            TokenKind::Number => self.number(token, Number::from_text)?,
+            TokenKind::Str | TokenKind::RawString => {
                 let text = self.unquote(token)?;
                 Expr::Str { pos, quoted: token.text.into(), text: text.into() }
             }
-            Kind::LeftParen => return Ok(Term::Paren),
+            TokenKind::LeftParen => return Ok(Term::Paren),
             _ => {
                 self.back_up();
                 return Ok(Term::Nothing);
@@ -264,7 +264,7 @@ impl<'s> Parser<'s> {
         Ok(Expr::Number(token.pos, Box::new(number)))
     }
 
-    /// The value of a string token.
+    /// Decodes a string token.
     pub(super) fn unquote(&mut self, token: Token<'s>) -> Result<Vec<u8>, ParseError> {
         unquote(token.text).ok_or_else(|| self.error("%s", &["invalid syntax"]))
     }
@@ -274,7 +274,7 @@ fn field_name(token: &str) -> Box<str> {
     token.strip_prefix('.').unwrap_or(token).into()
 }
 
-/// A pipeline in parentheses that holds nothing but another one is that other one with more parentheses.
+/// Merges a pipeline that contains only another one in parentheses into that other one, and counts the parentheses.
 fn collapse(mut pipe: Pipe) -> Pipe {
     let lone = pipe.decl.is_empty() && matches!(pipe.cmds.as_slice(), [command] if command.args.len() == 1);
     if lone

@@ -60,7 +60,7 @@ fn push_hex(out: &mut Vec<u8>, prefix: &[u8], value: u32, digits: u32) {
     }
 }
 
-/// Whether `text` can stand between back quotes as it is.
+/// Whether `text` can be written between back quotes without changes.
 pub(super) fn can_backquote(text: &[u8]) -> bool {
     Runes(text).all(|(c, _)| match c {
         None | Some('\u{feff}' | '`' | '\x7f') => false,
@@ -68,7 +68,7 @@ pub(super) fn can_backquote(text: &[u8]) -> bool {
     })
 }
 
-/// The bytes that a string literal (with its quotes) stands for; `None` if it breaks Go's rules.
+/// The bytes of a string literal (with its quotes); `None` if it is not valid in Go.
 pub(super) fn unquote(literal: &str) -> Option<Vec<u8>> {
     if let Some(raw) = literal.strip_prefix('`') {
         return Some(raw.strip_suffix('`')?.bytes().filter(|&byte| byte != b'\r').collect());
@@ -91,14 +91,14 @@ pub(super) fn unquote(literal: &str) -> Option<Vec<u8>> {
 
 /// One unit of a literal: `\xff` and octal escapes are bytes, all else characters.
 pub(super) enum Unit {
-    /// A single byte, which need not be a character by itself.
+    /// A single byte, which may be a part of a character.
     Byte(u8),
     /// A character.
     Char(char),
 }
 
 impl Unit {
-    /// The number of the unit as a Go rune.
+    /// The unit as a Go rune.
     pub(super) fn code(&self) -> u32 {
         match *self {
             Unit::Byte(byte) => u32::from(byte),

@@ -2,30 +2,30 @@
 
 use super::ast::Branch;
 use super::exec::{Body, Frame, Machine, Stop};
-use super::val::{Kind, V, Val};
+use super::val::{V, Val, ValueKind};
 
-/// A `range` under way.
+/// A running `range`.
 pub(super) struct Loop<'a> {
     branch: &'a Branch,
     items: Items<'a>,
-    /// The variables that every round starts with.
+    /// How many variables there are at the start of each iteration.
     inner: usize,
-    /// The variables that the loop leaves.
+    /// How many variables to keep after the loop.
     pub(super) outer: usize,
 }
 
-/// What a loop goes through.
+/// The items that a loop iterates over.
 enum Items<'a> {
     List { list: Val<'a>, next: usize },
     Map { members: std::vec::IntoIter<(&'a [u8], Val<'a>)>, len: usize },
     Int { next: i64, end: i64, byte: bool },
 }
 
-/// What each member of a map takes while a loop goes through them.
+/// The memory of each member of a map that a loop iterates over, in bytes.
 const MEMBER_BYTES: usize = size_of::<(&[u8], Val<'_>)>();
 
 impl<'a> Items<'a> {
-    /// The bytes that are free when the loop ends.
+    /// The bytes to release when the loop ends.
     fn bytes(&self) -> usize {
         match self {
             Items::Map { len, .. } => len * MEMBER_BYTES,
@@ -33,7 +33,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The next key, and what stands there.
+    /// The next key and its value.
     #[inline(always)]
     fn next(&mut self) -> Option<(Val<'a>, Val<'a>)> {
         match self {
@@ -53,7 +53,7 @@ impl<'a> Items<'a> {
 }
 
 impl<'a> Machine<'a, '_> {
-    /// Starts a loop over `value`: lets `body` be its first round, or what its `else` holds.
+    /// Starts a loop over `value`: sets `body` to its first iteration, or to its `else`.
     pub(super) fn range(
         &mut self,
         branch: &'a Branch,
@@ -86,28 +86,28 @@ impl<'a> Machine<'a, '_> {
     fn items(&mut self, branch: &'a Branch, value: Val<'a>) -> Result<Option<Items<'a>>, Stop> {
         let value = value.unboxed();
         match value.kind() {
-            Kind::Int | Kind::Uint => {
+            ValueKind::Int | ValueKind::Uint => {
                 if branch.pipe.decl.len() > 1 {
                     let message = "can't use %v to iterate over more than one variable";
                     return Err(self.fail(message, &[value]));
                 }
                 let end = value.as_int().unwrap_or(0);
-                Ok(Some(Items::Int { next: 0, end, byte: value.kind() == Kind::Uint }))
+                Ok(Some(Items::Int { next: 0, end, byte: value.kind() == ValueKind::Uint }))
             }
-            Kind::Slice => Ok(Some(Items::List { list: value, next: 0 })),
-            Kind::Map => {
+            ValueKind::Slice => Ok(Some(Items::List { list: value, next: 0 })),
+            ValueKind::Map => {
                 let len = value.len().unwrap_or(0);
                 self.budget.spend(len / 4)?;
                 self.context.charge(len * MEMBER_BYTES);
                 self.check_memory()?;
                 Ok(Some(Items::Map { members: value.members().into_iter(), len }))
             }
-            Kind::Invalid => Ok(None),
+            ValueKind::Invalid => Ok(None),
             _ => Err(self.fail("range can't iterate over %v", &[value])),
         }
     }
 
-    /// Lets `body` be the next round of a loop; false if there is none.
+    /// Sets `body` to the next iteration of a loop; false if there is none.
     pub(super) fn round(&mut self, rounds: &mut Loop<'a>, body: &mut Body<'a>) -> Result<bool, Stop> {
         let Some((key, value)) = rounds.items.next() else {
             self.context.release(rounds.items.bytes());
@@ -145,8 +145,8 @@ impl<'a> Machine<'a, '_> {
         Ok(())
     }
 
-    /// Ends the statements of a round, and (`leave`) the innermost loop with it. In the `else` of a loop, that is the
-    /// loop to leave, as in Go, while a new round is one of the loop around it.
+    /// Ends the statements of an iteration, and with `leave` the innermost loop. In the `else` of a loop, as in Go, `break`
+    /// leaves that loop, while `continue` starts the next iteration of the enclosing one.
     pub(super) fn leave_loop(&mut self, leave: bool, body: &mut Body<'a>) {
         body.nodes = [].iter();
         while let Some(frame) = self.frames.pop() {

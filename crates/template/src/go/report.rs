@@ -1,24 +1,24 @@
-//! Go's error messages, and the notes of what strict mode misses, for the part of the tree that is being evaluated.
+//! Reports errors and missing values for the part of the tree that is being evaluated.
 
-use super::ast::{At, Pos};
+use super::ast::{NodeRef, Pos};
 use super::error::{ExecError, Place};
 use super::exec::{Machine, Stop};
 use super::fmt::sprintf;
-use super::missing::Absent;
+use super::missing::AbsentMember;
 use super::quote::quoted;
 use super::val::Val;
 
 impl<'a> Machine<'a, '_> {
-    /// Notes that a value was needed that is not there.
-    pub(super) fn miss(&mut self, absent: &Absent<'a>) -> Result<(), Stop> {
+    /// Records that a missing value was needed.
+    pub(super) fn miss(&mut self, absent: &AbsentMember<'a>) -> Result<(), Stop> {
         let mut misses = std::mem::take(&mut self.misses);
-        let kept = misses.record(absent, || self.place(self.at.map(At::start)));
+        let kept = misses.record(absent, || self.place(self.at.map(NodeRef::start)));
         self.misses = misses;
         self.context.charge(kept);
         self.check_memory()
     }
 
-    /// Ends the run if what it made has used up its memory.
+    /// Ends the run if its values take more memory than allowed.
     pub(super) fn check_memory(&self) -> Result<(), Stop> {
         match self.context.is_exhausted() {
             true => Err(Box::new(ExecError::Scratch { limit: self.options.scratch_bytes })),
@@ -32,11 +32,11 @@ impl<'a> Machine<'a, '_> {
     }
 
     pub(super) fn message(&self, format: &str, args: &[Val<'_>]) -> (String, Place) {
-        let place = self.place(self.at.map(At::pos));
+        let place = self.place(self.at.map(NodeRef::pos));
         let node = self.at.map(|at| at.to_string()).unwrap_or_default();
         let location = format!("{}:{}:{}", place.name, place.line, place.column);
         let executing = format!("executing {} at <{node}>", quoted(&place.template));
-        // In Go the location is part of the format, so that a `%` in a name garbles the message.
+        // As in Go, the location is part of the format, so that a `%` in a name garbles the message.
         let message = if location.contains('%') {
             let executing = executing.replace('%', "%%");
             sprintf(&format!("template: {location}: {executing}: {format}"), args)
@@ -46,7 +46,7 @@ impl<'a> Machine<'a, '_> {
         (message, place)
     }
 
-    /// Go's error for what is being evaluated.
+    /// Go's error for the part of the tree that is being evaluated.
     #[cold]
     pub(super) fn fail(&self, format: &str, args: &[Val<'_>]) -> Stop {
         let (message, place) = self.message(format, args);

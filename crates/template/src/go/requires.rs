@@ -1,17 +1,17 @@
-//! What a template can touch, found without running it: data, functions, and templates that are not in its set.
+//! Static analysis: the data, functions and undefined templates that a template may use.
 
 use std::collections::{HashMap, HashSet};
 
 use super::ast::{BranchKind, Expr, List, Node, Pipe, ROOT, Tree, VariableId};
-use super::needs::{Need, Needs, Requires};
-use super::requires_call::Given;
-use super::requires_path::{Paths, Step};
+use super::needs::{Need, Needs, Requirements};
+use super::requires_call::CallArguments;
+use super::requires_path::{PathStep, Paths};
 use super::set::Set;
 
-/// Statements and paths looked at, all rounds together; a template that takes more is taken to touch everything.
+/// The most statements and paths that the analysis visits; beyond, a template counts as using everything.
 const MAX_VISITS: usize = 1_000_000;
 
-/// Statements that still have to be looked at.
+/// Statements that are still to be visited.
 struct Job<'a> {
     list: &'a List,
     dot: Paths,
@@ -21,8 +21,8 @@ struct Job<'a> {
     call: usize,
 }
 
-/// A variable that can be seen, and the one declared before it.
-struct Declared {
+/// A variable in scope, linked to the one declared before it.
+struct Declaration {
     id: VariableId,
     slot: usize,
     before: usize,
@@ -39,10 +39,10 @@ pub(super) struct Analysis<'a, 'f> {
     /// Calls under way: the name of the template, and the call that it is part of.
     calls: Vec<(&'a str, usize)>,
     /// Variables in the order of their declaration; the first one is no variable.
-    variables: Vec<Declared>,
-    /// What each declared variable, and `$` of each call, can stand for.
+    variables: Vec<Declaration>,
+    /// The paths that each declared variable, and `$` of each call, may have.
     values: Vec<Paths>,
-    /// The variables that are assigned to somewhere: what they stand for may not be what is used.
+    /// The variables that are assigned to somewhere, whose paths may not all be used.
     assigned: HashSet<usize>,
     slots: HashMap<Slot, usize>,
     /// The variable `$` of each call.
@@ -55,11 +55,11 @@ pub(super) struct Analysis<'a, 'f> {
 }
 
 impl Set {
-    /// What running the template `name` can touch.
+    /// What a run of the template `name` may use.
     ///
     /// `takes_missing` says which functions accept a last argument that is not there (see
     /// [`Signature`](super::Signature)): what is only passed to them is optional.
-    pub fn requires(&self, name: &str, takes_missing: &dyn Fn(&str) -> bool) -> Requires {
+    pub fn requires(&self, name: &str, takes_missing: &dyn Fn(&str) -> bool) -> Requirements {
         let mut analysis = Analysis {
             set: self,
             takes_missing,
@@ -77,14 +77,14 @@ impl Set {
             functions: Needs::default(),
             templates: Needs::default(),
         };
-        // Values flow backwards through loops, so that it takes several rounds until all is seen.
+        // A fixed-point iteration, since values flow backwards through loops.
         while analysis.changed && analysis.visits < MAX_VISITS {
             analysis.round(name);
         }
         if analysis.visits >= MAX_VISITS {
             analysis.give_up();
         }
-        Requires {
+        Requirements {
             paths: analysis.paths.listed(),
             functions: analysis.functions.listed(),
             templates: analysis.templates.listed(),
@@ -95,12 +95,12 @@ impl Set {
 impl<'a> Analysis<'a, '_> {
     fn round(&mut self, name: &str) {
         self.changed = false;
-        // What an earlier round found is found again, and what it took for certain may not be.
+        // Starts again from nothing: a need that an earlier round took for certain may now be optional.
         (self.paths, self.functions, self.templates) = Default::default();
         self.called.clear();
         self.calls.clear();
         self.variables.clear();
-        self.variables.push(Declared { id: ROOT, slot: usize::MAX, before: 0 });
+        self.variables.push(Declaration { id: ROOT, slot: usize::MAX, before: 0 });
         if let Some(tree) = self.set.tree(name) {
             self.start(tree, Paths::root(), false, usize::MAX);
         }
@@ -111,7 +111,8 @@ impl<'a> Analysis<'a, '_> {
         }
     }
 
-    /// Everything can be touched, and every function and template that is named anywhere.
+    /// The result if the analysis gives up: everything in the data, and every function and template that is named
+    /// anywhere.
     fn give_up(&mut self) {
         self.paths.note(Need { name: String::new(), optional: true, dynamic: true, whole: true });
         for name in self.set.functions() {
@@ -122,11 +123,11 @@ impl<'a> Analysis<'a, '_> {
         }
     }
 
-    /// Looks at a template that is run with this dot.
+    /// Visits a template that is run with this dot.
     fn start(&mut self, tree: &'a Tree, dot: Paths, optional: bool, outer: usize) {
         let call = self.calls.len();
         self.calls.push((&tree.name, outer));
-        // The same in every round, so that what is assigned to `$` is known in the next one.
+        // The same key in every round, so that what is assigned to `$` is known in the next one.
         let next = self.values.len();
         let slot = *self.roots.entry((&tree.name, dot.clone(), optional)).or_insert(next);
         if slot == next {
@@ -137,7 +138,7 @@ impl<'a> Analysis<'a, '_> {
     }
 
     fn declare(&mut self, id: VariableId, slot: usize, before: usize) -> usize {
-        self.variables.push(Declared { id, slot, before });
+        self.variables.push(Declaration { id, slot, before });
         self.variables.len() - 1
     }
 
@@ -169,7 +170,7 @@ impl<'a> Analysis<'a, '_> {
             let mut view = View { dot: &dot, scope, optional };
             let value = self.value(pipe, &mut view);
             let declared = match node {
-                // The new variables of a loop stand for the whole only where there is nothing to go through.
+                // The loop's own variables have the value of the whole only in its `else`.
                 Node::Branch(branch)
                     if branch.kind == BranchKind::Range && branch.else_list.is_none() && !pipe.assign =>
                 {
@@ -196,7 +197,7 @@ impl<'a> Analysis<'a, '_> {
                     let body_dot = match branch.kind {
                         BranchKind::If => dot.clone(),
                         BranchKind::With => value.clone(),
-                        BranchKind::Range => value.step(&Step::Each),
+                        BranchKind::Range => value.step(&PathStep::Each),
                     };
                     self.look_at(&value, optional || branch.kind != BranchKind::Range);
                     if branch.kind == BranchKind::Range {
@@ -213,7 +214,7 @@ impl<'a> Analysis<'a, '_> {
         }
     }
 
-    /// The variables of a `range` stand for its elements, too.
+    /// Gives the variables of a `range` the paths of its elements.
     fn loop_variables(&mut self, pipe: &'a Pipe, scope: usize, element: &Paths) {
         if let Some(variable) = pipe.decl.last()
             && let Some(slot) = self.slot_of(scope, variable.id)
@@ -232,7 +233,7 @@ impl<'a> Analysis<'a, '_> {
         let Some(tree) = self.set.tree(name) else {
             return self.templates.name(name, optional);
         };
-        // A template that calls itself may go on to any depth.
+        // A recursive template may reach any depth.
         let dot = if self.is_under_way(name, outer) { dot.frozen() } else { dot };
         if self.called.insert((name, dot.clone(), optional)) {
             self.start(tree, dot, optional, outer);
@@ -249,12 +250,12 @@ impl<'a> Analysis<'a, '_> {
         false
     }
 
-    /// The value is looked at: tested, gone through, or a way to something else.
+    /// Notes that a value is tested, iterated over, or on the way to another one.
     pub(super) fn look_at(&mut self, value: &Paths, optional: bool) {
         self.touch(value, optional, false);
     }
 
-    /// The value is used with all that is in it.
+    /// Notes that a value is used with everything in it.
     pub(super) fn use_whole(&mut self, value: &Paths, optional: bool) {
         self.touch(value, optional, true);
     }
@@ -281,7 +282,7 @@ impl<'a> Analysis<'a, '_> {
         piped.unwrap_or_default()
     }
 
-    /// The variables that the pipeline declares or assigns to get its value.
+    /// Gives the value of a pipeline to the variables that it declares or assigns to.
     fn variables_of(&mut self, pipe: &'a Pipe, value: &Paths, view: &mut View<'_>) {
         for (at, variable) in pipe.decl.iter().enumerate() {
             let slot = match pipe.assign {
@@ -310,7 +311,7 @@ impl<'a> Analysis<'a, '_> {
     fn command(&mut self, args: &'a [Expr], piped: Option<Paths>, view: &mut View<'_>) -> Paths {
         match args {
             [Expr::Ident { name, builtin, .. }, args @ ..] => {
-                self.function(name, *builtin, Given { args, piped }, view)
+                self.function(name, *builtin, CallArguments { args, piped }, view)
             }
             [first, ..] => self.operand(first, view),
             [] => Paths::default(),
@@ -339,14 +340,14 @@ impl<'a> Analysis<'a, '_> {
             Expr::Chain { base, path, .. } => self.operand(base, view).fields(path),
             Expr::Pipe(pipe) => self.pipe(pipe, view),
             Expr::Ident { name, builtin, .. } => {
-                self.function(name, *builtin, Given { args: &[], piped: None }, view)
+                self.function(name, *builtin, CallArguments { args: &[], piped: None }, view)
             }
             Expr::Nil(_) | Expr::Bool(..) | Expr::Number(..) | Expr::Str { .. } => Paths::default(),
         }
     }
 }
 
-/// What operands can see where they stand.
+/// The dot and the variables in scope of an operand.
 pub(super) struct View<'d> {
     dot: &'d Paths,
     scope: usize,

@@ -1,31 +1,31 @@
-//! Static analysis of calls: what their arguments touch, and what their results can stand for.
+//! Static analysis of calls: what their arguments use, and which paths their results may have.
 
 use super::ast::Expr;
 use super::builtins::Builtin;
 use super::requires::{Analysis, View};
-use super::requires_path::{Paths, Step};
+use super::requires_path::{PathStep, Paths};
 
-/// What a call is given.
-pub(super) struct Given<'a> {
-    /// Its arguments, as they are written.
+/// The arguments of a call.
+pub(super) struct CallArguments<'a> {
+    /// The arguments in the source.
     pub args: &'a [Expr],
-    /// What is piped into it.
+    /// The paths of the value from the pipe.
     pub piped: Option<Paths>,
 }
 
 impl<'a> Analysis<'a, '_> {
-    /// A call: what its arguments touch, and what its result can stand for.
+    /// Analyses a call: notes what its arguments use, and gives the paths that its result may have.
     pub(super) fn function(
         &mut self,
         name: &str,
         builtin: Option<Builtin>,
-        given: Given<'a>,
+        given: CallArguments<'a>,
         view: &mut View<'_>,
     ) -> Paths {
         if matches!(builtin, Some(Builtin::And | Builtin::Or)) {
             return self.choice(builtin == Some(Builtin::Or), given, view);
         }
-        let Given { args, piped } = given;
+        let CallArguments { args, piped } = given;
         if builtin.is_none() {
             self.functions.name(name, view.optional);
         }
@@ -35,7 +35,7 @@ impl<'a> Analysis<'a, '_> {
         for (at, value) in values.iter().enumerate() {
             let optional = view.optional || (test && at + 1 == values.len());
             match builtin {
-                // What is indexed is only a way to what is used.
+                // The indexed value is only on the way to the element.
                 Some(Builtin::Index) if at == 0 => self.look_at(&value.below_root(), optional),
                 Some(Builtin::Not) => self.look_at(value, optional),
                 _ => self.use_whole(value, optional),
@@ -48,7 +48,7 @@ impl<'a> Analysis<'a, '_> {
                 for at in 0..indexes.len() {
                     item = item.step(&index_step(args.get(at + 1)));
                 }
-                // Whether the element must be there, its use decides.
+                // Whether the element is optional depends on how it is used.
                 self.look_at(&item, true);
                 item
             }
@@ -58,8 +58,8 @@ impl<'a> Analysis<'a, '_> {
     }
 
     /// `and` and `or` give one of their arguments; those after the first may not even be looked at.
-    fn choice(&mut self, or: bool, given: Given<'a>, view: &mut View<'_>) -> Paths {
-        let Given { args, piped } = given;
+    fn choice(&mut self, or: bool, given: CallArguments<'a>, view: &mut View<'_>) -> Paths {
+        let CallArguments { args, piped } = given;
         let outer = view.optional;
         let alone = args.len() + usize::from(piped.is_some()) == 1;
         let mut result = Paths::default();
@@ -79,11 +79,11 @@ impl<'a> Analysis<'a, '_> {
     }
 }
 
-/// The step that an index makes: known for a literal, otherwise decided as the template runs.
-fn index_step(index: Option<&Expr>) -> Step {
+/// The path step of an index: known for a literal, else computed at run time.
+fn index_step(index: Option<&Expr>) -> PathStep {
     match index {
-        Some(Expr::Str { text, .. }) => Step::Key(String::from_utf8_lossy(text).into_owned()),
-        Some(Expr::Number(..)) => Step::Each,
-        _ => Step::Unknown,
+        Some(Expr::Str { text, .. }) => PathStep::Key(String::from_utf8_lossy(text).into_owned()),
+        Some(Expr::Number(..)) => PathStep::Each,
+        _ => PathStep::Unknown,
     }
 }

@@ -1,43 +1,43 @@
-//! The places in the data that a value may come from.
+//! The paths in the data that a value may come from.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Paths do not get longer than this; what lies below is decided as the template runs.
+/// The greatest length of a path; anything below it counts as dynamic.
 const MAX_STEPS: usize = 32;
 
-/// A value that may come from more places than this may come from anywhere.
+/// The most paths of a value; beyond, it may come from anywhere.
 const MAX_PATHS: usize = 200;
 
 /// A step from a value into it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     /// A member of a map.
     Key(String),
     /// Any element.
     Each,
-    /// Something that is decided as the template runs.
+    /// Something that is computed at run time.
     Unknown,
 }
 
-/// A place in the data.
+/// A path in the data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Path {
-    steps: Vec<Step>,
-    /// The value is the place itself or anything below it.
+    steps: Vec<PathStep>,
+    /// Whether the value may be anything below the path, too.
     pub(super) dynamic: bool,
-    /// The value is not needed even where its receiver is.
+    /// Whether the value is optional even if its receiver is needed.
     pub(super) optional: bool,
 }
 
 impl Path {
-    fn step(&self, step: &Step) -> Path {
+    fn step(&self, step: &PathStep) -> Path {
         let mut path = self.clone();
         if path.dynamic {
             return path;
         }
         match step {
-            Step::Unknown => path.dynamic = true,
+            PathStep::Unknown => path.dynamic = true,
             _ if path.steps.len() >= MAX_STEPS => path.dynamic = true,
             step => path.steps.push(step.clone()),
         }
@@ -51,7 +51,7 @@ impl Path {
                 path.dynamic = true;
                 break;
             }
-            path.steps.push(Step::Key(field.to_string()));
+            path.steps.push(PathStep::Key(field.to_string()));
         }
         path
     }
@@ -65,21 +65,21 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.steps.iter().enumerate() {
             match step {
-                Step::Key(key) if at == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Each | Step::Unknown => f.write_str("[]")?,
+                PathStep::Key(key) if at == 0 => f.write_str(key)?,
+                PathStep::Key(key) => write!(f, ".{key}")?,
+                PathStep::Each | PathStep::Unknown => f.write_str("[]")?,
             }
         }
         Ok(())
     }
 }
 
-/// All places that a value may come from; none for one that the template makes.
+/// All paths that a value may come from; none for one that the template makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Paths(BTreeSet<Path>);
 
 impl Paths {
-    /// The data as a whole.
+    /// The root of the data.
     pub(super) fn root() -> Paths {
         Paths(BTreeSet::from([Path::default()]))
     }
@@ -92,7 +92,7 @@ impl Paths {
         Paths(self.0.iter().map(change).collect())
     }
 
-    pub(super) fn step(&self, step: &Step) -> Paths {
+    pub(super) fn step(&self, step: &PathStep) -> Paths {
         self.map(|path| path.step(step))
     }
 
@@ -100,33 +100,33 @@ impl Paths {
         self.map(|path| path.fields(fields))
     }
 
-    /// How many steps the paths have, and one more for each: what it costs to make them.
+    /// The cost of making these paths: how many steps they have, and one more for each.
     pub(super) fn weight(&self) -> usize {
         self.0.iter().map(|path| path.steps.len() + 1).sum()
     }
 
-    /// Whether the value may come from more than one place.
+    /// Whether there is more than one path.
     pub(super) fn are_several(&self) -> bool {
         self.0.len() > 1
     }
 
-    /// The same places, and with each all that is below it.
+    /// The same paths, each with all that is below it.
     pub(super) fn frozen(&self) -> Paths {
         self.map(|path| Path { dynamic: true, ..path.clone() })
     }
 
-    /// The same places without the whole of the data, which is there to be handed on and is not looked at for that.
+    /// The same paths without the root, which is passed on without being used.
     pub(super) fn below_root(&self) -> Paths {
         Paths(self.0.iter().filter(|path| path.dynamic || !path.steps.is_empty()).cloned().collect())
     }
 
-    /// The same places, none of which is needed.
+    /// The same paths, all optional.
     pub(super) fn optional(&self) -> Paths {
         self.map(|path| Path { optional: true, ..path.clone() })
     }
 
-    /// The places of a variable that is assigned `other`: one that leads on from a place where the variable was
-    /// before is taken for a walk of any length from there.
+    /// The paths of a variable that is assigned `other`. A path that extends one of the variable's old paths may be a step of
+    /// a walk of any length, as in `$x = $x.next`, and becomes dynamic.
     pub(super) fn walk(&self, other: &Paths) -> Paths {
         let start = |path: &Path| self.0.iter().find(|known| path.leads_on_from(known)).cloned();
         other.map(|path| match start(path) {
@@ -135,7 +135,7 @@ impl Paths {
         })
     }
 
-    /// Adds other places; true if there was a new one.
+    /// Adds other paths; true if there was a new one.
     pub(super) fn add(&mut self, other: &Paths) -> bool {
         let before = self.0.len();
         self.0.extend(other.0.iter().cloned());

@@ -1,4 +1,4 @@
-//! Sets of templates: parsing texts into them, and what they ask for.
+//! Sets of named templates that can call one another, and the options of parsing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,53 +7,53 @@ use super::ast::{Source, Tree, is_empty};
 use super::error::ParseError;
 use super::parse::Parser;
 
-/// What to do with a function that is not known when a text is parsed.
+/// How the parser treats functions that do not exist.
 ///
 /// ```
-/// use ai_prompt_template::go::{ParseOptions, Set, Unknown};
+/// use ai_prompt_template::go::{ParseOptions, Set, UnknownFunctions};
 ///
 /// let parses = |text: &str, unknown| {
 ///     let options = ParseOptions { unknown, ..ParseOptions::default() };
 ///     Set::new().parse("t", text, &options).is_ok()
 /// };
-/// assert!(!parses("{{fetch .url}}", Unknown::Reject));
-/// assert!(parses("{{fetch .url}}", Unknown::AcceptWithArgument));
-/// assert!(!parses("{{name}}", Unknown::AcceptWithArgument));
-/// assert!(parses("{{name}}", Unknown::Accept));
+/// assert!(!parses("{{fetch .url}}", UnknownFunctions::Reject));
+/// assert!(parses("{{fetch .url}}", UnknownFunctions::AcceptWithArgument));
+/// assert!(!parses("{{name}}", UnknownFunctions::AcceptWithArgument));
+/// assert!(parses("{{name}}", UnknownFunctions::Accept));
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unknown {
-    /// It is an error, as in Go.
+pub enum UnknownFunctions {
+    /// An unknown function is an error, as in Go.
     #[default]
     Reject,
-    /// Take it if a literal, a `.field` or a `$variable` follows: in prose between double braces that is rare.
+    /// It is accepted if a literal, a `.field` or a `$variable` follows, which is rare in prose between double braces.
     AcceptWithArgument,
-    /// Take it.
+    /// It is accepted.
     Accept,
 }
 
-/// How a text is parsed.
+/// The options of parsing: known functions and limits of nesting.
 #[derive(Clone, Copy)]
 pub struct ParseOptions<'o> {
-    /// Says whether a function exists beside the built-in ones. One of a built-in function's name replaces that.
+    /// Whether a function exists besides the built-in ones. A function with the name of a built-in one replaces it.
     pub functions: &'o dyn Fn(&str) -> bool,
-    /// What to do with other functions.
-    pub unknown: Unknown,
-    /// How many parentheses may be open at once.
+    /// How other functions are treated.
+    pub unknown: UnknownFunctions,
+    /// How many parentheses may be open at the same time.
     pub max_parens: usize,
-    /// How deeply pipelines may nest, not counting parentheses that hold nothing but other ones.
+    /// How deep pipelines may nest; parentheses that contain only other parentheses do not count.
     pub max_nesting: usize,
-    /// How deeply `if`, `with`, `range`, `block` and `define` may nest; each `else if` is a level. A tree is freed
-    /// recursively, so that a set with many more levels than the default needs a larger stack.
+    /// How deep `if`, `with`, `range`, `block` and `define` may nest; each `else if` is a level. A syntax tree is freed
+    /// recursively, so a much larger value than the default needs a larger stack.
     pub max_blocks: usize,
 }
 
 impl<'o> ParseOptions<'o> {
-    /// Go's rules, with these functions.
+    /// The behaviour of Go, with the default limits; `functions` tells which functions exist besides the built-in ones.
     pub fn new(functions: &'o dyn Fn(&str) -> bool) -> ParseOptions<'o> {
         ParseOptions {
             functions,
-            unknown: Unknown::Reject,
+            unknown: UnknownFunctions::Reject,
             max_parens: 10_000,
             max_nesting: 300,
             max_blocks: 1_000,
@@ -67,7 +67,7 @@ impl Default for ParseOptions<'_> {
     }
 }
 
-/// Named templates that can call one another.
+/// A set of named templates that can call one another.
 #[derive(Debug, Clone, Default)]
 pub struct Set {
     trees: BTreeMap<Box<str>, Arc<Tree>>,
@@ -83,10 +83,10 @@ impl Set {
 
     /// Parses `text` as the template `name`, together with the templates that it defines.
     ///
-    /// What is defined replaces an earlier template of its name, unless it is empty (white space and comments).
+    /// A definition replaces an earlier template of the same name, unless it is empty (white space and comments).
     ///
     /// # Errors
-    /// Go's message and line. The set stays as it was.
+    /// [`ParseError`] if the text is not valid or nests too deep; the set stays as it was.
     pub fn parse(&mut self, name: &str, text: &str, options: &ParseOptions<'_>) -> Result<(), ParseError> {
         let source = Arc::new(Source { name: name.into(), text: text.into() });
         let trees = Parser::new(name, text, options).parse(&source)?;
@@ -99,7 +99,7 @@ impl Set {
         Ok(())
     }
 
-    /// Whether there is a template of that name.
+    /// Whether the set has a template of that name.
     pub fn contains(&self, name: &str) -> bool {
         self.trees.contains_key(name)
     }

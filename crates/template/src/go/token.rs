@@ -2,11 +2,11 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The source cannot be read on; the lexer keeps the message.
+pub(super) enum TokenKind {
+    /// The rest of the source cannot be read; the lexer has the message.
     Error,
     Bool,
-    /// A printable character without a meaning of its own, such as a comma.
+    /// A printable character without a special meaning, such as a comma.
     Char,
     CharConstant,
     Complex,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Word(Word),
 }
 
-/// The words that control what a template does.
+/// The keywords.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word {
     Block,
@@ -49,7 +49,7 @@ pub(super) enum Word {
 /// A token: a part of the source and the line it starts on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'s> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) pos: u32,
     pub(super) text: &'s str,
     pub(super) line: usize,

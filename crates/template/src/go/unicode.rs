@@ -1,10 +1,10 @@
-//! Which characters are letters, digits or printable, by the Unicode version of the reference.
+//! Which characters are letters, digits or printable, in the Unicode version of Go 1.27.
 
 use super::unicode_tables::{DIGITS, LETTERS, PRINTABLE};
 
-/// Whether `c` lies in one of the ranges of `bounds`: first and last of each, in turn.
+/// Whether `c` is in one of the ranges of `bounds`, which has the first and the last character of each range.
 fn within(bounds: &[u32], c: char) -> bool {
-    // After the last bound that is below `c` comes either the end of a range that holds `c` or a start beyond it.
+    // The first bound that is not below `c` is either the end of a range that contains `c`, or a start.
     let c = c as u32;
     let below = bounds.partition_point(|&bound| bound < c);
     below % 2 == 1 || bounds.get(below) == Some(&c)
@@ -15,7 +15,7 @@ pub(super) fn is_letter(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphabetic() } else { within(LETTERS, c) }
 }
 
-/// What a name may consist of: letters, digits and `_`.
+/// Whether `c` may be a part of a name: letters, digits and `_`.
 pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { is_letter(c) || within(DIGITS, c) }
 }
@@ -25,7 +25,7 @@ pub(super) fn is_print(c: char) -> bool {
     if c.is_ascii() { (' '..='~').contains(&c) } else { within(PRINTABLE, c) }
 }
 
-/// One character of a byte string that may not be UTF-8: the character (`None` for a byte that starts none) and its length.
+/// The first character of a byte string, with its length; `None` stands for a byte that starts no character.
 pub(super) fn decode(bytes: &[u8]) -> Option<(Option<char>, usize)> {
     let &first = bytes.first()?;
     if first < 0x80 {
@@ -41,7 +41,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Option<char>, usize)> {
     Some(valid.chars().next().map_or((None, 1), |c| (Some(c), c.len_utf8())))
 }
 
-/// How many characters a byte string has, each byte that starts none counted as one.
+/// How many characters a byte string has; a byte that starts no character counts as one.
 pub(super) fn count(bytes: &[u8]) -> usize {
     if bytes.is_ascii() {
         return bytes.len();

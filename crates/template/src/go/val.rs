@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::value::{List, Map, Value};
 
 use super::call::Type;
-use super::missing::Absent;
+use super::missing::AbsentMember;
 
 /// A value inside a run.
 ///
@@ -13,24 +13,24 @@ use super::missing::Absent;
 #[derive(Clone, Copy)]
 pub struct Val<'a> {
     pub(super) v: V<'a>,
-    /// Whether the value stands in a variable of Go's type `interface {}`, as elements of lists and maps do.
+    /// Whether Go holds the value in an `interface {}`, as it does for elements of lists and maps.
     pub(super) boxed: bool,
-    /// An upper bound for how deeply lists and maps made during the run are nested in it.
+    /// An upper bound for how deep lists and maps that the run made nest in it.
     pub(super) depth: u16,
 }
 
 /// The value itself.
 #[derive(Clone, Copy)]
 pub(super) enum V<'a> {
-    /// Not there: Go's invalid value. Printed as `<no value>`.
+    /// No value: Go's invalid `reflect.Value`, printed as `<no value>`.
     None,
-    /// Not there, and strict mode wants to know who needs it.
-    Absent(&'a Absent<'a>),
-    /// The result of a function that is not known yet, by the number that the function gave it.
+    /// A missing member in strict mode, which is recorded when it is needed.
+    Absent(&'a AbsentMember<'a>),
+    /// The pending result of a function, by the number that the function gave it.
     Pending(usize),
-    /// A gap where a function failed for good: prints nothing, is false, has only gaps in it.
+    /// The gap that a failed call leaves: it prints nothing and is false, and its members are gaps.
     Gap,
-    /// A `null`, standing in a variable of type `interface {}`.
+    /// A `null`: an `interface {}` that holds nil.
     Nil,
     Bool(bool),
     Int(i64),
@@ -50,7 +50,7 @@ pub(super) struct Slice<'a> {
     pub(super) base: Base<'a>,
     pub(super) start: usize,
     pub(super) len: usize,
-    /// How far the list may be made longer again by slicing it.
+    /// The capacity: how far slicing can extend the list again.
     pub(super) cap: usize,
 }
 
@@ -68,11 +68,11 @@ pub(super) struct Dict<'a> {
     pub(super) of: Type,
 }
 
-/// What Go's `reflect.Kind` would be, as far as templates can tell kinds apart.
+/// Go's `reflect.Kind`, as far as templates can tell kinds apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Invalid,
-    /// An `interface {}` that holds nothing.
+    /// An `interface {}` that holds nil.
     Nil,
     Bool,
     Int,
@@ -92,27 +92,27 @@ impl<'a> Val<'a> {
         Val { v, boxed: false, depth: 0 }
     }
 
-    /// A text.
+    /// Makes a string.
     pub fn text(text: &'a str) -> Val<'a> {
         Val::of(V::Str(text.as_bytes()))
     }
 
-    /// Bytes, which print as a string.
+    /// Makes a string of any bytes.
     pub fn bytes(bytes: &'a [u8]) -> Val<'a> {
         Val::of(V::Str(bytes))
     }
 
-    /// A Go `int`.
+    /// Makes a Go `int`.
     pub fn int(value: i64) -> Val<'a> {
         Val::of(V::Int(value))
     }
 
-    /// A Go `float64`, which is what every number in data is.
+    /// Makes a Go `float64`, which is the type of every number in the data.
     pub fn float(value: f64) -> Val<'a> {
         Val::of(V::Float(value))
     }
 
-    /// A Go `bool`.
+    /// Makes a Go `bool`.
     pub fn bool(value: bool) -> Val<'a> {
         Val::of(V::Bool(value))
     }
@@ -122,7 +122,7 @@ impl<'a> Val<'a> {
         Val::NIL
     }
 
-    /// A part of the data, as it stands in a variable of type `interface {}`.
+    /// A part of the data, held in an `interface {}`.
     #[inline]
     pub fn data(value: &'a Value) -> Val<'a> {
         let v = match value {
@@ -155,7 +155,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The value of a Go `float64`, which is what every number in data is.
+    /// The value of a Go `float64`, which is the type of every number in the data.
     pub fn as_float(&self) -> Option<f64> {
         match self.v {
             V::Float(n) => Some(n),
@@ -163,12 +163,12 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Whether there is nothing: a `nil`, or no value at all.
+    /// Whether the value is `nil`, or no value at all.
     pub fn is_nil(&self) -> bool {
-        matches!(self.kind(), Kind::Invalid | Kind::Nil)
+        matches!(self.kind(), ValueKind::Invalid | ValueKind::Nil)
     }
 
-    /// Whether Go takes the value for true: it is not empty, zero or nil.
+    /// Whether the value is true in Go's sense: not empty, zero or nil.
     pub fn is_true(&self) -> bool {
         match self.v {
             V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => false,
@@ -185,22 +185,22 @@ impl<'a> Val<'a> {
         }
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> ValueKind {
         match self.v {
-            V::None | V::Absent(_) | V::Pending(_) | V::Gap => Kind::Invalid,
-            V::Nil => Kind::Nil,
-            V::Bool(_) => Kind::Bool,
-            V::Int(_) => Kind::Int,
-            V::Byte(_) => Kind::Uint,
-            V::Float(_) => Kind::Float,
-            V::Complex(..) => Kind::Complex,
-            V::Str(_) => Kind::String,
-            V::List(_) | V::Slice(_) => Kind::Slice,
-            V::Map(_) | V::Dict(_) => Kind::Map,
+            V::None | V::Absent(_) | V::Pending(_) | V::Gap => ValueKind::Invalid,
+            V::Nil => ValueKind::Nil,
+            V::Bool(_) => ValueKind::Bool,
+            V::Int(_) => ValueKind::Int,
+            V::Byte(_) => ValueKind::Uint,
+            V::Float(_) => ValueKind::Float,
+            V::Complex(..) => ValueKind::Complex,
+            V::Str(_) => ValueKind::String,
+            V::List(_) | V::Slice(_) => ValueKind::Slice,
+            V::Map(_) | V::Dict(_) => ValueKind::Map,
         }
     }
 
-    /// The name of the Go type of what is in the value, as `%T` prints it.
+    /// The name of the dynamic Go type, as `%T` prints it.
     pub fn type_name(&self) -> &'static str {
         match self.v {
             V::None | V::Absent(_) | V::Pending(_) | V::Gap => "<nil>",
@@ -217,12 +217,12 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The name of the Go type of the variable that the value stands in.
+    /// The name of the static Go type.
     pub(super) fn static_type(&self) -> &'static str {
         if self.boxed { "interface {}" } else { self.type_name() }
     }
 
-    /// What is in an `interface {}`: a nil is nothing then.
+    /// The value in an `interface {}`; a nil becomes no value.
     #[inline]
     pub(super) fn unboxed(mut self) -> Val<'a> {
         if matches!(self.v, V::Nil) {
@@ -232,7 +232,7 @@ impl<'a> Val<'a> {
         self
     }
 
-    /// The value in a variable of type `interface {}`.
+    /// The value held in an `interface {}`.
     pub(super) fn boxed(self) -> Val<'a> {
         match self.v {
             V::None => Val::NIL,
@@ -252,12 +252,12 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Whether the value has a length, and it is 0.
+    /// Whether the value has the length 0.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// The element of a list, counted from 0.
+    /// The element of a list at an index, from 0.
     #[inline]
     pub fn item(&self, at: usize) -> Option<Val<'a>> {
         let item = match self.v {
@@ -290,10 +290,10 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The value as a part of `whole`, whose depth is a bound for its own.
+    /// The value as a part of `whole`, which has at least its depth.
     #[inline]
     fn within(mut self, whole: &Val<'a>) -> Val<'a> {
-        if matches!(self.kind(), Kind::Slice | Kind::Map) {
+        if matches!(self.kind(), ValueKind::Slice | ValueKind::Map) {
             self.depth = whole.depth;
         }
         self
@@ -301,7 +301,7 @@ impl<'a> Val<'a> {
 }
 
 impl<'a> Slice<'a> {
-    /// The element at `at`, which may lie beyond the length: what was never set is nil.
+    /// The element at `at`, which may be beyond the length, where elements are nil.
     pub(super) fn get(&self, at: usize) -> Val<'a> {
         let at = self.start + at;
         match self.base {

@@ -1,11 +1,11 @@
-//! Goes through every part of a template, without recursion into its blocks.
+//! Visitors for the parts of a syntax tree, without recursion into its blocks.
 
 use std::collections::BTreeSet;
 
 use super::ast::{Expr, List, Node, Pipe, Tree};
 use super::set::Set;
 
-/// Shows every statement of the tree to `visit`, those inside of others included.
+/// Calls `visit` for every statement of the tree, nested ones included.
 pub(super) fn nodes<'a>(tree: &'a Tree, visit: &mut impl FnMut(&'a Node)) {
     let mut lists: Vec<&'a List> = vec![&tree.root];
     while let Some(list) = lists.pop() {
@@ -19,7 +19,7 @@ pub(super) fn nodes<'a>(tree: &'a Tree, visit: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// The pipeline of a statement.
+/// The pipeline of a statement, if it has one.
 pub(super) fn pipe_of(node: &Node) -> Option<&Pipe> {
     match node {
         Node::Action(pipe) => Some(pipe),
@@ -29,7 +29,7 @@ pub(super) fn pipe_of(node: &Node) -> Option<&Pipe> {
     }
 }
 
-/// Shows every operand of the pipeline to `visit`, inner pipelines included.
+/// Calls `visit` for every operand of the pipeline, those of nested pipelines included.
 pub(super) fn operands<'a>(pipe: &'a Pipe, visit: &mut impl FnMut(&'a Expr)) {
     let mut pipes = vec![pipe];
     while let Some(pipe) = pipes.pop() {
@@ -48,10 +48,9 @@ pub(super) fn operands<'a>(pipe: &'a Pipe, visit: &mut impl FnMut(&'a Expr)) {
 }
 
 impl Set {
-    /// The names of the templates that templates of the set call and that are not in it, sorted.
+    /// The names of the templates that are called in the set but not defined in it, sorted.
     ///
-    /// In Go a call of such a template fails when it is run. They can be supplied by further calls of
-    /// [`parse`](Set::parse).
+    /// Further calls of [`parse`](Set::parse) can define them. As in Go, running a call of an undefined template is an error.
     pub fn undefined(&self) -> Vec<&str> {
         let mut names = BTreeSet::new();
         for tree in self.trees() {
@@ -66,7 +65,7 @@ impl Set {
         names.into_iter().collect()
     }
 
-    /// The names of the functions that are called anywhere in the set and are not built-in, sorted.
+    /// The names of all functions that are called in the set and are not built-in, sorted.
     pub fn functions(&self) -> Vec<&str> {
         let mut names = BTreeSet::new();
         for tree in self.trees() {

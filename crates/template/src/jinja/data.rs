@@ -181,7 +181,7 @@ trait Entries {
     /// The entry at `index`.
     fn entry(&self, index: usize) -> Option<Self::Entry>;
     /// An entry that makes the engine stop with `error`.
-    fn failure(error: Error) -> Self::Entry;
+    fn from_error(error: Error) -> Self::Entry;
 }
 
 impl Entries for List {
@@ -191,7 +191,7 @@ impl Entries for List {
         self.get(index).map(to_engine)
     }
 
-    fn failure(error: Error) -> Engine {
+    fn from_error(error: Error) -> Engine {
         Engine::from(error)
     }
 }
@@ -203,7 +203,7 @@ impl Entries for Map {
         self.entry_at(index).map(|(key, value)| (text_to_engine(key), to_engine(value)))
     }
 
-    fn failure(error: Error) -> (Engine, Engine) {
+    fn from_error(error: Error) -> (Engine, Engine) {
         (Engine::from(error), Engine::UNDEFINED)
     }
 }
@@ -217,7 +217,7 @@ impl<C: Entries> Iterator for Walk<C> {
         }
         if let Err(error) = run::work(0) {
             self.at = self.end;
-            return Some(C::failure(error));
+            return Some(C::from_error(error));
         }
         self.at += 1;
         self.of.entry(self.at - 1)

@@ -1,4 +1,4 @@
-//! How long one operation of the engine may take that cannot be interrupted, estimated from the sizes of its operands.
+//! Estimates how long an operation of the engine takes that cannot be interrupted, from the sizes of its operands.
 
 use minijinja::value::{DynObject, Kwargs, ObjectRepr, from_args};
 use minijinja::{Error, Value as Engine};

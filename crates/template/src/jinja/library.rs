@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use minijinja::machinery::ast::{Expr, Stmt};
 use minijinja::{Error, ErrorKind};
 
-use super::failure::sentence;
+use super::error::sentence;
 use super::guard::{Guarded, guard};
 use super::pending::{Patience, pending_names};
 use super::requires::Analysis;
 use super::source::{parse_checked, position};
 use super::tree::{bodies, literal_text};
-use crate::{CompileError, Limits, Partial, Partials, Position, Requires, Syntax};
+use crate::{CompileError, Limits, Partial, Partials, Position, Requirements, Syntax};
 
 /// The engine's name of the template itself, which no partial can have.
 pub(super) const MAIN: &str = "\0main";
@@ -79,7 +79,7 @@ impl Library {
     ///
     /// # Errors
     /// For text that is too large or not Jinja, here or in a partial.
-    pub fn read(&mut self, name: &str, source: &str) -> Result<Requires, CompileError> {
+    pub fn read(&mut self, name: &str, source: &str) -> Result<Requirements, CompileError> {
         self.fits(source)?;
         let tree = parse_checked(name, source)?;
         self.pending = pending_names(&tree);
@@ -126,7 +126,7 @@ impl Library {
                     self.keep(&wanted.name, text);
                 }
                 Err(_) if wanted.lenient => {}
-                Err(reason) => return Err(wanted.fault(format!("partial `{}`: {reason}", wanted.name))),
+                Err(message) => return Err(wanted.error(format!("partial `{}`: {message}", wanted.name))),
             }
         }
         Ok(sources)
@@ -178,7 +178,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn fault(&self, message: String) -> CompileError {
+    fn error(&self, message: String) -> CompileError {
         CompileError::Invalid { message, position: Some(self.position.clone()) }
     }
 
@@ -193,7 +193,7 @@ impl Wanted {
                 },
                 position,
             },
-            CompileError::TooLarge { .. } => self.fault(format!("partial `{}` ({id}): {error}", self.name)),
+            CompileError::TooLarge { .. } => self.error(format!("partial `{}` ({id}): {error}", self.name)),
         }
     }
 }

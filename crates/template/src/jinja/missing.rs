@@ -1,4 +1,4 @@
-//! Stand-ins for values that are not there: they can be tested and looked into, and tell when they are used.
+//! Stand-in objects for missing values: they can be tested and looked into, and record every other use.
 
 use std::collections::HashMap;
 use std::fmt;

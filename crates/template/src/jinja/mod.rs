@@ -1,15 +1,19 @@
-//! Jinja: `minijinja` behind walls.
+//! Jinja, by means of `minijinja`, with limits and missing values added around it.
 //!
-//! The engine is used as it is; what it lacks is put around it. A text is looked at before it is
-//! parsed (`source`), its unbounded operators are rewritten (`guard`), its partials are read
-//! (`library`) and its needs found (`requires`). As it runs, data is shown to it without copying
-//! (`data`, `root`), absent values stand in for themselves (`missing`), and filters, methods
-//! and operators keep within limits (`run`).
+//! Before a text is compiled, its nesting is checked (`source`), operators that could take unbounded time are rewritten
+//! (`guard`), its partials are read (`library`), and its requirements are found (`requires`). At run time, the engine reads
+//! the data without a copy (`data`, `root`), stand-in objects represent missing values (`missing`), and filters, methods and
+//! operators obey the limits (`run`).
+//!
+//! - As in minijinja, names that an included text sets are set in the including text, too.
+//! - As in Jinja, one line break at the end of a text is dropped. A text without any action is not changed.
+//! - Chains such as `a in b in c` without brackets, more than 32 nested brackets, and namespaces inside namespaces are
+//!   refused, since their cost could not be bounded.
 
 mod bounds;
 mod data;
 mod engine;
-mod failure;
+mod error;
 mod filters;
 mod first_use;
 mod guard;
@@ -40,30 +44,31 @@ use minijinja::{Environment, Error, Value as Engine};
 use self::library::{Library, MAIN};
 use self::root::Root;
 use self::run::{RunState, Text};
-use super::{CompileError, Functions, Limits, Missing, Partials, Position, RenderError, Requires, Run};
+use super::{
+    CompileError, Functions, Limits, MissingValue, Partials, Position, Requirements, RunBudget, RunError,
+};
 use crate::value::Map;
 
-/// Up to this length, in bytes, a text of our own is faster than the engine's: it has its whole length from the beginning. Beyond,
-/// checking that it is UTF-8 takes longer than growing.
+/// Up to this length, in bytes, a buffer of our own with enough capacity is faster than the engine's. Beyond it, checking that
+/// the output is UTF-8 takes longer than growing a string.
 const SHORT_BYTES: usize = 8 << 10;
 
 /// A compiled template and the partials that it names.
 pub struct Template {
     env: Environment<'static>,
-    /// The engine with the steps of the first run, which are those of nearly all: setting others takes a copy of it.
+    /// The engine with the step limit of the first run, which nearly all runs have: another limit takes a copy of the engine.
     usual: OnceLock<Environment<'static>>,
     library: Arc<Library>,
-    requires: Requires,
-    /// The length of the last output, which the next one is likely to have too.
+    requires: Requirements,
+    /// The length of the last output: the capacity of the next buffer.
     last_bytes: AtomicUsize,
 }
 
 impl Template {
-    /// Compiles a text, and the partials that it names in writing.
+    /// Compiles a text, with the partials that it names by a literal.
     ///
     /// # Errors
-    /// For a text that is too large or not Jinja, and for partials that are not there, of another
-    /// dialect, or broken themselves.
+    /// If the text is too large or not valid Jinja, or a partial is missing, in another dialect, or not valid itself.
     pub fn compile(
         name: &str,
         source: &str,
@@ -77,24 +82,24 @@ impl Template {
         Ok(Template { env, usual: OnceLock::new(), library, requires, last_bytes: AtomicUsize::new(0) })
     }
 
-    /// What the template can touch, partials included.
-    pub fn requires(&self) -> &Requires {
+    /// What the template may use, partials included.
+    pub fn requires(&self) -> &Requirements {
         &self.requires
     }
 
     /// Runs the template over `root`.
     ///
     /// # Errors
-    /// All missing values that the run could find; else why it failed, or which limit it passed.
+    /// [`RunError::Missing`] with all missing values that the run found, else the error that ended it.
     pub fn render(
         &self,
         root: &Arc<Map>,
         functions: &Arc<dyn Functions>,
-        run: &Run,
-    ) -> Result<String, RenderError> {
+        run: &RunBudget,
+    ) -> Result<String, RunError> {
         let state = RunState::new(root.clone(), self.library.clone(), *run);
         let entered = state.enter();
-        // The engine has a few panics of its own (`loop.cycle()` without arguments, for one).
+        // The engine can panic, for example for `loop.cycle()` without arguments.
         let result = catch_unwind(AssertUnwindSafe(|| self.run(root, functions, run.steps)));
         drop(entered);
         self.outcome(result.ok(), &state, run)
@@ -132,52 +137,52 @@ impl Template {
         &self,
         result: Option<Result<String, Error>>,
         state: &RunState,
-        run: &Run,
-    ) -> Result<String, RenderError> {
+        run: &RunBudget,
+    ) -> Result<String, RunError> {
         let mut missing = self.missing(state);
-        let failure = match (state.stopped(), result) {
-            (Some(reason), _) => Some(reason),
-            (None, None) => Some(RenderError::Failed { message: "the engine failed".into(), position: None }),
+        let error = match (state.stopped(), result) {
+            (Some(error), _) => Some(error),
+            (None, None) => Some(RunError::Failed { message: "the engine failed".into(), position: None }),
             (None, Some(Ok(text))) if text.len() > run.output_bytes => {
-                Some(RenderError::Limit { what: "output", limit: run.output_bytes as u64 })
+                Some(RunError::Limit { what: "output", limit: run.output_bytes as u64 })
             }
-            (None, Some(Ok(_))) if state.is_pending() => Some(RenderError::Pending { needed: None }),
+            (None, Some(Ok(_))) if state.is_pending() => Some(RunError::Pending { needed: None }),
             (None, Some(Ok(text))) if missing.is_empty() => return Ok(text),
             (None, Some(Ok(_))) => None,
             (None, Some(Err(error))) => {
                 let place = |error: &Error| self.place(error);
-                Some(failure::of_engine(&error, run.steps, engine::recursion_limit(&self.env), place))
+                Some(error::of_engine(&error, run.steps, engine::recursion_limit(&self.env), place))
             }
         };
-        match failure {
-            // There may be more that is missing in the part that was not reached.
-            Some(unfinished @ (RenderError::Steps { .. } | RenderError::Deadline)) => return Err(unfinished),
-            Some(RenderError::Missing(more)) => missing.extend(more),
-            Some(failure) if missing.is_empty() => return Err(failure),
+        match error {
+            // The part of the template that was not reached may have more missing values.
+            Some(unfinished @ (RunError::Steps { .. } | RunError::Deadline)) => return Err(unfinished),
+            Some(RunError::Missing(more)) => missing.extend(more),
+            Some(error) if missing.is_empty() => return Err(error),
             _ => {}
         }
         missing.sort();
         missing.dedup_by(|a, b| a.path == b.path);
-        Err(RenderError::Missing(missing))
+        Err(RunError::Missing(missing))
     }
 
-    fn missing(&self, state: &RunState) -> Vec<Missing> {
+    fn missing(&self, state: &RunState) -> Vec<MissingValue> {
         let misses = state.misses();
         if misses.is_empty() {
             return Vec::new();
         }
         let paths = missing::paths(&state.root, &misses);
-        paths.into_iter().map(|path| Missing { position: self.first_use(&path), path }).collect()
+        paths.into_iter().map(|path| MissingValue { position: self.first_use(&path), path }).collect()
     }
 
-    /// Where one of the texts first names a path.
+    /// The place where one of the texts first names a path.
     fn first_use(&self, path: &str) -> Option<Position> {
         let main = self.library.text(MAIN);
         let others = self.library.texts().into_iter().map(|(_, text)| text);
         main.into_iter().chain(others).find_map(|text| first_use::first_use(&text, path))
     }
 
-    /// The author's place of an error.
+    /// The place of an error in the text as the author wrote it.
     fn place(&self, error: &Error) -> Option<Position> {
         let text = self.library.text(error.name()?)?;
         match (error.range(), error.line()) {

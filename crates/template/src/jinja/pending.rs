@@ -23,7 +23,7 @@ use super::requires::RESERVED;
 use super::root::GLOBALS;
 use super::run;
 use super::tree::bodies;
-use crate::RenderError;
+use crate::RunError;
 
 /// The result of a call that is not known yet.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(super) fn call_of(value: &Engine) -> Option<usize> {
 
 /// Ends the run of this thread, because it cannot go on without the result of a call.
 pub(super) fn needed(call: usize) -> Error {
-    run::end(RenderError::Pending { needed: Some(call) })
+    run::end(RunError::Pending { needed: Some(call) })
 }
 
 /// The value of a name that is read, if it is known.

@@ -9,7 +9,7 @@ use minijinja::syntax::SyntaxConfig;
 
 use super::root::GLOBALS;
 use super::tree::{argument, literal_text, parts};
-use crate::{Need, Requires};
+use crate::{Need, Requirements};
 
 /// Names that the engine gives a meaning of its own.
 pub(super) const RESERVED: [&str; 4] = ["loop", "self", "super", "caller"];
@@ -98,11 +98,11 @@ impl<'s> Analysis<'s> {
     }
 
     /// What the tree can touch.
-    pub fn of(mut self, tree: &Stmt<'_>) -> Requires {
+    pub fn of(mut self, tree: &Stmt<'_>) -> Requirements {
         self.stmt(tree);
         let [variables, environs, tools, partials] =
             self.needs.map(|needs| needs.into_values().collect::<Vec<_>>());
-        Requires { variables, environs, tools, partials }
+        Requirements { variables, environs, tools, partials }
     }
 
     fn need(&mut self, kind: Kind, name: &str, tested: bool, dynamic: bool) {

@@ -11,7 +11,7 @@ use super::missing::{self, Gap, Missing, Parent};
 use super::pending::{self, Pending};
 use super::run;
 use crate::value::Map;
-use crate::{ARGUMENT_BYTES, Arguments, Called, Functions};
+use crate::{ARGUMENT_BYTES, Arguments, CallResult, Functions};
 
 /// The engine's own functions, which a template finds behind the root.
 pub(super) const GLOBALS: [&str; 3] = ["range", "dict", "namespace"];
@@ -81,11 +81,11 @@ impl Object for Tool {
         // Whoever answers reads them all.
         run::work(arguments.bytes_up_to(ARGUMENT_BYTES))?;
         match self.functions.call(&self.name, arguments) {
-            Called::Value(value) => Ok(to_engine(&value)),
-            Called::Gap => Ok(Engine::from_object(Gap)),
-            Called::Pending(call) if self.patient => Ok(Pending::result_of(call)),
-            Called::Pending(call) => Err(pending::needed(call)),
-            Called::Refused(reason) => Err(Error::new(minijinja::ErrorKind::InvalidOperation, reason)),
+            CallResult::Value(value) => Ok(to_engine(&value)),
+            CallResult::Gap => Ok(Engine::from_object(Gap)),
+            CallResult::Pending(call) if self.patient => Ok(Pending::result_of(call)),
+            CallResult::Pending(call) => Err(pending::needed(call)),
+            CallResult::Denied(message) => Err(Error::new(minijinja::ErrorKind::InvalidOperation, message)),
         }
     }
 }

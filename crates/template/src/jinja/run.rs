@@ -11,7 +11,7 @@ use minijinja::{Error, ErrorKind, Output, Value as Engine};
 use super::library::Library;
 use super::missing::Missing;
 use crate::value::Map;
-use crate::{RenderError, Run};
+use crate::{RunBudget, RunError};
 
 /// The longest string and the largest sequence that an expression may build, in bytes and elements.
 pub(super) const STRING_LIMIT: usize = 4 << 20;
@@ -46,10 +46,10 @@ pub(super) struct RunState {
     pub library: Arc<Library>,
     /// The data.
     pub root: Arc<Map>,
-    limits: Run,
+    limits: RunBudget,
     lookup: Cell<Lookup>,
     misses: RefCell<Vec<Arc<Missing>>>,
-    stop: RefCell<Option<RenderError>>,
+    stop: RefCell<Option<RunError>>,
     /// Whether a call was made whose result is not known yet.
     pending: Cell<bool>,
 }
@@ -178,13 +178,13 @@ pub(super) fn too_many() -> Error {
 
 /// The error for passing the limit `what`, which also ends the run of this thread.
 pub(super) fn limit(what: &'static str, limit: usize) -> Error {
-    end(RenderError::Limit { what, limit: limit as u64 })
+    end(RunError::Limit { what, limit: limit as u64 })
 }
 
-/// Ends the run of this thread for a reason of our own; the error only carries it through the engine.
-pub(super) fn end(reason: RenderError) -> Error {
-    let text = reason.to_string();
-    with(|run| run.stop(reason)).unwrap_or_else(|| Error::new(ErrorKind::InvalidOperation, text))
+/// Ends the run of this thread with an error of ours; the returned one only carries it through the engine.
+pub(super) fn end(error: RunError) -> Error {
+    let text = error.to_string();
+    with(|run| run.stop(error)).unwrap_or_else(|| Error::new(ErrorKind::InvalidOperation, text))
 }
 
 /// Notes that the text of this run is not the final one.
@@ -234,7 +234,7 @@ impl io::Write for Text {
 
 impl RunState {
     /// A run of the texts in `library` over `root`, with what `limits` leave it.
-    pub fn new(root: Arc<Map>, library: Arc<Library>, limits: Run) -> Rc<RunState> {
+    pub fn new(root: Arc<Map>, library: Arc<Library>, limits: RunBudget) -> Rc<RunState> {
         Rc::new(RunState {
             library,
             root,
@@ -257,14 +257,14 @@ impl RunState {
     }
 
     /// Ends the run; see [`end`].
-    fn stop(&self, reason: RenderError) -> Error {
-        let error = Error::new(ErrorKind::InvalidOperation, reason.to_string());
-        self.stop.borrow_mut().get_or_insert(reason);
-        error
+    fn stop(&self, error: RunError) -> Error {
+        let carrier = Error::new(ErrorKind::InvalidOperation, error.to_string());
+        self.stop.borrow_mut().get_or_insert(error);
+        carrier
     }
 
-    /// Why the run was ended, if it was.
-    pub fn stopped(&self) -> Option<RenderError> {
+    /// The error with which the run was ended, if it was.
+    pub fn stopped(&self) -> Option<RunError> {
         self.stop.borrow().clone()
     }
 
@@ -276,11 +276,11 @@ impl RunState {
     /// Whether the run may do something that takes so long.
     fn has_time_for(&self, nanoseconds: u64) -> Result<(), Error> {
         if nanoseconds > OPERATION_MS * 1_000_000 {
-            return Err(self.stop(RenderError::Limit { what: "operation (in ms)", limit: OPERATION_MS }));
+            return Err(self.stop(RunError::Limit { what: "operation (in ms)", limit: OPERATION_MS }));
         }
         self.goes_on()?;
         if Instant::now() + Duration::from_nanos(nanoseconds) > self.limits.deadline {
-            return Err(self.stop(RenderError::Deadline));
+            return Err(self.stop(RunError::Deadline));
         }
         Ok(())
     }
@@ -291,7 +291,7 @@ impl RunState {
             return Err(Error::new(ErrorKind::InvalidOperation, "the run was ended"));
         }
         if Instant::now() >= self.limits.deadline {
-            return Err(self.stop(RenderError::Deadline));
+            return Err(self.stop(RunError::Deadline));
         }
         Ok(())
     }

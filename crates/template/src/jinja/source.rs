@@ -3,7 +3,7 @@
 use minijinja::machinery::{Token, ast, parse, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
-use super::failure;
+use super::error;
 use crate::{CompileError, Position};
 
 /// How many operators, fields, calls and filters may be strung together in one expression, nested
@@ -14,7 +14,7 @@ const LONGEST_CHAIN: usize = 300;
 const DEEPEST_BRACKETS: usize = 32;
 /// The same, where brackets have been put around the operators of a text.
 const DEEPEST_GUARDED: usize = 48;
-/// How many `elif` branches may be open at once, for the same reason.
+/// How many `elif` branches may be open at once, as they recurse, too.
 const MOST_ELIFS: usize = 100;
 
 /// Parses the text of an author.
@@ -23,7 +23,7 @@ const MOST_ELIFS: usize = 100;
 /// If it is not Jinja, or nests too deep to be parsed safely.
 pub(super) fn parse_checked<'a>(name: &'a str, text: &'a str) -> Result<ast::Stmt<'a>, CompileError> {
     check_shape(name, text, DEEPEST_BRACKETS)?;
-    parse(text, name, SyntaxConfig::default()).map_err(|error| failure::syntax(name, text, &error))
+    parse(text, name, SyntaxConfig::default()).map_err(|error| error::syntax(name, text, &error))
 }
 
 /// Sees that a text that [`guard`](super::guard) has rewritten can be parsed safely.

@@ -1,4 +1,4 @@
-//! Between [`Value`] and JSON text, in both directions, without a tree in between.
+//! Parses JSON text to [`Value`]s and writes it, without an intermediate tree.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 
 use super::{List, Map, SmolStr, Value};
 
-/// Parses one JSON text (UTF-8). Half of a surrogate pair, which programs that cut strings by their UTF-16 leave
-/// behind, becomes U+FFFD.
+/// Parses one JSON text (UTF-8). Half of a surrogate pair, which programs leave that cut strings by UTF-16 units,
+/// becomes U+FFFD.
 ///
 /// # Errors
-/// The parser's own error, with line and column, for text that is not JSON or nests deeper than 128.
+/// The parser's error, with line and column, if the text is not JSON or nests deeper than 128.
 pub fn from_json(text: &[u8]) -> Result<Value, serde_json::Error> {
     parse_json(text)
 }
@@ -20,7 +20,7 @@ pub fn from_json(text: &[u8]) -> Result<Value, serde_json::Error> {
 /// As [`from_json`], into any type.
 ///
 /// # Errors
-/// As [`from_json`], and where the text does not fit the type.
+/// As [`from_json`], and if the text does not fit the type.
 pub fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
     parse(text).or_else(|error| match without_lone_surrogates(text) {
         Some(whole) => parse(&whole),
@@ -29,14 +29,14 @@ pub fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Err
 }
 
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
-    // Checking the whole text at once takes less time than checking each of its strings.
+    // Checking the UTF-8 of the whole text at once is faster than checking each string.
     match simdutf8::basic::from_utf8(text) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(text),
     }
 }
 
-/// A copy of the JSON text in which every escaped half of a surrogate pair is U+FFFD; nothing if there is none.
+/// A copy of the JSON text in which every escaped half of a surrogate pair is U+FFFD; `None` if there is none.
 fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut copied = 0;
@@ -62,22 +62,22 @@ fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The length of `\u0000`.
+/// The length of an escape such as `\u0000`.
 const ESCAPE: usize = 6;
 
-/// The UTF-16 unit that is escaped at this place.
+/// The UTF-16 unit of the escape at this place.
 fn escaped_unit(text: &[u8], at: usize) -> Option<u32> {
     let digits = text.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
     digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
 }
 
-/// Arrays and objects up to this many parts are put together on the stack, and so are moved only once.
+/// Arrays and objects of up to this many parts are collected on the stack, and moved only once.
 const FEW: usize = 8;
 
-/// Lists of so many items are large.
+/// From this length on, a list is large.
 const LARGE: usize = 4_096;
 
-/// The parts in memory of just their size, unless they are many. (`into_vec` would move all of the stack's room first.)
+/// The parts in memory of exactly their size, unless they are many. (`into_vec` would first move the whole stack buffer.)
 fn moved_once<T>(mut parts: SmallVec<[T; FEW]>) -> Vec<T> {
     if parts.spilled() { parts.into_vec() } else { parts.drain(..).collect() }
 }
@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
             items.push(item);
         }
         let mut items = moved_once(items);
-        // The rest of a large list was never touched, and costs nothing; moving it would.
+        // A large list keeps its spare capacity: its pages were never touched and cost nothing, while moving would.
         if items.len() < LARGE {
             items.shrink_to_fit();
         }
@@ -221,7 +221,7 @@ impl From<&serde_json::Value> for Value {
 }
 
 impl Value {
-    /// The same value as a `serde_json` tree, for libraries that want one.
+    /// The same value as a `serde_json` tree, for libraries that need one.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Value::Null => serde_json::Value::Null,

@@ -1,67 +1,67 @@
-//! Objects: ordered members, quick look-up, and an optional layer below that is shared, not copied.
+//! Objects: ordered members, fast look-up, and an optional shared layer below them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::{SmolStr, Value};
 
-/// Objects up to this many members are searched one by one; larger ones get a sorted index.
+/// Objects of up to this many members are searched linearly; larger ones get a sorted index.
 const LINEAR_SEARCH_MAX: usize = 12;
 
-/// The members of an object, in the order in which they were written.
+/// The members of an object, in their original order.
 ///
-/// A map may lie over a *base*: members that it lacks are looked up there. So the root of a render
-/// (the shared environs plus this request's variables) is made without copying the environs.
+/// A map may lie over a *base*, in which members are looked up that the map does not have. So the root of a render (the
+/// shared environs and the request's variables) is made without copying the environs.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
     entries: Box<[(SmolStr, Value)]>,
-    /// What few maps have, so that it takes little room in all others.
-    rare: OnceLock<Box<Rare>>,
+    /// The fields that few maps need; boxed, so that all others stay small.
+    extras: OnceLock<Box<MapExtras>>,
 }
 
-/// What a large map has, and one that lies over another.
+/// The fields of large maps, and of maps with a base.
 #[derive(Debug, Clone, Default)]
-struct Rare {
-    /// Positions in `entries`, sorted by key; made at the first look-up that profits from it.
+struct MapExtras {
+    /// Positions in `entries`, sorted by key; made by the first look-up that needs it.
     sorted: OnceLock<Box<[u32]>>,
     base: Option<Arc<Map>>,
-    /// A second name of a member, found by look-up but never enumerated: `(alias, member)`.
+    /// An alias of a member, which look-ups find but enumeration does not show: `(alias, member)`.
     alias: Option<(SmolStr, SmolStr)>,
 }
 
 impl Map {
-    /// An object of these members; where a key repeats, the last value holds, as in JSON parsers.
+    /// An object of these members; of a repeated key, the last value counts, as in JSON parsers.
     pub fn from_entries(entries: Vec<(SmolStr, Value)>) -> Map {
         let mut map = Map { entries: entries.into_boxed_slice(), ..Map::default() };
         map.keep_last_of_equal_keys();
         map
     }
 
-    /// An object that shows `entries` over everything in `base`.
+    /// An object of `entries` over `base`.
     pub fn over(base: Arc<Map>, entries: Vec<(SmolStr, Value)>) -> Map {
         let map = Map::from_entries(entries);
-        let sorted = map.rare.into_inner().map(|rare| rare.sorted).unwrap_or_default();
-        let rare = Box::new(Rare { sorted, base: Some(base), alias: None });
-        Map { entries: map.entries, rare: rare.into() }
+        let sorted = map.extras.into_inner().map(|extras| extras.sorted).unwrap_or_default();
+        let extras = Box::new(MapExtras { sorted, base: Some(base), alias: None });
+        Map { entries: map.entries, extras: extras.into() }
     }
 
-    /// Gives `member` a second name that look-ups find and enumeration does not show.
+    /// Adds an alias of `member`, which look-ups find and enumeration does not show.
     pub fn with_alias(mut self, alias: &str, member: &str) -> Map {
         let alias = Some((SmolStr::new(alias), SmolStr::new(member)));
-        match self.rare.get_mut() {
-            Some(rare) => rare.alias = alias,
-            None => self.rare = Box::new(Rare { alias, ..Rare::default() }).into(),
+        match self.extras.get_mut() {
+            Some(extras) => extras.alias = alias,
+            None => self.extras = Box::new(MapExtras { alias, ..MapExtras::default() }).into(),
         }
         self
     }
 
     fn base(&self) -> Option<&Arc<Map>> {
-        self.rare.get()?.base.as_ref()
+        self.extras.get()?.base.as_ref()
     }
 
-    /// The member that a second name means.
+    /// The member that an alias refers to.
     fn meant_by(&self, alias: &str) -> Option<&SmolStr> {
-        let (known, member) = self.rare.get()?.alias.as_ref()?;
+        let (known, member) = self.extras.get()?.alias.as_ref()?;
         (known == alias).then_some(member)
     }
 
@@ -73,7 +73,7 @@ impl Map {
         self.get_own(key).or_else(|| self.base()?.get(key))
     }
 
-    /// Whether a member of the base cannot be seen through this map.
+    /// Whether this map hides a member of the base.
     fn hides(&self, key: &str) -> bool {
         self.get_own(key).is_some() || self.meant_by(key).is_some()
     }
@@ -92,7 +92,7 @@ impl Map {
     }
 
     fn sorted(&self) -> &[u32] {
-        self.rare.get_or_init(Box::default).sorted.get_or_init(|| {
+        self.extras.get_or_init(Box::default).sorted.get_or_init(|| {
             let mut order: Vec<u32> = (0..self.entries.len() as u32).collect();
             order.sort_by(|&a, &b| self.key_at(a).cmp(self.key_at(b)));
             order.into_boxed_slice()
@@ -123,10 +123,10 @@ impl Map {
             }
         }
         self.entries = kept.into_boxed_slice();
-        self.rare = OnceLock::new();
+        self.extras = OnceLock::new();
     }
 
-    /// A copy in which `key` holds `value` (or is gone, for `None`); the other members are shared.
+    /// A copy in which `key` has `value`, or is removed (`None`); the other members are shared.
     pub fn with(&self, key: &str, value: Option<Value>) -> Map {
         let mut entries = self.entries.to_vec();
         let at = entries.iter().position(|(k, _)| k == key);
@@ -143,9 +143,11 @@ impl Map {
             (None, None) => {}
         }
         let map = Map { entries: entries.into_boxed_slice(), ..Map::default() };
-        if let Some(rare) = self.rare.get().filter(|rare| rare.base.is_some() || rare.alias.is_some()) {
-            let rare = Rare { sorted: OnceLock::new(), ..Rare::clone(rare) };
-            map.rare.get_or_init(|| Box::new(rare));
+        if let Some(extras) =
+            self.extras.get().filter(|extras| extras.base.is_some() || extras.alias.is_some())
+        {
+            let extras = MapExtras { sorted: OnceLock::new(), ..MapExtras::clone(extras) };
+            map.extras.get_or_init(|| Box::new(extras));
         }
         map
     }
@@ -163,7 +165,7 @@ impl Map {
         self.entries.is_empty() && self.base().is_none_or(|base| base.is_empty())
     }
 
-    /// The members in order: those of the base that are not hidden, then this map's own.
+    /// The members in order: those of the base that are not hidden, then those of this map.
     pub fn iter(&self) -> impl Iterator<Item = (&SmolStr, &Value)> + '_ {
         let base: Box<dyn Iterator<Item = (&SmolStr, &Value)> + '_> = match self.base() {
             None => Box::new(std::iter::empty()),
@@ -179,12 +181,12 @@ impl Map {
         members
     }
 
-    /// The member at `index` of this map's own entries; for maps without a base, enumeration order.
+    /// The entry at `index` of this map, without its base.
     pub fn entry_at(&self, index: usize) -> Option<(&SmolStr, &Value)> {
         self.entries.get(index).map(|(key, value)| (key, value))
     }
 
-    /// The object with every layer merged into one, for readers that index by position.
+    /// The object with all layers merged into one, for readers that index by position.
     pub fn flattened(&self) -> Cow<'_, Map> {
         match self.base() {
             None => Cow::Borrowed(self),

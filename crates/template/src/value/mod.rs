@@ -1,8 +1,7 @@
 //! The tree of JSON values that the catalog builds and both template engines read.
 //!
-//! A [`Value`] is cheap to clone (big parts are behind an [`Arc`]), keeps the order of object
-//! fields, and is made straight from JSON text, without a tree in between. It is plain data:
-//! nothing in here knows what a template is.
+//! A [`Value`] is cheap to clone (large parts are behind an [`Arc`]), keeps the order of members, and is parsed from JSON
+//! text without an intermediate tree. It is plain data, independent of templates.
 
 mod json;
 mod map;
@@ -22,7 +21,7 @@ pub use weight::{Tree, weight};
 /// One JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// `null`: a value, not an absence.
+    /// `null`, which is a value, and not a missing one.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -52,9 +51,9 @@ impl std::ops::Deref for List {
     }
 }
 
-/// What an entry of an object takes beside its key's and its value's own bytes.
+/// What an entry of an object takes besides the bytes of its key and its value.
 const ENTRY_BYTES: usize = size_of::<(SmolStr, Value)>();
-/// What an array or object takes beside its parts.
+/// What an array or object takes besides its parts.
 const CONTAINER_BYTES: usize = 160;
 
 impl Value {
@@ -74,12 +73,12 @@ impl Value {
         }
     }
 
-    /// The member `key` of an object; `None` for anything else or when it is not there.
+    /// The member `key` of an object; `None` if there is none, or the value is not an object.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_map().and_then(|map| map.get(key))
     }
 
-    /// How many values the tree holds, counted no further than `limit`.
+    /// How many values are in the tree; counting stops at `limit`.
     pub fn count_up_to(&self, limit: usize) -> usize {
         let mut waiting = vec![self];
         let mut count = 0;
@@ -97,7 +96,7 @@ impl Value {
         count
     }
 
-    /// About how many bytes of memory the tree takes, shared parts counted each time, counted little further than `limit`.
+    /// About how many bytes of memory the tree takes, with shared parts counted each time; counting stops soon after `limit`.
     pub fn bytes_up_to(&self, limit: usize) -> usize {
         let mut waiting = vec![self];
         let mut bytes = 0_usize;

@@ -1,4 +1,4 @@
-//! Where in a tree a value stands, as templates write it.
+//! Paths to values in a tree, written as in templates.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use super::SmolStr;
 pub enum Step {
     /// The member of an object.
     Key(SmolStr),
-    /// The element of an array, counted from 0.
+    /// The element of an array, from 0.
     Index(usize),
 }
 
-/// A way from the root of a tree to a place in it; shown as `variables.docs[1].title`.
+/// A path from the root of a tree, displayed as `variables.docs[1].title`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path(pub Vec<Step>);
 
 impl Path {
-    /// The place one member further down.
+    /// The path to the member `name` of the value at this path.
     pub fn member(&self, key: &str) -> Path {
         let mut steps = self.0.clone();
         steps.push(Step::Key(SmolStr::new(key)));

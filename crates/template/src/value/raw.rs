@@ -1,4 +1,4 @@
-//! JSON objects whose members stay as they were written.
+//! JSON objects whose members keep their original text.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -9,13 +9,13 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::parse_json;
 
-/// The most members that an object may have: each is looked at by itself.
+/// The most members of an object, since look-ups are linear.
 const MEMBERS_MAX: usize = 1_000;
 
-/// A JSON object that can be edited without touching what is not edited: the order of its members, the text of numbers,
-/// explicit nulls, and everything inside stay as they were written.
+/// A JSON object whose members can be edited while all others keep their original text: the order of members, the spelling
+/// of numbers, explicit nulls, and unknown members survive.
 ///
-/// Of a name that is there several times, the last one counts, and all are kept.
+/// Of a repeated name, the last member counts, and all are kept.
 #[derive(Clone, Default)]
 pub struct RawObject {
     members: Vec<(String, Box<RawValue>)>,
@@ -27,15 +27,15 @@ impl RawObject {
         self.members.iter().rev().find(|(known, _)| known == name).map(|(_, member)| &**member)
     }
 
-    /// The member `name` as a `T`; `None` if it is not there, or null.
+    /// The member `name` as a `T`; `None` if it is absent or null.
     ///
     /// # Errors
-    /// When it is no `T`.
+    /// If it is not a `T`.
     pub fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, serde_json::Error> {
         self.get(name).map_or(Ok(None), |member| parse_json(member.get().as_bytes()))
     }
 
-    /// Takes the member `name` out.
+    /// Removes the member `name`, and gives it back.
     pub fn remove(&mut self, name: &str) -> Option<Box<RawValue>> {
         let mut removed = None;
         self.members.retain_mut(|(known, member)| {
@@ -48,10 +48,10 @@ impl RawObject {
         removed
     }
 
-    /// Adds a member at the end, whatever is there already.
+    /// Adds a member at the end, even if there is one of this name.
     ///
     /// # Errors
-    /// When there are as many as an object may have.
+    /// If the object has the most members that are allowed.
     pub fn push<E: Error>(&mut self, name: String, member: Box<RawValue>) -> Result<(), E> {
         if self.members.len() >= MEMBERS_MAX {
             return Err(E::custom(format_args!("an object of more than {MEMBERS_MAX} members")));
@@ -60,10 +60,10 @@ impl RawObject {
         Ok(())
     }
 
-    /// Adds, of these members, those whose names are not there yet.
+    /// Adds those of these members whose names are not there yet.
     ///
     /// # Errors
-    /// When a value cannot be written as JSON.
+    /// If a value cannot be serialized to JSON.
     pub fn fill<'m, T: Serialize + 'm>(
         &mut self,
         members: impl Iterator<Item = (&'m String, &'m T)>,
@@ -81,18 +81,18 @@ impl RawObject {
         Ok(())
     }
 
-    /// The object as JSON, with `member` in the place of those of this name, or at the end.
+    /// The object as JSON, with `member` in place of the members of its name, or at the end.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Those of `serde_json`.
     pub fn to_json_with(&self, name: &str, member: &RawValue) -> Result<Vec<u8>, serde_json::Error> {
         let bytes = self.members.iter().map(|(name, member)| name.len() + member.get().len() + 4);
         let mut json = Vec::with_capacity(bytes.sum::<usize>() + name.len() + member.get().len() + 8);
-        serde_json::to_writer(&mut json, &With { object: self, name, member })?;
+        serde_json::to_writer(&mut json, &WithMember { object: self, name, member })?;
         Ok(json)
     }
 
-    /// Puts a member in the place of those of this name, or at the end.
+    /// Replaces the members of this name, or adds one at the end.
     fn put(&mut self, name: &str, member: Box<RawValue>) {
         match self.members.iter().position(|(known, _)| known == name) {
             None => self.members.push((name.to_owned(), member)),
@@ -109,10 +109,10 @@ impl RawObject {
         }
     }
 
-    /// Puts `value` in the place of the members of this name, or at the end.
+    /// Replaces the members of this name by `value`, or adds one at the end.
     ///
     /// # Errors
-    /// When the value cannot be written as JSON.
+    /// If the value cannot be serialized to JSON.
     pub fn set<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), serde_json::Error> {
         self.put(name, to_raw_value(value)?);
         Ok(())
@@ -124,7 +124,7 @@ impl RawObject {
     }
 }
 
-/// The names alone: members may be secret.
+/// Shows the names only, since members may be secret.
 impl fmt::Debug for RawObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.members.iter().map(|(name, _)| name)).finish()
@@ -139,14 +139,14 @@ impl Serialize for RawObject {
     }
 }
 
-/// An object with another member.
-struct With<'o> {
+/// An object with one member replaced, for serialization.
+struct WithMember<'o> {
     object: &'o RawObject,
     name: &'o str,
     member: &'o RawValue,
 }
 
-impl Serialize for With<'_> {
+impl Serialize for WithMember<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let mut written = false;

@@ -1,4 +1,4 @@
-//! How much memory a JSON text takes when it is parsed, told from the text, before any of it is taken.
+//! Estimates the memory that a JSON text takes when it is parsed, before parsing it.
 
 use memchr::memchr2;
 
@@ -6,18 +6,18 @@ use serde_json::Value as Json;
 
 use super::{List, Map, SmolStr, Value};
 
-/// Into what a text is to be parsed.
+/// The tree that a text is to be parsed into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tree {
     /// A [`Value`].
     Value,
-    /// A tree of `serde_json`, which the schemas of documents need: about three times as large.
+    /// A `serde_json` tree, as documents are read: about three times as large.
     Json,
-    /// One level of members as raw text: the text itself once more, and again when it is sent on.
+    /// A [`RawObject`](super::RawObject): the text once more, and again when it is sent on.
     Raw,
 }
 
-/// What each part takes, in bytes.
+/// What each part of a tree takes, in bytes.
 struct Sizes {
     item: usize,
     member: usize,
@@ -25,7 +25,7 @@ struct Sizes {
     object: usize,
 }
 
-/// How deep containers may nest; the parser refuses what is deeper.
+/// How deep containers may nest; the parser refuses deeper ones.
 const DEPTH_MAX: usize = 128;
 
 /// What a reference count adds to a container.
@@ -42,7 +42,7 @@ impl Tree {
             },
             Tree::Json => Sizes {
                 item: size_of::<Json>(),
-                // A hash, a key with its allocation, the value, and a place in the table, in tables that grow by doubling.
+                // A hash, a key with its allocation, the value, and a table entry, in tables that grow by doubling.
                 member: 2 * (size_of::<(usize, String, Json)>() + COUNTS),
                 list: 0,
                 object: COUNTS,
@@ -52,16 +52,16 @@ impl Tree {
     }
 }
 
-/// About how many bytes of memory the text takes when it is parsed, beside the text itself. What is no JSON has a weight
-/// too: the parser refuses it.
+/// About how many bytes of memory the text takes when it is parsed, besides the text itself. Invalid JSON has a weight too;
+/// the parser will refuse it.
 pub fn weight(text: &[u8], tree: Tree) -> usize {
-    // Strings are at most as long as they are written.
+    // Strings are at most as long as their source.
     let mut weight = text.len();
     if tree == Tree::Raw {
         return 2 * weight;
     }
     let sizes = tree.sizes();
-    // The open containers: the commas so far, where it is a list.
+    // The open containers; for a list, its commas so far.
     let mut open: Vec<Option<usize>> = Vec::with_capacity(DEPTH_MAX);
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
@@ -91,12 +91,12 @@ pub fn weight(text: &[u8], tree: Tree) -> usize {
             _ => {}
         }
     }
-    // A list without an end is refused, but its items are there by then.
+    // A list that is never closed is refused, but its items are in memory by then.
     weight + open.into_iter().flatten().map(|commas| sizes.item * most_at_once(commas)).sum::<usize>()
 }
 
-/// How many items of a list with so many are in memory at the worst moment: it grows by doubling, and when it moves for the last
-/// time, half of its new room is there twice.
+/// How many items are in memory at most while a list of `items` items grows: it doubles its capacity, and during the last
+/// move, old and new buffer exist together.
 fn most_at_once(items: usize) -> usize {
     match items {
         0..4_096 => items,
@@ -104,7 +104,7 @@ fn most_at_once(items: usize) -> usize {
     }
 }
 
-/// Where the string that begins before this place has ended.
+/// The place after the end of the string that begins before this place.
 fn string_end(text: &[u8], mut at: usize) -> usize {
     while let Some(next) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += next;

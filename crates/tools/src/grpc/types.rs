@@ -50,7 +50,7 @@ impl TypeCache {
     pub(super) fn new() -> TypeCache {
         TypeCache {
             entries: Arc::new(CacheEntries {
-                known: Mutex::new(LruCache::new(CACHE_ENTRIES)),
+                types: Mutex::new(LruCache::new(CACHE_ENTRIES)),
                 turn: Mutex::new(()),
             }),
         }
@@ -99,7 +99,7 @@ impl TypeCache {
 }
 
 struct CacheEntries {
-    known: Mutex<LruCache<TypeSource, CachedTypes>>,
+    types: Mutex<LruCache<TypeSource, CachedTypes>>,
     turn: Mutex<()>,
 }
 
@@ -111,16 +111,16 @@ struct CachedTypes {
 
 impl CacheEntries {
     fn get(&self, source: &TypeSource, age: Duration) -> Option<DescriptorPool> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.get(source).filter(|found| found.since.elapsed() <= age);
+        let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = types.get(source).filter(|found| found.since.elapsed() <= age);
         found.map(|found| found.types.clone())
     }
 
-    fn put(&self, source: TypeSource, types: CachedTypes) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.put(source, types);
-        while known.iter().map(|(_, known)| known.bytes).sum::<usize>() > CACHE_BYTES {
-            known.pop_lru();
+    fn put(&self, source: TypeSource, entry: CachedTypes) {
+        let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+        types.put(source, entry);
+        while types.iter().map(|(_, entry)| entry.bytes).sum::<usize>() > CACHE_BYTES {
+            types.pop_lru();
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::val::Val;
 use super::Printer;
 
-/// No double has more digits than this behind the point, or more significant ones.
+/// No double has more digits after the point, or more significant digits, than this.
 const EXACT_DIGITS: usize = 1_100;
 
 /// A double as decimal digits `0.d1d2d3… * 10^point`, without trailing zeros; no digits for zero.
@@ -13,7 +13,7 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    /// The fewest digits that give the same double back; of two such forms the nearer one, or else the even one.
+    /// The shortest digits that read back as the same double; of two such forms the nearer one, else the even one.
     pub(super) fn shortest(value: f64) -> Decimal {
         Decimal::from_text(zmij::Buffer::new().format_finite(value))
     }
@@ -58,7 +58,7 @@ impl Decimal {
         out.extend_from_slice(format!("{sign}{:02}", exponent.unsigned_abs()).as_bytes());
     }
 
-    /// As JSON writes numbers: with an exponent, of as few digits as it takes, below 1e-6 and from 1e21 on.
+    /// As Go's JSON encoder writes numbers: with an exponent below 1e-6 and from 1e21 on.
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         let fraction = |digits: usize, point: i32| (digits as i32 - point).max(0) as usize;
         if self.digits.is_empty() || (-5..=21).contains(&self.point) {
@@ -87,7 +87,7 @@ impl Decimal {
     }
 }
 
-/// The size of a finite double as `strconv` formats it; no precision means as many digits as it takes.
+/// The absolute value of a finite double, as `strconv` formats it; without a precision, in the shortest form.
 fn format_size(size: f64, verb: char, precision: Option<usize>) -> Vec<u8> {
     let mut out = Vec::new();
     match verb {
@@ -141,7 +141,7 @@ fn general(size: f64, verb: char, precision: Option<usize>, out: &mut Vec<u8>) {
     decimal.push_plain(out, (digits - decimal.point).max(0) as usize);
 }
 
-/// The mantissa as a whole number, and the power of two that it is multiplied by.
+/// The mantissa as a whole number, and the exponent of two.
 fn parts(size: f64) -> (u64, i32) {
     let bits = size.to_bits();
     let fraction = bits & ((1 << 52) - 1);
@@ -162,7 +162,7 @@ fn hexadecimal(size: f64, verb: char, precision: Option<usize>, out: &mut Vec<u8
     if mantissa == 0 {
         exponent = 0;
     } else {
-        // One digit, which is 1, before the point, and 15 after it.
+        // One digit (1) before the point, and 15 after it.
         let shift = mantissa.leading_zeros() as i32 - 3;
         mantissa <<= shift;
         exponent += 60 - shift;
@@ -250,7 +250,7 @@ impl Printer<'_> {
         self.padded(&text);
     }
 
-    /// Prints a number of everyday size, which `%v` shows without an exponent; false if it is not one.
+    /// Prints a number that `%v` shows without an exponent, by a fast path; false if it is not one.
     fn plain_number(&mut self, number: f64) -> bool {
         let plain = (1e-4..1e6).contains(&number.abs());
         if plain {
@@ -273,7 +273,7 @@ impl Printer<'_> {
     }
 }
 
-/// The form that the flag `#` asks for: always a point, and trailing zeros kept.
+/// The form for the flag `#`: always with a point, and with trailing zeros.
 fn with_point(size: Vec<u8>, verb: char, precision: Option<usize>) -> Vec<u8> {
     let mut missing: i64 = match verb {
         'g' | 'G' | 'x' => precision.map_or(6, |precision| precision as i64),

@@ -7,17 +7,17 @@ use super::{Flags, Printer};
 /// The largest width or precision; anything above is an error in the output.
 const MAX_NUMBER: i64 = 1_000_000;
 
-/// How far a format and its operands have been read.
+/// The state of reading a format and its operands.
 struct Reader<'f, 'v> {
     format: &'f [u8],
     at: usize,
     args: &'f [Val<'v>],
     arg: usize,
-    /// An index such as `[3]` was used anywhere.
+    /// Whether an index such as `[3]` was used anywhere.
     reordered: bool,
-    /// The indexes of the directive that is being read are good.
+    /// Whether the indexes of the current directive are valid.
     good_index: bool,
-    /// The last thing read was an index.
+    /// Whether the last thing read was an index.
     after_index: bool,
 }
 
@@ -54,7 +54,7 @@ impl<'v> Reader<'_, 'v> {
         flags
     }
 
-    /// A decimal number; a far too long one makes the rest of the format unreadable.
+    /// Reads a decimal number; one that is far too large makes the rest of the format unreadable.
     fn number(&mut self, end: usize) -> Option<i64> {
         let mut number = None;
         while let Some(digit) = self.peek().filter(|_| self.at < end).filter(u8::is_ascii_digit) {
@@ -69,7 +69,7 @@ impl<'v> Reader<'_, 'v> {
         number
     }
 
-    /// An explicit operand index, if one stands here.
+    /// Reads an explicit operand index, if there is one.
     fn index(&mut self) {
         self.after_index = false;
         if self.peek() != Some(b'[') {
@@ -95,7 +95,7 @@ impl<'v> Reader<'_, 'v> {
         }
     }
 
-    /// The operand that a `*` takes; `None` if it is no integer or too large.
+    /// The operand of a `*`; `None` if it is not an integer, or too large.
     fn star(&mut self) -> Option<i64> {
         self.at += 1;
         self.after_index = false;
@@ -126,7 +126,7 @@ impl Printer<'_> {
         }
     }
 
-    /// One directive; false if the format ended inside of it.
+    /// Reads and prints one directive; false if the format ends inside it.
     fn directive(&mut self, reader: &mut Reader<'_, '_>) -> bool {
         reader.good_index = true;
         self.flags = reader.flags();

@@ -6,9 +6,9 @@ use super::super::val::{V, Val};
 use super::Printer;
 
 impl Printer<'_> {
-    /// Prints an integer of this size and sign.
+    /// Prints an integer of this absolute value and sign.
     pub(super) fn integer(&mut self, value: &Val<'_>, size: u64, negative: bool, verb: char) {
-        // The verbs for characters see the bits of a negative number.
+        // The verbs for characters use the bits of a negative number.
         let bits = if negative { size.wrapping_neg() } else { size };
         match verb {
             'v' | 'd' if self.flags.is_plain() && !self.flags.sharp_v => {
@@ -69,7 +69,7 @@ impl Printer<'_> {
         self.padded_with_spaces(&[sign, prefix, &digits].concat());
     }
 
-    /// `U+0078`, and with `#` the character after it.
+    /// Prints `U+0078`; with `#`, the character follows.
     fn code_point(&mut self, bits: u64) {
         let least = self.flags.precision.unwrap_or(4).max(4);
         let digits = to_digits(bits, 16, true);

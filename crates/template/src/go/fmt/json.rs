@@ -1,18 +1,18 @@
-//! `encoding/json`'s `Marshal` for the values of templates.
+//! `Marshal` of Go's `encoding/json`, for the values of templates.
 
 use super::super::unicode::Runes;
 use super::super::val::{V, Val};
 use super::float::Decimal;
 use super::{MAX_PRINT_DEPTH, Printer};
 
-/// What has a meaning in HTML, which `Marshal` escapes.
+/// The special characters of HTML, which `Marshal` escapes.
 const HTML: [char; 3] = ['<', '>', '&'];
 
 impl Printer<'_> {
-    /// Prints the value as JSON: keys sorted, no spaces.
+    /// Prints the value as JSON, with sorted keys and without spaces.
     ///
     /// # Errors
-    /// Go's message for a value that JSON does not know.
+    /// Go's message for a value that JSON cannot represent.
     pub(in super::super) fn json(&mut self, value: &Val<'_>, escape_html: bool) -> Result<(), String> {
         self.json_at(value, escape_html, 0)
     }

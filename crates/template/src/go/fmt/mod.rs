@@ -7,12 +7,12 @@ mod json;
 mod text;
 
 use super::unicode::count;
-use super::val::{Kind, V, Val};
+use super::val::{V, Val, ValueKind};
 
 /// Lists and maps nested deeper than this are not printed.
 const MAX_PRINT_DEPTH: usize = 1_200;
 
-/// What stands between `%` and the verb.
+/// The flags between `%` and the verb.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Flags {
     width: Option<usize>,
@@ -27,13 +27,13 @@ pub(super) struct Flags {
     sharp_v: bool,
 }
 
-/// Prints values to the end of a buffer that may not grow beyond a limit.
+/// A printer that appends to a buffer, up to a limit.
 pub(super) struct Printer<'o> {
     out: &'o mut Vec<u8>,
     limit: usize,
-    /// Something did not fit; what is in the buffer is not all.
+    /// Whether something did not fit into the buffer.
     overflow: bool,
-    /// `%w` is a verb, as in `Errorf`.
+    /// Whether `%w` is a verb, as in `Errorf`.
     wraps: bool,
     flags: Flags,
 }
@@ -54,7 +54,7 @@ pub(super) fn sprint(args: &[Val<'_>]) -> String {
     lossy(&out)
 }
 
-/// The text of the bytes, with U+FFFD for each one that belongs to no character, as Go converts.
+/// The bytes as text; each invalid byte becomes U+FFFD, as in Go.
 pub(super) fn lossy(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -63,7 +63,7 @@ pub(super) fn lossy(bytes: &[u8]) -> String {
 }
 
 impl Flags {
-    /// Whether nothing stands between `%` and the verb.
+    /// Whether there is nothing between `%` and the verb.
     fn is_plain(&self) -> bool {
         self.width.is_none()
             && self.precision.is_none()
@@ -77,16 +77,16 @@ impl<'o> Printer<'o> {
         Printer { out, limit, overflow: false, wraps: false, flags: Flags::default() }
     }
 
-    /// Whether everything fitted.
+    /// Whether everything has fitted.
     pub(super) fn fitted(&self) -> bool {
         !self.overflow
     }
 
-    /// `fmt.Fprint`: spaces only between operands of which neither is a string.
+    /// `fmt.Fprint`: with spaces only between operands of which neither is a string.
     pub(super) fn print(&mut self, args: &[Val<'_>]) {
         let mut after_string = true;
         for arg in args {
-            let string = arg.kind() == Kind::String;
+            let string = arg.kind() == ValueKind::String;
             if !string && !after_string {
                 self.push(b" ");
             }
@@ -95,7 +95,7 @@ impl<'o> Printer<'o> {
         }
     }
 
-    /// `fmt.Fprintln`: spaces between all operands, and a new line.
+    /// `fmt.Fprintln`: with spaces between all operands, and a line break.
     pub(super) fn println(&mut self, args: &[Val<'_>]) {
         for (at, arg) in args.iter().enumerate() {
             if at > 0 {
@@ -128,7 +128,7 @@ impl<'o> Printer<'o> {
         self.out.resize(self.out.len() + times.min(room), byte);
     }
 
-    /// The padding that brings `width` characters up to the width that is asked for.
+    /// Writes the padding from `width` characters to the required width.
     fn pad_for(&mut self, width: usize) {
         let missing = self.flags.width.unwrap_or(0).saturating_sub(width);
         let byte = if self.flags.zero && !self.flags.minus { b'0' } else { b' ' };
@@ -149,30 +149,30 @@ impl<'o> Printer<'o> {
         }
     }
 
-    /// Like [`padded`](Self::padded), with spaces even where zeros are asked for.
+    /// Like [`padded`](Self::padded), but always with spaces.
     fn padded_with_spaces(&mut self, bytes: &[u8]) {
         let zero = std::mem::replace(&mut self.flags.zero, false);
         self.padded(bytes);
         self.flags.zero = zero;
     }
 
-    /// One operand.
+    /// Prints one operand.
     fn arg(&mut self, arg: &Val<'_>, verb: char) {
         match (arg.kind(), verb) {
-            (Kind::Invalid | Kind::Nil, 'v' | 'T') => self.padded(b"<nil>"),
-            (Kind::Invalid | Kind::Nil, _) => self.bad_verb(None, verb),
+            (ValueKind::Invalid | ValueKind::Nil, 'v' | 'T') => self.padded(b"<nil>"),
+            (ValueKind::Invalid | ValueKind::Nil, _) => self.bad_verb(None, verb),
             (_, 'T') => {
                 self.string(arg.type_name().as_bytes(), 's');
             }
             (_, 'w') if self.wraps => self.value(arg, 'v', 0),
-            (Kind::Slice | Kind::Map, 'p') => self.push(b"0xc000000000"),
+            (ValueKind::Slice | ValueKind::Map, 'p') => self.push(b"0xc000000000"),
             (_, 'p') => self.bad_verb(Some(arg), verb),
-            (Kind::Map | Kind::Slice, 'w') => self.bad_verb(Some(arg), verb),
+            (ValueKind::Map | ValueKind::Slice, 'w') => self.bad_verb(Some(arg), verb),
             _ => self.value(arg, verb, 0),
         }
     }
 
-    /// What stands in the output for a verb that does not fit its operand.
+    /// Prints Go's text for a verb that does not fit its operand.
     fn bad_verb(&mut self, arg: Option<&Val<'_>>, verb: char) {
         self.push(b"%!");
         self.push_char(verb);

@@ -1,4 +1,4 @@
-//! Every limit ends a run that would not end by itself, on a small stack.
+//! Each limit ends a run that would not end by itself, on a small stack.
 
 use std::time::{Duration, Instant};
 
@@ -159,7 +159,7 @@ fn deep_data_print_on_a_small_stack() {
     });
 }
 
-/// Texts that are likely to be templates, or nearly so.
+/// Texts that are valid templates, or almost valid.
 fn any_template() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![
@@ -253,7 +253,7 @@ proptest! {
     #[test]
     fn no_text_makes_the_parser_or_the_executor_panic(text in any_template(), strict in any::<bool>()) {
         let mut set = Set::new();
-        let options = ParseOptions { unknown: Unknown::AcceptWithArgument, ..ParseOptions::new(&is_test_function) };
+        let options = ParseOptions { unknown: UnknownFunctions::AcceptWithArgument, ..ParseOptions::new(&is_test_function) };
         if set.parse("t", &text, &options).is_ok() {
             let data = br#"{"a": [1, "two", null, {"b": []}], "b": true, "s": "h\u00e9", "nil": null, "m": {"x": 1}}"#;
             let data = from_json(data).unwrap();

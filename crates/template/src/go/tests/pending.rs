@@ -1,4 +1,4 @@
-//! Results that are not known yet, and gaps.
+//! Pending results, and gaps.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn any_other_use_of_a_result_that_is_not_known_stops_the_run() {
 fn a_gap_prints_nothing_and_is_false() {
     let text = "[{{gap}}{{gap.x.y}}{{if gap}}x{{end}}{{say gap}}{{range gap}}x{{else}}e{{end}}]";
     assert_eq!(outcome(text), ("[e]".into(), Ok(())));
-    // For what takes any text it is an empty one.
+    // A function that takes any text gets an empty one.
     let text = r#"{{printf "<%s>" gap}}{{print "a" gap}}{{len gap}}{{eq gap ""}}{{ne gap "x"}}[{{eq gap 1}}{{lt gap 1}}{{index gap 0}}]"#;
     assert_eq!(outcome(text), ("<>a0truetrue[]".into(), Ok(())));
 }

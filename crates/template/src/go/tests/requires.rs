@@ -1,4 +1,4 @@
-//! Static analysis: what a template can touch.
+//! Static analysis: what a template may use.
 
 use super::*;
 

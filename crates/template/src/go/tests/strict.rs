@@ -1,4 +1,4 @@
-//! Strict mode: what counts as missing, what it is called, and what does not count.
+//! Strict mode: what counts as missing and what does not, and how it is named.
 
 use super::*;
 

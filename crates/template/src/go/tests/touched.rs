@@ -1,4 +1,4 @@
-//! Static analysis against execution: whatever a run touches, the analysis has listed.
+//! Static analysis against execution: the analysis lists whatever a run uses.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -33,7 +33,7 @@ fn is_listed(place: &str, listed: &[Need], members: bool) -> bool {
     })
 }
 
-/// An operand; none is the whole of the data, which would cover everything.
+/// An operand; never the whole data, which would cover everything.
 fn any_operand() -> impl Strategy<Value = String> {
     let paths = vec![".a", ".b", ".x", ".a.x", ".x.b.a", "$.a", "$.b.x", "$v", "$v.x", "$v.a.b"];
     let calls = vec![
@@ -60,7 +60,7 @@ fn any_operand() -> impl Strategy<Value = String> {
     prop_oneof![3 => prop::sample::select(paths), 1 => prop::sample::select(calls)].prop_map(str::to_owned)
 }
 
-/// Statements; `BLOCK` stands for a name that each block must have for itself.
+/// Statements; `BLOCK` is replaced by a different name in each block.
 fn any_body() -> impl Strategy<Value = String> {
     let leaf = any_operand().prop_flat_map(|x| {
         prop::sample::select(vec![
@@ -112,7 +112,7 @@ fn any_text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Data that paths of `a`, `b` and `x` lead into, often far.
+/// Data with deep paths of `a`, `b` and `x`.
 fn any_data() -> impl Strategy<Value = Json> {
     let leaf = prop::sample::select(vec![
         json!(null),
@@ -168,7 +168,7 @@ fn path_of(pointer: &str) -> String {
     path
 }
 
-/// The data with something else at a place, or with nothing there.
+/// The data with another value at a place, or without the value.
 fn changed(data: &Json, pointer: &str, other: Option<Json>) -> Option<Json> {
     let mut data = data.clone();
     match other {

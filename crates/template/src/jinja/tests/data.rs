@@ -100,7 +100,7 @@ fn functions_take_positional_and_named_arguments() {
     world.shows("{% for h in lookup('x').hits %}{{ h.title }} {% endfor %}", "one two ");
     world.shows("[{{ broken() }}{{ broken()|default('d') }}{{ broken() is defined }}{% for x in broken() %}{% endfor %}{{ broken().a.b }}{{ broken()|upper }}{% if broken() %}x{% endif %}{{ 'a' ~ broken() }}]", "[dFalsea]");
     assert!(
-        matches!(world.render("{{ nobody() }}"), Err(RenderError::Failed { message, .. }) if message.contains("nobody"))
+        matches!(world.render("{{ nobody() }}"), Err(RunError::Failed { message, .. }) if message.contains("nobody"))
     );
 }
 

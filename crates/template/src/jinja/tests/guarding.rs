@@ -128,7 +128,7 @@ proptest! {
         prop_assume!(world.compile(&source).is_ok());
         let rendered = world.render(&source);
         // Missing values are ours to refuse.
-        if !matches!(rendered, Err(RenderError::Missing(_))) {
+        if !matches!(rendered, Err(RunError::Missing(_))) {
             prop_assert_eq!(rendered.ok(), expected.ok());
         }
     }

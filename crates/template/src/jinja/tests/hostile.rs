@@ -12,7 +12,7 @@ fn world() -> World {
 #[track_caller]
 fn passes(source: &str, limit: &str) {
     match world().render(source) {
-        Err(RenderError::Limit { what, .. }) => assert_eq!(what, limit, "{source}"),
+        Err(RunError::Limit { what, .. }) => assert_eq!(what, limit, "{source}"),
         other => panic!("{source}: {}", format!("{other:?}").chars().take(300).collect::<String>()),
     }
 }
@@ -73,7 +73,7 @@ fn sequences_cannot_grow_beyond_the_limit() {
         "{% set ns = namespace(l=[1]) %}{% for i in range(40) %}{% set ns.l = ns.l|zip(ns.l)|list %}{% endfor %}{{ ns.l|zip(ns.l)|list|length }}{{ ns.l == ns.l|zip(ns.l)|list }}",
     ] {
         let result = world().render(source);
-        let Err(RenderError::Limit { what, .. }) = &result else {
+        let Err(RunError::Limit { what, .. }) = &result else {
             panic!("{source}: {}", format!("{result:?}").chars().take(300).collect::<String>())
         };
         assert!(matches!(*what, "items" | "nesting"), "{source}: {what}");
@@ -119,7 +119,7 @@ fn plain_text_of_macros_blocks_and_partials_counts() {
         let result = world.render(&source);
         let head: String = source.chars().take(60).collect();
         let text = format!("{result:?}").chars().take(200).collect::<String>();
-        assert!(matches!(result, Err(RenderError::Limit { what: "output", .. })), "{head}: {text}");
+        assert!(matches!(result, Err(RunError::Limit { what: "output", .. })), "{head}: {text}");
     }
     let text = format!("{{% macro m() -%}} {long}  {{%- endmacro %}}{{{{ m()|length }}}}");
     world.shows(&text, "100000");
@@ -138,7 +138,7 @@ fn steps_are_counted() {
     let mut world = world();
     world.run.steps = 1_000;
     let source = "{% for i in range(100) %}{% for j in range(100) %}{% endfor %}{% endfor %}";
-    assert_eq!(world.render(source), Err(RenderError::Steps { limit: 1_000 }));
+    assert_eq!(world.render(source), Err(RunError::Steps { limit: 1_000 }));
     world.run.steps = 1_000_000;
     assert_eq!(world.render(source).as_deref(), Ok(""));
 }
@@ -155,7 +155,7 @@ fn a_deadline_that_has_passed_ends_the_run() {
         "{% set h = 'x' * 1000000 %}{{ h|upper|lower|title }}",
         "{% set h = 'x' * 1000000 %}{{ h[5:10] }}{{ h[999999] }}",
     ] {
-        assert_eq!(world.render(source), Err(RenderError::Deadline), "{source}");
+        assert_eq!(world.render(source), Err(RunError::Deadline), "{source}");
     }
 }
 
@@ -172,15 +172,12 @@ fn recursion_ends_on_a_small_stack() {
     on_small_stack(move || {
         for source in sources {
             let result = world().render(source);
-            assert!(
-                matches!(result, Err(RenderError::Limit { what: "recursion", .. })),
-                "{source}: {result:?}"
-            );
+            assert!(matches!(result, Err(RunError::Limit { what: "recursion", .. })), "{source}: {result:?}");
         }
         let world = world().with("a", "{% include 'a' %}").with("b", "{% import 'b' as b %}");
         for source in ["{% include 'a' %}", "{% import 'b' as b %}"] {
             assert!(
-                matches!(world.render(source), Err(RenderError::Limit { what: "recursion", .. })),
+                matches!(world.render(source), Err(RunError::Limit { what: "recursion", .. })),
                 "{source}"
             );
         }
@@ -285,12 +282,12 @@ fn large_texts_are_refused() {
 }
 
 #[test]
-fn panics_of_the_engine_are_failures() {
+fn panics_of_the_engine_are_errors() {
     for source in [
         "{% for i in [1] %}{{ loop.cycle() }}{% endfor %}",
         "{{ 'abc'[0:2:-1] }}{{ 1 / 0 }}",
         "{{ 1 is divisibleby(0) }}{{ 1 / 0 }}",
     ] {
-        assert!(matches!(world().render(source), Err(RenderError::Failed { .. })), "{source}");
+        assert!(matches!(world().render(source), Err(RunError::Failed { .. })), "{source}");
     }
 }

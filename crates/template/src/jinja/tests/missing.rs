@@ -132,20 +132,20 @@ fn values_that_the_template_made_are_strict_too() {
 #[test]
 fn what_is_missing_counts_more_than_how_the_run_ended() {
     world().misses("{{ variables.x }}{{ 1 / 0 }}", &["variables.x"]);
-    assert!(matches!(world().render("{{ 1 / 0 }}"), Err(RenderError::Failed { .. })));
+    assert!(matches!(world().render("{{ 1 / 0 }}"), Err(RunError::Failed { .. })));
 }
 
 #[test]
-fn a_failure_names_its_place_in_the_text_of_the_author() {
+fn an_error_names_its_place_in_the_text_of_the_author() {
     let error = world().render("line one\n{{ 'ä' ~ 'b' ~ 1 }} {{ 'x'|round }}").unwrap_err();
-    let RenderError::Failed { message, position: Some(position) } = error else { panic!("{error:?}") };
+    let RunError::Failed { message, position: Some(position) } = error else { panic!("{error:?}") };
     assert_eq!(message, "invalid operation: cannot round value (string)");
     assert_eq!((position.template.as_str(), position.line, position.column), ("main", 2, Some(28)));
 }
 
 #[test]
-fn filters_and_tests_that_do_not_exist_are_faults_of_the_text() {
-    for (source, fault, column) in [
+fn filters_and_tests_that_do_not_exist_are_errors_of_the_text() {
+    for (source, expected, column) in [
         ("{{ a | nofilter }}", "there is no filter `nofilter`", 8),
         ("{% if a is not notest %}{% endif %}", "there is no test `notest`", 16),
         ("{% filter nofilter(1) %}{% endfilter %}", "there is no filter `nofilter`", 11),
@@ -153,7 +153,7 @@ fn filters_and_tests_that_do_not_exist_are_faults_of_the_text() {
         let Err(CompileError::Invalid { message, position }) = world().compile(source) else {
             panic!("{source}")
         };
-        assert_eq!((message.as_str(), position.unwrap().column), (fault, Some(column)), "{source}");
+        assert_eq!((message.as_str(), position.unwrap().column), (expected, Some(column)), "{source}");
     }
 }
 
@@ -162,7 +162,7 @@ fn a_missing_value_names_the_place_of_its_first_use() {
     let error = world()
         .render("a\n{{ 1 ~ variables.x }}\n{% for d in variables.docs %}\n {{ d.title }}{% endfor %}")
         .unwrap_err();
-    let RenderError::Missing(missing) = error else { panic!("{error:?}") };
+    let RunError::Missing(missing) = error else { panic!("{error:?}") };
     let lines: Vec<_> =
         missing.iter().map(|miss| miss.position.as_ref().map(|place| (place.line, place.column))).collect();
     assert_eq!(lines, [Some((4, Some(5))), Some((4, Some(5))), Some((2, Some(8)))]);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::Template;
 use crate::value::{Map, Value, from_json};
 use crate::{
-    Arguments, Called, CompileError, Functions, Limits, Partial, Partials, RenderError, Run, Syntax,
+    Arguments, CallResult, CompileError, Functions, Limits, Partial, Partials, RunBudget, RunError, Syntax,
 };
 
 /// Partials by name; a text that starts with `go:` is in the other dialect.
@@ -42,12 +42,12 @@ impl Functions for Tools {
         matches!(name, "echo" | "broken" | "lookup")
     }
 
-    fn call(&self, name: &str, arguments: Arguments) -> Called {
+    fn call(&self, name: &str, arguments: Arguments) -> CallResult {
         self.0.lock().unwrap().push((name.to_owned(), arguments.clone()));
         match name {
-            "broken" => Called::Gap,
-            "lookup" => Called::Value(value(r#"{"hits":[{"title":"one"},{"title":"two"}]}"#)),
-            _ => Called::Value(arguments.positional.first().cloned().unwrap_or(Value::Null)),
+            "broken" => CallResult::Gap,
+            "lookup" => CallResult::Value(value(r#"{"hits":[{"title":"one"},{"title":"two"}]}"#)),
+            _ => CallResult::Value(arguments.positional.first().cloned().unwrap_or(Value::Null)),
         }
     }
 }
@@ -58,7 +58,7 @@ struct World {
     shelf: Shelf,
     tools: Arc<Tools>,
     limits: Limits,
-    run: Run,
+    run: RunBudget,
 }
 
 fn value(json: &str) -> Value {
@@ -80,7 +80,7 @@ impl World {
             shelf: Shelf::default(),
             tools: Arc::default(),
             limits,
-            run: Run {
+            run: RunBudget {
                 steps: limits.steps,
                 output_bytes: limits.output_bytes,
                 deadline: Instant::now() + Duration::from_secs(60),
@@ -105,7 +105,7 @@ impl World {
         Template::compile("main", source, &self.partials(), &self.limits)
     }
 
-    fn render(&self, source: &str) -> Result<String, RenderError> {
+    fn render(&self, source: &str) -> Result<String, RunError> {
         let functions: Arc<dyn Functions> = self.tools.clone();
         self.compile(source).unwrap().render(&self.root, &functions, &self.run)
     }
@@ -121,7 +121,7 @@ impl World {
     #[track_caller]
     fn misses(&self, source: &str, expected: &[&str]) {
         match self.render(source) {
-            Err(RenderError::Missing(missing)) => {
+            Err(RunError::Missing(missing)) => {
                 let paths: Vec<&str> = missing.iter().map(|miss| miss.path.as_str()).collect();
                 assert_eq!(paths, expected, "{source}");
             }

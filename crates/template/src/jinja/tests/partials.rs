@@ -53,15 +53,14 @@ fn circles_end_with_the_limit_on_recursion() {
         World::of("{}").with("a", "{% include 'b' %}").with("b", "{% include 'a' %}").with("main", "inner");
     let template = world.compile("{% include 'a' %}").unwrap();
     assert_eq!(template.requires().partials.len(), 2);
-    assert!(matches!(world.render("{% include 'a' %}"), Err(RenderError::Limit { what: "recursion", .. })));
+    assert!(matches!(world.render("{% include 'a' %}"), Err(RunError::Limit { what: "recursion", .. })));
     world.shows("{% include 'main' %}", "inner");
 }
 
 #[test]
 fn an_error_in_a_partial_names_the_partial() {
     let world = World::of("{}").with("bad", "\n\n  {{ 1 // 0 }}").with("lack", "{{ variables.x }}");
-    let Err(RenderError::Failed { position: Some(position), .. }) = world.render("{% include 'bad' %}")
-    else {
+    let Err(RunError::Failed { position: Some(position), .. }) = world.render("{% include 'bad' %}") else {
         panic!("rendered");
     };
     assert_eq!((position.template.as_str(), position.line), ("demo.bad", 3));

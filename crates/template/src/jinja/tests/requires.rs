@@ -150,7 +150,7 @@ proptest! {
         let world = World::of("{}").with("p", "{{ variables.in_p }}{{ x.in_x }}{{ y.in_y }}");
         let template = world.compile(&source).unwrap();
         let requires = template.requires();
-        let Err(RenderError::Missing(missing)) = world.render(&source) else { return Ok(()) };
+        let Err(RunError::Missing(missing)) = world.render(&source) else { return Ok(()) };
         for miss in missing {
             let path = as_need(&miss.path);
             let (needs, name) = match path.strip_prefix("variables.") {

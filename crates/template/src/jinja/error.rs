@@ -1,11 +1,11 @@
-//! The engine's errors in our terms, and their places as the author knows them.
+//! Converts the engine's errors, with their places in the text as the author wrote it.
 
 use std::error::Error as _;
 
 use minijinja::{Error, ErrorKind};
 
 use super::source::position;
-use crate::{CompileError, Missing, Position, RenderError};
+use crate::{CompileError, MissingValue, Position, RunError};
 
 /// An error of the parser, in the text that it parsed.
 pub(super) fn syntax(name: &str, text: &str, error: &Error) -> CompileError {
@@ -17,7 +17,7 @@ fn line_only(name: &str, error: &Error) -> Option<Position> {
     Some(Position { template: name.to_owned(), line: error.line()?, column: None })
 }
 
-/// The message of an error without its place, which is told apart.
+/// The message of an error without its place, which is reported separately.
 pub(super) fn sentence(error: &Error) -> String {
     match error.detail() {
         Some(detail) => format!("{}: {detail}", error.kind()),
@@ -25,7 +25,7 @@ pub(super) fn sentence(error: &Error) -> String {
     }
 }
 
-/// The innermost error of a chain: what really happened, not what it happened in.
+/// The innermost error of a chain, which is the original one.
 pub(super) fn innermost(error: &Error) -> &Error {
     let mut innermost = error;
     while let Some(inner) = innermost.source().and_then(|source| source.downcast_ref::<Error>()) {
@@ -34,22 +34,22 @@ pub(super) fn innermost(error: &Error) -> &Error {
     innermost
 }
 
-/// What an error of the engine means, where `place` finds the author's place of an error.
+/// Converts an error of the engine; `place` finds its place in the author's text.
 pub(super) fn of_engine(
     error: &Error,
     steps: u64,
     recursion: usize,
     place: impl Fn(&Error) -> Option<Position>,
-) -> RenderError {
+) -> RunError {
     let cause = innermost(error);
     match cause.kind() {
-        ErrorKind::OutOfFuel => RenderError::Steps { limit: steps },
+        ErrorKind::OutOfFuel => RunError::Steps { limit: steps },
         ErrorKind::InvalidOperation if cause.detail() == Some("recursion limit exceeded") => {
-            RenderError::Limit { what: "recursion", limit: recursion as u64 }
+            RunError::Limit { what: "recursion", limit: recursion as u64 }
         }
         _ => match undefined(cause) {
-            Some(path) => RenderError::Missing(vec![Missing { path, position: place(cause) }]),
-            None => RenderError::Failed { message: sentence(cause), position: place(cause) },
+            Some(path) => RunError::Missing(vec![MissingValue { path, position: place(cause) }]),
+            None => RunError::Failed { message: sentence(cause), position: place(cause) },
         },
     }
 }
