@@ -191,15 +191,18 @@ impl Llm {
         log: &Log,
     ) -> Result<AnswerStream, LlmError> {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, upstream, permit } => Ok(AnswerStream::upstream(StreamParts {
-                response: answer,
-                translator: upstream.protocol.stream(include_usage, upstream.secrets.clone()),
-                limits: StreamLimits::new(&self.options, call.caller),
-                first: call.deadline,
-                log: log.clone(),
-                permit,
-                held: self.memory.reservation(),
-            })),
+            Reply::Upstream { answer, upstream, permit } => {
+                let parts = StreamParts {
+                    response: answer,
+                    translator: upstream.protocol.stream(include_usage, upstream.secrets.clone()),
+                    limits: StreamLimits::new(&self.options, call.caller),
+                    first: call.deadline,
+                    log: log.clone(),
+                    permit,
+                    held: self.memory.reservation(),
+                };
+                Ok(AnswerStream::upstream(parts).await)
+            }
             Reply::Echo(echo) => Ok(AnswerStream::ready(echo.events(include_usage))),
         }
     }

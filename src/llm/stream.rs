@@ -120,11 +120,11 @@ impl AnswerStream {
     }
 
     /// The stream of an upstream that has answered with a good status.
-    pub(super) fn upstream(parts: StreamParts) -> AnswerStream {
+    pub(super) async fn upstream(parts: StreamParts) -> AnswerStream {
         let StreamParts { response, translator, limits, first, log, permit, held } = parts;
         let chunks = response.bytes_stream().map(|chunk| chunk.map_err(|error| unreachable(&error)));
         AnswerStream(Source::Upstream(Some(Box::new(UpstreamStream {
-            incoming: Coalesce::new(chunks.boxed()),
+            incoming: Coalesce::begin(chunks.boxed()).await,
             decoder: EventDecoder::new(limits.event_bytes),
             translator,
             timer: IdleTimer::new(first, &limits),

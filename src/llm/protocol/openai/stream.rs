@@ -69,12 +69,13 @@ impl EventFilter {
     /// See [`crate::llm::protocol::StreamTranslator::translate`].
     pub fn translate(&mut self, whole: Bytes) -> Output {
         self.is_finished = ends_finished(&whole).unwrap_or(self.is_finished);
-        if MARKS.iter().all(|mark| mark.find(&whole).is_none()) {
+        if !has_mark(&whole) {
             return Output::More(whole);
         }
         let mut out = BytesMut::with_capacity(whole.len());
         for event in events::split(&whole) {
-            match meaning(event) {
+            let meaning = if has_mark(event) { meaning(event) } else { Meaning::Plain };
+            match meaning {
                 Meaning::Usage if !self.include_usage => {}
                 Meaning::Plain | Meaning::Usage => out.extend_from_slice(event),
                 // The upstream has said what is wrong; nothing is added to it.
@@ -118,6 +119,11 @@ impl EventFilter {
         last.extend_from_slice(DONE.as_bytes());
         Ok(Output::Last(last.freeze()))
     }
+}
+
+/// Whether events have to be read.
+fn has_mark(events: &[u8]) -> bool {
+    MARKS.iter().any(|mark| mark.find(events).is_some())
 }
 
 /// Whether the last choice in these events has a `finish_reason`; `None` if there are no choices.
