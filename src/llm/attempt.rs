@@ -19,7 +19,6 @@ use http::{HeaderName, StatusCode};
 use reqwest::{Client, Response};
 
 use super::error::{LlmError, UpstreamError};
-use super::form::Form;
 use super::protocol::{ErrorBody, Service};
 use super::transport::{retry_after, unreachable};
 use super::upstream::Upstream;
@@ -49,6 +48,18 @@ pub struct Attempt<'a> {
     pub memory: &'a Arc<Memory>,
     /// Whose request id and trace go along with it.
     pub caller: &'a Caller,
+}
+
+/// What is made of an answer.
+pub trait Form {
+    /// The answer in this form.
+    type Answer: Send;
+
+    /// Reads the answer to `attempt`, as far as belongs to the attempt: an error means that there is none.
+    fn read(
+        attempt: &Attempt<'_>,
+        response: Response,
+    ) -> impl Future<Output = Result<Self::Answer, AttemptError>> + Send;
 }
 
 /// Why an attempt gave no answer, and what that means for further ones.

@@ -2,23 +2,11 @@
 
 use reqwest::Response;
 
-use super::attempt::{Attempt, AttemptError};
+use super::attempt::{Attempt, AttemptError, Form};
 use super::completion::Completion;
 use super::error::UpstreamError;
 use super::transport::DeclaredType;
 use base::memory::BufferedBytes;
-
-/// What is made of an answer.
-pub trait Form {
-    /// The answer in this form.
-    type Answer: Send;
-
-    /// Reads the answer to `attempt`, as far as belongs to the attempt: an error means that there is none.
-    fn read(
-        attempt: &Attempt<'_>,
-        response: Response,
-    ) -> impl Future<Output = Result<Self::Answer, AttemptError>> + Send;
-}
 
 /// The whole answer, in the format of our clients.
 pub struct Whole;

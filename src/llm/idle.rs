@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep_until};
 
-use super::stream::StreamLimits;
+use super::options::StreamLimits;
 
 /// The timer of one stream.
 pub struct IdleTimer {

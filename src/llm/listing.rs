@@ -12,9 +12,9 @@ use reqwest::Client;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::capabilities::Capabilities;
 use super::client_format::model_entry;
 use super::error::UpstreamError;
-use super::options::Capabilities;
 use super::routes::{ECHO, PROMPT, Routes};
 use super::transport::unreachable;
 use super::upstream::Upstream;

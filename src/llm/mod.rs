@@ -4,7 +4,7 @@
 //! - `client_format`: the format of our clients, which is OpenAI's; [`Completion`]: an answer to a chat, read
 //! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one file and one variant there, and a
 //!   setting
-//! - `options`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `echo`: the
+//! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `echo`: the
 //!   built-in model
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
@@ -12,6 +12,7 @@
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
 mod attempt;
+mod capabilities;
 mod client_format;
 mod coalesce;
 mod completion;
@@ -35,25 +36,28 @@ use std::time::Instant;
 use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+pub use capabilities::Capabilities;
 pub use completion::{Completion, FinishReason, ToolCall, Usage};
 pub use error::{LlmError, UpstreamError};
-pub use options::{Capabilities, LlmOptions, ModelOptions, UpstreamOptions};
+pub use options::{LlmOptions, ModelOptions, UpstreamOptions};
 pub use protocol::Protocol;
 pub use routes::{ECHO, InvalidModels, PROMPT};
 pub use stream::AnswerStream;
 
+use attempt::Form;
 use base::caller::Caller;
 use base::memory::{Buffer, BufferedBytes, Memory};
 use base::outbound::PerRuntime;
 use client_format::RequestOptions;
 use echo::Echo;
-use form::{Events, Form, Typed, Whole};
+use form::{Events, Typed, Whole};
 use listing::Listings;
 use log::Log;
+use options::StreamLimits;
 use protocol::Service;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
-use stream::{StreamLimits, StreamParts};
+use stream::StreamParts;
 use template::value::RawObject;
 
 /// What a model answered, in OpenAI's format.

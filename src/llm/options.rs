@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
+use super::capabilities::Capabilities;
 use super::protocol::Protocol;
+use base::caller::Caller;
 
 /// The settings of [`super::Llm`].
 #[derive(Clone)]
@@ -67,16 +67,31 @@ pub struct ModelOptions {
     pub capabilities: Capabilities,
 }
 
-/// What a model can do; `None` where that is not known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Capabilities {
-    /// `response_format` with a JSON Schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub json_schema: Option<bool>,
-    /// Calls of tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<bool>,
-    /// `response_format` for any JSON object.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub json_object: Option<bool>,
+/// The limits of a stream.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamLimits {
+    /// The longest pause between two pieces.
+    pub chunk_timeout: Duration,
+    /// The time limit for the whole stream.
+    pub stream_timeout: Duration,
+    /// How long it may be idle before the client is sent a comment.
+    pub keep_alive: Duration,
+    /// The longest event, in bytes.
+    pub event_bytes: usize,
+    /// Whether the upstream is read to its end after the client has left.
+    pub drain: bool,
+}
+
+impl StreamLimits {
+    /// The limits of a stream for this caller: the time that a client gives for its answer also bounds the pauses.
+    pub fn new(options: &LlmOptions, caller: &Caller) -> StreamLimits {
+        let limit = options.chunk_timeout;
+        StreamLimits {
+            chunk_timeout: caller.timeout().map_or(limit, |own| own.min(limit)),
+            stream_timeout: options.stream_timeout,
+            keep_alive: options.keep_alive,
+            event_bytes: options.answer_bytes,
+            drain: options.drain,
+        }
+    }
 }

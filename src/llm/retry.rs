@@ -16,10 +16,9 @@ use reqwest::Client;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
-use super::attempt::{Attempt, AttemptError, Next};
+use super::attempt::{Attempt, AttemptError, Form, Next};
 use super::echo::Echo;
 use super::error::{LlmError, UpstreamError};
-use super::form::Form;
 use super::protocol::Service;
 use super::routes::Target;
 use super::upstream::Upstream;

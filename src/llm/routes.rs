@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::options::{Capabilities, ModelOptions, UpstreamOptions};
+use super::capabilities::Capabilities;
+use super::options::{ModelOptions, UpstreamOptions};
 use super::upstream::Upstream;
 
 /// The name of the built-in model.

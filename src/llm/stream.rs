@@ -21,10 +21,9 @@ use super::coalesce::Coalesce;
 use super::error::{LlmError, UpstreamError};
 use super::idle::{IdleEvent, IdleTimer};
 use super::log::Log;
-use super::options::LlmOptions;
+use super::options::StreamLimits;
 use super::protocol::{Output, StreamTranslator};
 use super::transport::unreachable;
-use base::caller::Caller;
 use base::events::EventDecoder;
 use base::memory::Reservation;
 
@@ -36,35 +35,6 @@ const REST_TIME: Duration = Duration::from_secs(1);
 
 /// How long an upstream is read for a client that has left.
 const DRAIN_TIME: Duration = Duration::from_secs(600);
-
-/// The limits of a stream.
-#[derive(Debug, Clone, Copy)]
-pub struct StreamLimits {
-    /// The longest pause between two pieces.
-    pub chunk_timeout: Duration,
-    /// The time limit for the whole stream.
-    pub stream_timeout: Duration,
-    /// How long it may be idle before the client is sent a comment.
-    pub keep_alive: Duration,
-    /// The longest event, in bytes.
-    pub event_bytes: usize,
-    /// Whether the upstream is read to its end after the client has left.
-    pub drain: bool,
-}
-
-impl StreamLimits {
-    /// The limits of a stream for this caller: the time that a client gives for its answer also bounds the pauses.
-    pub fn new(options: &LlmOptions, caller: &Caller) -> StreamLimits {
-        let limit = options.chunk_timeout;
-        StreamLimits {
-            chunk_timeout: caller.timeout().map_or(limit, |own| own.min(limit)),
-            stream_timeout: options.stream_timeout,
-            keep_alive: options.keep_alive,
-            event_bytes: options.answer_bytes,
-            drain: options.drain,
-        }
-    }
-}
 
 /// The bytes of an upstream's answer as they come.
 type Incoming = BoxStream<'static, Result<Bytes, UpstreamError>>;

@@ -12,7 +12,7 @@ use serde_json::json;
 pub use answer::{AnswerWriter, DONE};
 pub use request::{RequestOptions, messages};
 
-use super::options::Capabilities;
+use super::capabilities::Capabilities;
 use template::value::RawObject;
 
 /// An error of an upstream that says `message`, or nothing.

@@ -6,8 +6,8 @@ use super::ast::{ROOT, Variable, VariableId};
 use super::error::ParseError;
 use super::fmt::sprintf;
 use super::lex::Lexer;
+use super::parse_options::{ParseOptions, UnknownFunctions};
 use super::quote::quoted;
-use super::set::{ParseOptions, UnknownFunctions};
 use super::token::{Token, TokenKind};
 use super::val::Val;
 
