@@ -9,7 +9,7 @@ use super::document::{Document, DocumentError};
 use super::slots::{Layers, Slot};
 use super::state::State;
 use super::{Catalog, Documents, PromptEntry, Snapshot};
-use crate::store::{Etag, Expect, StoreError};
+use crate::store::{Etag, Precondition, StoreError};
 use base::error::{Kind, Kinded};
 use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
 use base::schema::{Violation, in_words};
@@ -92,7 +92,7 @@ impl Catalog {
         kind: DocumentKind,
         id: &Id,
         bytes: &[u8],
-        expect: Expect,
+        condition: Precondition,
     ) -> Result<Written, WriteError> {
         self.validate(kind, id, bytes, &self.snapshot())?;
         let _turn = self.turn().await?;
@@ -100,10 +100,14 @@ impl Catalog {
         let created = match self.store.get(&key).await {
             Ok(found) => found.is_none(),
             // Whatever it is that others put there is replaced.
-            Err(StoreError::WrongType { .. } | StoreError::TooLarge { .. }) if expect == Expect::Any => false,
+            Err(StoreError::WrongType { .. } | StoreError::TooLarge { .. })
+                if condition == Precondition::Any =>
+            {
+                false
+            }
             Err(error) => return Err(error.into()),
         };
-        let etag = self.store.put(&key, bytes, expect, None).await?;
+        let etag = self.store.put(&key, bytes, condition, None).await?;
         self.take_one(kind, &key, Some(bytes.to_vec())).await;
         Ok(Written { created, etag })
     }
@@ -112,7 +116,12 @@ impl Catalog {
     ///
     /// # Errors
     /// [`WriteError::ReadOnly`] when only a package has it, [`WriteError::NotFound`] when nobody has.
-    pub async fn delete(&self, kind: DocumentKind, id: &Id, expect: Expect) -> Result<(), WriteError> {
+    pub async fn delete(
+        &self,
+        kind: DocumentKind,
+        id: &Id,
+        condition: Precondition,
+    ) -> Result<(), WriteError> {
         let _turn = self.turn().await?;
         let (key, known) = {
             let state = self.state.lock().await;
@@ -121,7 +130,7 @@ impl Catalog {
             (key, known)
         };
         // What we knew of and is not there may have been removed by our own request, sent again over a new connection.
-        let was_there = self.store.delete(&key, expect).await? || known;
+        let was_there = self.store.delete(&key, condition).await? || known;
         self.take_one(kind, &key, None).await;
         let (kind, id) = (kind, id.clone());
         match (was_there, self.exists(kind, &id).await) {
@@ -135,7 +144,7 @@ impl Catalog {
     pub(super) async fn turn(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
         tokio::time::timeout(TURN_LIMIT, self.writes.lock())
             .await
-            .map_err(|_| StoreError::Unavailable { reason: "too many writes are waiting for it".to_owned() })
+            .map_err(|_| StoreError::Unavailable { message: "too many writes are waiting for it".to_owned() })
     }
 
     /// The catalog, and the version of the document that is stored under an id in just that catalog; `None` when only a
