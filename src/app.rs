@@ -85,7 +85,7 @@ impl App {
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load_packages().await;
         let timeout = Duration::from_millis(settings.render.timeout_ms);
-        let options = render::Options {
+        let options = render::RendererOptions {
             timeout,
             templates_cached: settings.render.templates_cached,
             limits,
@@ -141,8 +141,8 @@ fn limits(render: &crate::settings::Render) -> Limits {
     }
 }
 
-fn catalog_options(settings: &Settings) -> catalog::Options {
-    catalog::Options {
+fn catalog_options(settings: &Settings) -> catalog::CatalogOptions {
+    catalog::CatalogOptions {
         root: settings.store.prefix.clone(),
         packages: settings.packages.dir.clone(),
         builtin: settings.packages.builtin,

@@ -12,7 +12,7 @@ use template::Arguments;
 use template::value::Value;
 use tools::{BoundArguments, Call, ToolAnswer, ToolError, Tools};
 
-use crate::catalog::{Catalog, NotLoaded};
+use crate::catalog::{Catalog, NotLoadedError};
 
 /// The tools of the catalog, called one at a time.
 pub struct Toolbox {
@@ -43,7 +43,7 @@ pub enum ToolboxError {
     },
     /// The store was never read, so that the tool may be there.
     #[error(transparent)]
-    NotLoaded(NotLoaded),
+    NotLoaded(NotLoadedError),
     /// Its arguments were not checked.
     #[error("the arguments were not checked: {0}")]
     NotChecked(#[from] PoolError),

@@ -2,7 +2,7 @@
 
 use crate::content::ContentError;
 use crate::llm::LlmError;
-use crate::render::RenderFailure;
+use crate::render::RenderError;
 use base::error::{Kind, Kinded};
 use base::model::InvalidId;
 
@@ -19,7 +19,7 @@ pub enum ChatFailure {
     },
     /// The prompt was not rendered.
     #[error(transparent)]
-    Render(#[from] RenderFailure),
+    Render(#[from] RenderError),
     /// A message's content cannot be used.
     #[error(transparent)]
     Content(#[from] ContentError),

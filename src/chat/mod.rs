@@ -19,7 +19,7 @@ pub use request::{PromptBody, PromptRequest};
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::{Conversation, Folded};
 use crate::llm::{Answer, Llm, LlmError, PROMPT};
-use crate::render::{Content, Rendered, Renderer};
+use crate::render::{Content, RenderedPrompt, Renderer};
 use base::caller::Caller;
 use base::memory::BufferedBytes;
 use base::model::Id;
@@ -142,7 +142,7 @@ impl Chat {
 
     /// Puts into a request what the prompt says: its messages before those of the request, and whatever else the request
     /// leaves open. Explicit nulls leave nothing open.
-    async fn complete(&self, body: &mut RawObject, rendered: &Rendered) -> Result<(), ChatFailure> {
+    async fn complete(&self, body: &mut RawObject, rendered: &RenderedPrompt) -> Result<(), ChatFailure> {
         let config = self.put_messages(body, rendered).await?;
         if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
             body.remove("model");
@@ -156,7 +156,7 @@ impl Chat {
     async fn put_messages(
         &self,
         body: &mut RawObject,
-        rendered: &Rendered,
+        rendered: &RenderedPrompt,
     ) -> Result<Map<String, Json>, ChatFailure> {
         let more: Option<Vec<Box<RawValue>>> = body
             .read("messages")
@@ -182,7 +182,7 @@ impl Chat {
     async fn unfolded(&self, messages: Vec<Box<RawValue>>) -> Result<Conversation, ChatFailure> {
         let folded = Folded::read(messages);
         let conversation = match folded.is_long() {
-            true => self.renderer.aside(Lane::Long, move || folded.unfold()).await?,
+            true => self.renderer.run_in_pool(Lane::Long, move || folded.unfold()).await?,
             false => folded.unfold(),
         };
         Ok(conversation?)

@@ -4,11 +4,11 @@ use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
-use crate::catalog::{NotLoaded, WriteError};
+use crate::catalog::{NotLoadedError, WriteError};
 use crate::chat::ChatFailure;
 use crate::content::ContentError;
 use crate::llm::LlmError;
-use crate::render::RenderFailure;
+use crate::render::RenderError;
 use crate::store::StoreError;
 use crate::toolbox::ToolboxError;
 use base::error::{Kind, Kinded};
@@ -41,48 +41,48 @@ impl From<OutOfMemory> for ApiError {
     }
 }
 
-impl From<RenderFailure> for ApiError {
-    fn from(failure: RenderFailure) -> ApiError {
+impl From<RenderError> for ApiError {
+    fn from(failure: RenderError) -> ApiError {
         let kind = failure.kind();
         let error = |code| ApiError::new(kind, code, failure.to_string());
         match &failure {
-            RenderFailure::InvalidId(_) => error("invalid_id").about("id"),
-            RenderFailure::NotFound { .. } => error("prompt_not_found").about("id"),
-            RenderFailure::InvalidDocument { violations } => {
+            RenderError::InvalidId(_) => error("invalid_id").about("id"),
+            RenderError::NotFound { .. } => error("prompt_not_found").about("id"),
+            RenderError::InvalidDocument { violations } => {
                 error("invalid_document").with_details(json!({"violations": violations}))
             }
-            RenderFailure::FailedDependency { .. } => error("failed_dependency"),
-            RenderFailure::InvalidTemplate { source, file } => {
+            RenderError::FailedDependency { .. } => error("failed_dependency"),
+            RenderError::InvalidTemplate { source, file } => {
                 error("invalid_template").with_details(compile_details(source, file.as_deref()))
             }
-            RenderFailure::Unreadable { reasons, .. } => {
-                error("invalid_template").with_details(json!({"problems": reasons}))
+            RenderError::Unreadable { problems, .. } => {
+                error("invalid_template").with_details(json!({"problems": problems}))
             }
-            RenderFailure::InvalidParameters { .. } => error("invalid_template"),
-            RenderFailure::InvalidVariables { violations } => {
+            RenderError::InvalidParameters { .. } => error("invalid_template"),
+            RenderError::InvalidVariables { violations } => {
                 error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
             }
-            RenderFailure::AmbiguousVariables { .. } => {
+            RenderError::AmbiguousVariables { .. } => {
                 let violations = json!([{"path": "", "message": failure.to_string()}]);
                 error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
             }
-            RenderFailure::Missing { missing, violations } => {
+            RenderError::Missing { missing, violations } => {
                 let mut details = missing_details(missing);
                 if let (false, Some(members)) = (violations.is_empty(), details.as_object_mut()) {
                     members.insert("violations".to_owned(), json!(violations));
                 }
                 error("missing_variables").about("variables").with_details(details)
             }
-            RenderFailure::Failed { position, .. } => match position {
+            RenderError::Failed { position, .. } => match position {
                 Some(position) => error("render_failed").with_details(json!(position)),
                 None => error("render_failed"),
             },
-            RenderFailure::Timeout | RenderFailure::NoTurn => error("render_timeout"),
-            RenderFailure::ToolsTimeout { tools } => {
+            RenderError::Timeout | RenderError::NoTurn => error("render_timeout"),
+            RenderError::ToolsTimeout { tools } => {
                 error("render_timeout").with_details(json!({"tools": tools}))
             }
-            RenderFailure::Overloaded => error("overloaded"),
-            RenderFailure::NotLoaded(_) => error("not_ready"),
+            RenderError::Overloaded => error("overloaded"),
+            RenderError::NotLoaded(_) => error("not_ready"),
         }
     }
 }
@@ -104,8 +104,8 @@ fn missing_details(missing: &[Missing]) -> Json {
     json!({"missing": paths, "positions": positions})
 }
 
-impl From<NotLoaded> for ApiError {
-    fn from(error: NotLoaded) -> ApiError {
+impl From<NotLoadedError> for ApiError {
+    fn from(error: NotLoadedError) -> ApiError {
         ApiError::new(error.kind(), "not_ready", error.to_string())
     }
 }
@@ -185,11 +185,11 @@ impl From<WriteError> for ApiError {
             WriteError::Invalid { violations, .. } => {
                 error("invalid_document").with_details(json!({"violations": violations}))
             }
-            WriteError::Template { flaws } => {
-                let first = flaws.first();
+            WriteError::Template { problems } => {
+                let first = problems.first();
                 let mut details = place(first.and_then(|f| f.line), first.and_then(|f| f.column));
                 if let Some(members) = details.as_object_mut() {
-                    members.insert("problems".to_owned(), json!(flaws));
+                    members.insert("problems".to_owned(), json!(problems));
                 }
                 error("invalid_template").with_details(details)
             }

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 
 use self::link::{Link, RequestError, limit_for};
 pub(super) use self::scan::ScanState;
-use self::write::{Operation, RedisWriteError, ScriptCondition, Write, WriteOutcome};
+use self::write::{Operation, RedisWriteError, ScriptCondition, ScriptOutcome, Write};
 use super::{
     ChangeStream, Cursor, Etag, Page, Precondition, Record, Store, StoreError, VALUE_LIMIT, check_size,
 };
@@ -80,9 +80,9 @@ impl RedisStore {
                 return Ok(false);
             }
             match write.send(&self.link, &condition).await {
-                Ok(WriteOutcome::Done) => return Ok(true),
-                Ok(WriteOutcome::Nothing) => return Ok(false),
-                Ok(WriteOutcome::Changed) => {}
+                Ok(ScriptOutcome::Done) => return Ok(true),
+                Ok(ScriptOutcome::Nothing) => return Ok(false),
+                Ok(ScriptOutcome::Changed) => {}
                 Err(RedisWriteError::NotApplied(error)) => return Err(self.explain(write.key, error).await),
                 Err(error) => return Err(error.into()),
             }

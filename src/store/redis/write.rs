@@ -67,7 +67,7 @@ pub(super) enum ScriptCondition {
 
 /// The result of a script that was run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum WriteOutcome {
+pub(super) enum ScriptOutcome {
     /// The value was stored, or the key was removed.
     Done,
     /// There was nothing to remove.
@@ -116,7 +116,7 @@ impl Write<'_> {
         &self,
         link: &Link,
         condition: &ScriptCondition,
-    ) -> Result<WriteOutcome, RedisWriteError> {
+    ) -> Result<ScriptOutcome, RedisWriteError> {
         let (connection, now) = clock(link).await.map_err(RedisWriteError::NotApplied)?;
         let expected = if let ScriptCondition::Same(old) = condition { old.len() } else { 0 };
         let limit = limit_for(self.bytes() + expected);
@@ -125,9 +125,9 @@ impl Write<'_> {
             now.map(|now| now.saturating_add(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX)));
         let give_up_at = Instant::now() + limit;
         match link.ask(&connection, limit, self.run(connection.clone(), condition, deadline)).await {
-            Ok(1) => Ok(WriteOutcome::Done),
-            Ok(0) => Ok(WriteOutcome::Nothing),
-            Ok(-1) => Ok(WriteOutcome::Changed),
+            Ok(1) => Ok(ScriptOutcome::Done),
+            Ok(0) => Ok(ScriptOutcome::Nothing),
+            Ok(-1) => Ok(ScriptOutcome::Changed),
             Ok(_) => Err(RedisWriteError::Late),
             Err(error) if error.is_error_reply() => Err(RedisWriteError::NotApplied(error)),
             Err(error) => {
