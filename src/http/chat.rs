@@ -18,7 +18,7 @@ use super::events::EventBody;
 use super::leaving::Leaving;
 use super::unread::With;
 use crate::app::App;
-use crate::chat::{Answered, PromptBody, PromptRequest};
+use crate::chat::{ChatAnswer, PromptBody, PromptRequest};
 use crate::llm::Answer;
 use base::memory::BufferedBytes;
 use base::model::Id;
@@ -101,7 +101,7 @@ async fn finished<T: 'static>(
     }
 }
 
-fn reply(answered: Answered, leaving: Arc<Leaving>) -> HttpResponse {
+fn reply(answered: ChatAnswer, leaving: Arc<Leaving>) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     let mut timing = String::new();
     if let Some((id, duration)) = &answered.rendered {

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
 use crate::catalog::{NotLoadedError, WriteError};
-use crate::chat::ChatFailure;
+use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
 use crate::render::RenderError;
@@ -131,19 +131,19 @@ impl From<ToolboxError> for ApiError {
 /// Tells OpenAI's clients not to multiply attempts that were made already.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-impl From<ChatFailure> for ApiError {
-    fn from(failure: ChatFailure) -> ApiError {
+impl From<ChatError> for ApiError {
+    fn from(failure: ChatError) -> ApiError {
         let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
         match failure {
-            ChatFailure::Invalid { param, .. } => error("invalid_request").about(param),
-            ChatFailure::Content(ContentError::Invalid { ref violations }) => {
+            ChatError::Invalid { param, .. } => error("invalid_request").about(param),
+            ChatError::Content(ContentError::Invalid { ref violations }) => {
                 error("invalid_request").about("messages").with_details(json!({"violations": violations}))
             }
-            ChatFailure::Content(ContentError::UnknownType { .. } | ContentError::Tool { .. }) => {
+            ChatError::Content(ContentError::UnknownType { .. } | ContentError::Tool { .. }) => {
                 error("unknown_content_type").about("messages")
             }
-            ChatFailure::Render(failure) => failure.into(),
-            ChatFailure::Llm(failure) => failure.into(),
+            ChatError::Render(failure) => failure.into(),
+            ChatError::Llm(failure) => failure.into(),
         }
     }
 }
