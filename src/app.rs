@@ -1,4 +1,4 @@
-//! The composition: settings in, every service wired once. Nothing below names it.
+//! The composition root: creates all services from the settings and connects them. No lower layer refers to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,61 +20,61 @@ use base::pool::Pool;
 use template::Limits;
 use tools::{self, Tools};
 
-/// How long after a panic the sources are followed again.
-const START_OVER: Duration = Duration::from_secs(1);
+/// The pause before the sources are followed again after a panic.
+const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
 /// All services.
 pub struct App {
-    /// Where the catalog is changed: not on serving threads, as checking and merging documents takes its time.
+    /// The runtime on which the catalog is changed; checking and merging documents would block serving threads.
     pub runtime: Handle,
-    /// What bodies and answers may take of memory.
+    /// The memory budget of bodies and answers.
     pub memory: Arc<Memory>,
-    /// Threads for what is too long for a serving thread.
+    /// The threads for work that is too long for a serving thread.
     pub pool: Arc<Pool>,
     /// The documents.
     pub catalog: Arc<Catalog>,
-    /// What templates call.
+    /// The client of all tools, with its connections and its cache.
     pub tools: Arc<Tools>,
-    /// Tools called outside of a render.
+    /// Calls tools outside of a render.
     pub toolbox: Toolbox,
-    /// Prompts to text and messages.
+    /// Renders prompts.
     pub renderer: Arc<Renderer>,
-    /// The models.
+    /// The client of the models.
     pub llm: Arc<Llm>,
-    /// Prompts to answers.
+    /// Renders prompts and has models answer them.
     pub chat: Chat,
 }
 
-/// Why the services could not be put together.
+/// The error of creating the services.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The settings for tools cannot be used.
+    /// The settings of the tools are not valid.
     #[error("settings: {0}")]
     Tools(#[from] tools::InvalidToolOptions),
-    /// The settings for models cannot be used.
+    /// The settings of the models are not valid.
     #[error("settings: {0}")]
     Llm(#[from] llm::InvalidModels),
-    /// The system gives no threads.
+    /// The operating system starts no threads.
     #[error("the threads for long work cannot be started: {0}")]
     Threads(#[from] std::io::Error),
 }
 
 impl App {
-    /// As [`App::open`], with all that the store holds.
+    /// As [`App::open`], and reads the store.
     ///
     /// # Errors
-    /// [`BuildError`]. A Redis that is away is none: the packages serve until it comes.
+    /// [`BuildError`]. An unreachable Redis is not an error: packages serve until it can be reached.
     pub async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
         let app = App::open(settings).await?;
         app.catalog.read_store().await;
         Ok(app)
     }
 
-    /// Opens the store, loads the packages, and wires the services. The store is read by [`App::follow`]: what is not known
-    /// before that is answered as not ready.
+    /// Opens the store, loads the packages, and connects the services. [`App::follow`] reads the store; until then, requests
+    /// for other documents than those of packages are answered with 503 `not_ready`.
     ///
     /// # Errors
     /// [`BuildError`].
@@ -87,7 +87,7 @@ impl App {
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load_packages().await;
         let timeout = Duration::from_millis(settings.render.timeout_ms);
-        let options = render::Options {
+        let options = render::RendererOptions {
             timeout,
             templates_cached: settings.render.templates_cached,
             limits,
@@ -112,24 +112,24 @@ impl App {
         }))
     }
 
-    /// Keeps the catalog up to date until the handle is aborted, also after a panic in there.
+    /// Keeps the catalog up to date until the handle is aborted; restarts after a panic.
     pub fn follow(&self) -> JoinHandle<()> {
         let catalog = self.catalog.clone();
         tokio::spawn(async move {
             loop {
-                // A set aborts its task when it is dropped.
+                // A JoinSet aborts its tasks when it is dropped.
                 let mut following = JoinSet::new();
                 following.spawn(catalog.clone().follow());
                 if let Some(Err(error)) = following.join_next().await {
-                    tracing::error!(%error, "following the sources broke off; starting over");
+                    tracing::error!(%error, "following the sources ended in a panic; it is restarted");
                 }
-                tokio::time::sleep(START_OVER).await;
+                tokio::time::sleep(RESTART_PAUSE).await;
             }
         })
     }
 }
 
-/// One thread more than there are cores: long work, which never has all threads, may use all cores.
+/// One thread more than there are cores: long work never takes all threads, but may use all cores.
 fn pool_threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get) + 1
 }
@@ -143,8 +143,8 @@ fn limits(render: &crate::settings::Render) -> Limits {
     }
 }
 
-fn catalog_options(settings: &Settings) -> catalog::Options {
-    catalog::Options {
+fn catalog_options(settings: &Settings) -> catalog::CatalogOptions {
+    catalog::CatalogOptions {
         root: settings.store.prefix.clone(),
         packages: settings.packages.dir.clone(),
         builtin: settings.packages.builtin,
@@ -191,8 +191,8 @@ fn capabilities(settings: Capabilities) -> llm::Capabilities {
     llm::Capabilities { json_schema, tools, json_object }
 }
 
-/// The upstream of a model that says something about it. What it leaves out is that of the default one, whose secrets go to
-/// its own address only.
+/// The upstream of a model with settings of its own. What they leave out is taken from the default upstream, whose secrets
+/// are sent only to its own address.
 fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option<llm::UpstreamOptions> {
     let api_key = revealed_key(model.api_key.as_ref());
     let headers: Vec<(String, String)> = revealed(&model.headers);
@@ -211,7 +211,7 @@ fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option
     }
 }
 
-/// The key, if there is one; an empty variable of the environment holds none.
+/// The key, if there is one; an empty environment variable counts as none.
 fn revealed_key(key: Option<&Secret>) -> Option<String> {
     key.map(|key| key.reveal().to_owned()).filter(|key| !key.is_empty())
 }

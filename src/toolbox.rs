@@ -1,4 +1,4 @@
-//! Calls of tools outside of a render: by their operators, and by loops that let a model choose.
+//! Tool calls outside of a render: by operators, and by agent loops in which a model chooses the tool.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,42 +12,42 @@ use template::Arguments;
 use template::value::Value;
 use tools::{BoundArguments, Call, ToolAnswer, ToolError, Tools};
 
-use crate::catalog::{Catalog, NotLoaded};
+use crate::catalog::{Catalog, NotLoadedError};
 
-/// The tools of the catalog, called one at a time.
+/// Calls single tools of the catalog.
 pub struct Toolbox {
     catalog: Arc<Catalog>,
     tools: Arc<Tools>,
     pool: Arc<Pool>,
-    /// The time for checking the arguments of a call in the pool.
+    /// The time limit for checking the arguments of a call in the pool.
     check_time: Duration,
 }
 
-/// A tool's answer, and how long it took.
+/// A tool's answer and the duration of the call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedAnswer {
-    /// The answer.
+    /// The answer of the tool.
     pub answer: ToolAnswer,
     /// The time from the call to the answer.
     pub duration: Duration,
 }
 
-/// Why a tool did not answer.
+/// The error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolboxError {
-    /// No such tool.
+    /// There is no tool with this id.
     #[error("there is no tool `{id}`; GET /api/tools lists the tools that exist")]
     NotFound {
-        /// Its id.
+        /// The id that was asked for.
         id: Id,
     },
-    /// The store was never read, so that the tool may be there.
+    /// The tool was not found, but it may be in the store, which has not been read yet.
     #[error(transparent)]
-    NotLoaded(NotLoaded),
-    /// Its arguments were not checked.
+    NotLoaded(NotLoadedError),
+    /// The pool could not check the arguments.
     #[error("the arguments were not checked: {0}")]
     NotChecked(#[from] PoolError),
-    /// The tool's own error.
+    /// The call failed.
     #[error(transparent)]
     Tool(#[from] ToolError),
 }
@@ -64,13 +64,13 @@ impl Kinded for ToolboxError {
 }
 
 impl Toolbox {
-    /// The tools of `catalog`, reached through `tools`; arguments that take long to check are checked in `pool`, within
-    /// `check_time`.
+    /// A toolbox of the tools of `catalog`, which are called through `tools`. Arguments that take long to check are checked in
+    /// `pool`, within `check_time`.
     pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, pool: Arc<Pool>, check_time: Duration) -> Toolbox {
         Toolbox { catalog, tools, pool, check_time }
     }
 
-    /// Calls the tool `id` with arguments by name: an object, or null for none.
+    /// Calls the tool `id` with named arguments: an object, or null for none.
     ///
     /// # Errors
     /// [`ToolboxError`].
@@ -94,7 +94,7 @@ impl Toolbox {
         Ok(TimedAnswer { answer, duration: began.elapsed() })
     }
 
-    /// The arguments as the tool takes them, checked in the pool if that takes long.
+    /// The arguments as the tool gets them, checked in the pool if that takes long.
     async fn bind(&self, tool: &Arc<Tool>, arguments: Arguments) -> Result<BoundArguments, ToolboxError> {
         match self.tools.bind(tool, &arguments, Effort::SERVING) {
             Err(ToolError::Effort { .. }) => {}

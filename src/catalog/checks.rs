@@ -1,36 +1,40 @@
-//! Keeps the template check of every prompt, and the last version that passed it.
+//! The template checks of all prompts, and the last version of each prompt that passed.
+//!
+//! A version of a document is good if it passed the check among the versions that serve. A check includes that the defaults
+//! of a prompt's parameters fit their schema.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::askers::Askers;
-use super::merge::{Candidate, Fault};
-use super::nearby::Asked;
+use super::dependents::Dependents;
+use super::merge::Candidate;
+use super::scope::Lookups;
 use super::snapshot::{Documents, PromptEntry};
-use base::model::{DocumentKind, Id, ProblemDetail, Prompt};
+use base::model::{DocumentKind, Id, Problem, ProblemDetail, Prompt};
 
-/// What checking a prompt's templates gave.
+/// The result of checking a prompt's templates.
 #[derive(Debug, Clone, Default)]
-pub struct Checked {
-    /// What is wrong.
-    pub flaws: Vec<ProblemDetail>,
-    /// What was asked of the documents around; as long as the answers stay, so does the result.
-    pub asked: Asked,
+pub struct CheckResult {
+    /// The problems of the templates and the schema; none if the prompt passed.
+    pub problems: Vec<ProblemDetail>,
+    /// The lookups in other documents; the result is valid as long as they give the same results.
+    pub lookups: Lookups,
 }
 
-/// Checks a prompt's templates against the documents around it. It is handed in from outside, so that the catalog knows
-/// no template engine.
-pub type Check = Arc<dyn Fn(&Prompt, &Arc<Documents>) -> Checked + Send + Sync>;
+/// Checks a prompt's templates among the other documents. It is passed in from outside, so that the catalog does not depend
+/// on the template engines.
+pub type Check = Arc<dyn Fn(&Prompt, &Arc<Documents>) -> CheckResult + Send + Sync>;
 
-/// How often prompts are checked after others gave way to their last good versions: prompts that include one another in a
-/// circle might never come to rest.
+/// The largest number of rounds of checks: prompts that include one another in a cycle might never reach a fixed point.
 const ROUNDS_MAX: usize = 5;
 
-/// What is remembered about the prompt of an id.
+/// The last check of the prompt of an id.
 #[derive(Debug)]
-struct Remembered {
+struct PromptCheck {
+    /// The version that was checked.
     prompt: Arc<Prompt>,
-    checked: Checked,
+    result: CheckResult,
+    /// The last good version.
     good: Option<Arc<Prompt>>,
 }
 
@@ -38,51 +42,52 @@ struct Remembered {
 #[derive(Default)]
 pub struct Checks {
     candidates: BTreeMap<Id, Candidate>,
-    of: HashMap<Id, Remembered>,
-    askers: Askers,
-    /// Those whose latest version is wrong.
+    by_id: HashMap<Id, PromptCheck>,
+    dependents: Dependents,
+    /// The prompts whose candidates did not pass.
     failing: BTreeSet<Id>,
-    /// Prompts that gave way, or came back, after the last check.
+    /// The prompts whose serving version was switched after the last check.
     unsettled: BTreeSet<Id>,
 }
 
-/// Which prompts are to be looked at.
-pub enum Changed {
-    /// All; these are all candidates.
+/// The candidates that have changed.
+pub enum CandidateChanges {
+    /// All candidates, whether changed or not.
     All(BTreeMap<Id, Candidate>),
-    /// These, which are candidates now, or no longer.
+    /// Only these have changed; `None` if there is no candidate for the id any more.
     Some(BTreeMap<Id, Option<Candidate>>),
 }
 
-impl Remembered {
-    /// What passes among the prompts that serve is good; what passed on the way there may not be.
+impl PromptCheck {
+    /// Makes the checked version the last good one if it passed. Called only after the last round: a version that passes in
+    /// an earlier round may fail among the prompts that finally serve.
     fn settle(&mut self) {
-        if self.checked.flaws.is_empty() {
+        if self.result.problems.is_empty() {
             self.good = Some(self.prompt.clone());
         }
     }
 
-    fn still_holds(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
-        Arc::ptr_eq(&self.prompt, prompt) && self.checked.asked.holds_in(documents, &prompt.id)
+    fn is_current(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
+        Arc::ptr_eq(&self.prompt, prompt) && self.result.lookups.holds_in(documents, &prompt.id)
     }
 }
 
 impl Checks {
-    /// Checks what has changed, puts the prompts that serve into the documents, and gives what is wrong with them.
+    /// Checks what has changed, and returns the documents with the prompts that serve, and the problems of all prompts.
     ///
-    /// With [`Changed::Some`] everything in `documents` but the prompts must be as it was. The result does not depend on
-    /// what the changes are called.
+    /// With [`CandidateChanges::Some`] everything in `documents` but the prompts must be unchanged. Both variants lead to
+    /// the same result.
     ///
-    /// A candidate that fails gives way to the last version of it that passed. What had asked for it may then pass or fail
-    /// in its turn, so that those are checked again among the prompts that serve, until nothing changes.
+    /// A candidate that fails is replaced by its last good version. Prompts that depend on it may then pass or fail
+    /// differently, so they are checked again in the next round, until a fixed point is reached.
     pub fn complete(
         &mut self,
         documents: Documents,
-        changed: Changed,
+        changed: CandidateChanges,
         check: &Check,
-    ) -> (Documents, Vec<Fault>) {
+    ) -> (Documents, Vec<Problem>) {
         let mut view = Arc::new(documents);
-        let mut to_check = self.take(changed, Arc::make_mut(&mut view));
+        let mut to_check = self.take_changes(changed, Arc::make_mut(&mut view));
         let mut checked = to_check.clone();
         let mut before = BTreeSet::new();
         for _ in 0..ROUNDS_MAX {
@@ -91,47 +96,47 @@ impl Checks {
             if self.failing == before {
                 break;
             }
-            let moved: BTreeSet<Id> = before.union(&self.failing).cloned().collect();
+            let switched: BTreeSet<Id> = before.union(&self.failing).cloned().collect();
             before = self.failing.clone();
-            self.serve_last_good(&moved, Arc::make_mut(&mut view));
-            to_check = self.concerned(&moved);
-            self.unsettled = moved;
+            self.serve_last_good(&switched, Arc::make_mut(&mut view));
+            to_check = self.with_dependents(&switched);
+            self.unsettled = switched;
             checked.extend(to_check.iter().cloned());
         }
         for id in &checked {
-            if let Some(known) = self.of.get_mut(id) {
-                known.settle();
+            if let Some(check) = self.by_id.get_mut(id) {
+                check.settle();
             }
         }
         let failing = self.failing.iter().filter_map(|id| Some((id, self.candidates.get(id)?)));
-        let faults = failing.flat_map(|(id, candidate)| self.faults(id, candidate)).collect();
-        (Arc::unwrap_or_clone(view), faults)
+        let problems = failing.flat_map(|(id, candidate)| self.problems(id, candidate)).collect();
+        (Arc::unwrap_or_clone(view), problems)
     }
 
-    /// Takes the new candidates, and gives those that have to be checked. All candidates are seen as they are at first, also
+    /// Takes the new candidates, and returns those that have to be checked. In the first round all candidates serve, even
     /// those that failed before.
-    fn take(&mut self, changed: Changed, documents: &mut Documents) -> BTreeSet<Id> {
+    fn take_changes(&mut self, changed: CandidateChanges, documents: &mut Documents) -> BTreeSet<Id> {
         match changed {
-            Changed::All(candidates) => {
+            CandidateChanges::All(candidates) => {
                 let gone: Vec<Id> =
-                    self.of.keys().filter(|id| !candidates.contains_key(id)).cloned().collect();
+                    self.by_id.keys().filter(|id| !candidates.contains_key(id)).cloned().collect();
                 gone.iter().for_each(|id| self.forget(id));
                 documents.prompts = candidates.values().map(|candidate| candidate.entry.clone()).collect();
                 self.candidates = candidates;
                 self.candidates.keys().cloned().collect()
             }
-            Changed::Some(changed) => {
-                let mut moved: BTreeSet<Id> = self.failing.union(&self.unsettled).cloned().collect();
-                for id in &moved {
+            CandidateChanges::Some(changed) => {
+                let mut switched: BTreeSet<Id> = self.failing.union(&self.unsettled).cloned().collect();
+                for id in &switched {
                     if let Some(candidate) = self.candidates.get(id) {
                         documents.prompts.insert(candidate.entry.clone());
                     }
                 }
                 for (id, candidate) in changed {
                     self.set(&id, candidate, documents);
-                    moved.insert(id);
+                    switched.insert(id);
                 }
-                self.concerned(&moved)
+                self.with_dependents(&switched)
             }
         }
     }
@@ -152,60 +157,60 @@ impl Checks {
 
     fn forget(&mut self, id: &Id) {
         self.failing.remove(id);
-        if let Some(known) = self.of.remove(id) {
-            self.askers.remove(id, known.checked.asked.prompt_names());
+        if let Some(check) = self.by_id.remove(id) {
+            self.dependents.remove(id, check.result.lookups.prompt_names());
         }
     }
 
-    /// Those who have to be checked when these prompts have changed: they, and who had asked for them.
-    fn concerned(&self, moved: &BTreeSet<Id>) -> BTreeSet<Id> {
-        moved.iter().flat_map(|id| self.askers.of(id)).chain(moved).cloned().collect()
+    /// The prompts that have to be checked when these prompts have changed: they and their dependents.
+    fn with_dependents(&self, changed: &BTreeSet<Id>) -> BTreeSet<Id> {
+        changed.iter().flat_map(|id| self.dependents.of(id)).chain(changed).cloned().collect()
     }
 
-    /// Checks a candidate, unless the result is known.
+    /// Checks a candidate, unless its last check is still valid.
     fn check(&mut self, id: &Id, view: &Arc<Documents>, check: &Check) {
         let Some(prompt) = self.candidates.get(id).and_then(|candidate| candidate.entry.prompt.clone())
         else {
             return;
         };
-        let known = self.of.get(id);
-        if known.is_some_and(|known| known.still_holds(&prompt, view)) {
+        let last = self.by_id.get(id);
+        if last.is_some_and(|last| last.is_current(&prompt, view)) {
             return;
         }
-        let checked = check(&prompt, view);
-        let good = known.and_then(|known| known.good.clone());
+        let result = check(&prompt, view);
+        let good = last.and_then(|last| last.good.clone());
         self.forget(id);
-        self.askers.add(id, checked.asked.prompt_names());
-        if !checked.flaws.is_empty() {
+        self.dependents.add(id, result.lookups.prompt_names());
+        if !result.problems.is_empty() {
             self.failing.insert(id.clone());
         }
-        self.of.insert(id.clone(), Remembered { prompt, checked, good });
+        self.by_id.insert(id.clone(), PromptCheck { prompt, result, good });
     }
 
-    fn failing(&self, id: &Id) -> Option<&Remembered> {
-        self.of.get(id).filter(|known| !known.checked.flaws.is_empty())
+    fn failing(&self, id: &Id) -> Option<&PromptCheck> {
+        self.by_id.get(id).filter(|check| !check.result.problems.is_empty())
     }
 
-    /// Puts the last good version (or, after all, the candidate) of each of these prompts into the documents.
+    /// Puts the last good version of each of these prompts into the documents, or its candidate if that passed meanwhile.
     fn serve_last_good(&self, ids: &BTreeSet<Id>, documents: &mut Documents) {
         for (id, candidate) in ids.iter().filter_map(|id| Some((id, self.candidates.get(id)?))) {
             let mut entry = PromptEntry::clone(&candidate.entry);
-            if let Some(known) = self.failing(id) {
-                entry.problems.extend(known.checked.flaws.iter().cloned());
-                entry.prompt = known.good.clone().or(entry.prompt);
+            if let Some(check) = self.failing(id) {
+                entry.problems.extend(check.result.problems.iter().cloned());
+                entry.prompt = check.good.clone().or(entry.prompt);
             }
             documents.prompts.insert(Arc::new(entry));
         }
     }
 
-    fn faults(&self, id: &Id, candidate: &Candidate) -> Vec<Fault> {
-        let flaws = self.failing(id).map_or(&[][..], |known| &known.checked.flaws);
-        let fault = |reason: &ProblemDetail| Fault {
+    fn problems(&self, id: &Id, candidate: &Candidate) -> Vec<Problem> {
+        let details = self.failing(id).map_or(&[][..], |check| &check.result.problems);
+        let problem = |detail: &ProblemDetail| Problem {
             kind: DocumentKind::Prompt,
-            key: reason.file.clone().unwrap_or_else(|| candidate.key.clone()),
-            reason: ProblemDetail { message: format!("prompt `{id}`: {}", reason.message), ..reason.clone() },
+            key: detail.file.clone().unwrap_or_else(|| candidate.key.clone()),
+            detail: ProblemDetail { message: format!("prompt `{id}`: {}", detail.message), ..detail.clone() },
         };
-        flaws.iter().map(fault).collect()
+        details.iter().map(problem).collect()
     }
 }
 
@@ -216,14 +221,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::catalog::Nearby;
+    use crate::catalog::PromptScope;
     use base::model::Origin;
 
     fn prompt(id: &str, text: &str) -> Arc<Prompt> {
         Arc::new(Prompt::from_document(Id::parse(id).unwrap(), Origin::Direct, json!({"userPrompt": text})))
     }
 
-    fn all(prompts: &[&Arc<Prompt>]) -> Changed {
+    fn all(prompts: &[&Arc<Prompt>]) -> CandidateChanges {
         let candidate = |prompt: &Arc<Prompt>| Candidate {
             entry: Arc::new(PromptEntry {
                 id: prompt.id.clone(),
@@ -234,20 +239,20 @@ mod tests {
             }),
             key: prompt.id.to_string(),
         };
-        Changed::All(prompts.iter().map(|prompt| (prompt.id.clone(), candidate(prompt))).collect())
+        CandidateChanges::All(prompts.iter().map(|prompt| (prompt.id.clone(), candidate(prompt))).collect())
     }
 
     #[test]
-    fn a_prompt_is_checked_again_only_when_it_or_something_that_its_templates_ask_for_has_changed() {
+    fn a_prompt_is_checked_again_only_when_it_or_something_that_its_templates_look_up_has_changed() {
         let checked: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = checked.clone();
         // Stands for the template engines: a text is the name of a partial.
         let check: Check = Arc::new(move |prompt, documents| {
             log.lock().unwrap().push(prompt.id.to_string());
-            let nearby = Nearby::new(documents.clone(), prompt.id.clone());
-            let found = nearby.prompt(&prompt.texts()[0].text).is_some();
-            let flaws = if found { Vec::new() } else { vec![ProblemDetail::new("no such partial")] };
-            Checked { flaws, asked: nearby.take_asked() }
+            let scope = PromptScope::new(documents.clone(), prompt.id.clone());
+            let found = scope.prompt(&prompt.texts()[0].text).is_some();
+            let problems = if found { Vec::new() } else { vec![ProblemDetail::new("no such partial")] };
+            CheckResult { problems, lookups: scope.take_lookups() }
         });
         let (asks_b, asks_c) = (prompt("x.a", "b"), prompt("x.d", "c"));
         let (b, new_b, c) = (prompt("x.b", "b"), prompt("x.b", "b"), prompt("x.c", "c"));
@@ -260,10 +265,10 @@ mod tests {
             &[&asks_b, &new_b, &asks_c, &c],
             &[&new_b, &c],
         ] {
-            let (_, faults) = checks.complete(Documents::default(), all(prompts), &check);
-            rounds.push((checked.lock().unwrap().split_off(0), faults.len()));
+            let (_, problems) = checks.complete(Documents::default(), all(prompts), &check);
+            rounds.push((checked.lock().unwrap().split_off(0), problems.len()));
         }
-        let round = |ids: &[&str], faults| (ids.iter().map(ToString::to_string).collect(), faults);
+        let round = |ids: &[&str], problems| (ids.iter().map(ToString::to_string).collect(), problems);
         let expected = [
             round(&["x.a", "x.b", "x.d"], 1),
             round(&[], 1),

@@ -1,24 +1,24 @@
-//! Whether an extension finds the engine and the other extensions that it asks for.
+//! Checks whether the engine and the other extensions that an extension depends on are present.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::model::{Dependence, ENGINE_NAME, ENGINE_VERSION, Extension, FailStrategy, Id};
 
-/// Something that an extension asks for and does not get.
+/// A dependence of an extension that is not met.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unmet {
-    /// A sentence.
+pub struct UnmetDependence {
+    /// The predicate of a sentence about the extension.
     pub message: String,
-    /// Whether the extension cannot do without it.
+    /// Whether the extension cannot work without it.
     pub fatal: bool,
 }
 
-/// Everything that `extension` asks for and does not find among `all`.
-pub fn unmet(extension: &Extension, all: &BTreeMap<Id, Arc<Extension>>) -> Vec<Unmet> {
+/// The dependences of `extension` that the extensions `all` and this engine do not meet.
+pub fn unmet(extension: &Extension, all: &BTreeMap<Id, Arc<Extension>>) -> Vec<UnmetDependence> {
     let dependences = extension.dependences.iter().filter_map(|dependence| {
         let fatal = dependence.fail_strategy == FailStrategy::Abort;
-        unmet_dependence(dependence, all).map(|message| Unmet { message, fatal })
+        unmet_dependence(dependence, all).map(|message| UnmetDependence { message, fatal })
     });
     engine(extension).into_iter().chain(dependences).collect()
 }
@@ -43,10 +43,10 @@ fn unmet_dependence(dependence: &Dependence, all: &BTreeMap<Id, Arc<Extension>>)
     }
 }
 
-/// What is wrong with a requirement that is none.
-const UNREADABLE: &str = "which is no requirement on versions, such as ^1.2.0";
+/// The end of a message about a version requirement that cannot be parsed.
+const UNREADABLE: &str = "which is not a version requirement such as ^1.2.0";
 
-fn engine(extension: &Extension) -> Option<Unmet> {
+fn engine(extension: &Extension) -> Option<UnmetDependence> {
     let engine = extension.engine.as_ref()?;
     let message = match &engine.version {
         _ if engine.name != ENGINE_NAME => {
@@ -56,7 +56,7 @@ fn engine(extension: &Extension) -> Option<Unmet> {
         Ok(wanted) => format!("needs version {wanted} of the engine; this one is {ENGINE_VERSION}"),
         Err(text) => format!("needs version `{text}` of the engine, {UNREADABLE}"),
     };
-    Some(Unmet { message, fatal: true })
+    Some(UnmetDependence { message, fatal: true })
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
-//! Documents of all kinds: how their bytes are read and checked, and how they are seen by those who list them.
+//! Documents of all kinds: how their bytes are parsed and checked, and what lists show of them.
 //!
-//! The one place in the catalog that has a line for each kind.
+//! This is the place in the catalog that distinguishes all kinds.
+//!
+//! A document that names itself (`name` of an extension, `module` and `name` of a tool) must name itself as it is stored.
+//! That is checked when this service writes it; a document that another program wrote is taken by its key. Members that are
+//! `null` count as absent, because some programs write absent members so.
 
 use std::sync::Arc;
 
@@ -13,20 +17,20 @@ use base::model::{
 use base::schema::{self, Effort, Schema, Violation};
 use template::value::{Value, from_json};
 
-/// What a document means.
+/// A parsed document.
 #[derive(Debug, Clone)]
 pub enum Document {
-    /// An extension.
+    /// An extension with the prompts that it contributes.
     Extension(Arc<Extension>),
     /// A prompt that is a document of its own.
     Prompt(Arc<Prompt>),
     /// A shared variable.
     Environ(Value),
-    /// A tool.
+    /// A tool that templates can call.
     Tool(Arc<Tool>),
 }
 
-/// A document as it serves, with its state.
+/// A document that serves, with its state.
 #[derive(Debug, Clone)]
 pub enum Entry {
     /// An extension; it may be unavailable.
@@ -37,7 +41,7 @@ pub enum Entry {
     Plain(Document),
 }
 
-/// Why bytes are not a document of a kind.
+/// The error of bytes that are not a document of a kind.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// They are not JSON.
@@ -52,14 +56,14 @@ impl DocumentError {
     /// The error as a problem of the document.
     pub fn into_problem(self) -> ProblemDetail {
         match self {
-            DocumentError::NotJson(reason) => reason,
+            DocumentError::NotJson(problem) => problem,
             DocumentError::Invalid(violations) => ProblemDetail::new(schema::in_words(&violations)),
         }
     }
 }
 
 impl Document {
-    /// Reads the document `id`: JSON, then the schema of its kind, then what it means.
+    /// Parses the document `id`, after checking it against the schema of its kind.
     ///
     /// # Errors
     /// [`DocumentError`], with every violation.
@@ -67,7 +71,7 @@ impl Document {
         Document::read_if(kind, id, bytes, |_| None)
     }
 
-    /// Reads a document that is about to be stored under `id`: if it names itself, it must do so by that id.
+    /// Parses a document that is about to be stored under `id`: if it names itself, then by that id.
     ///
     /// # Errors
     /// [`DocumentError`], with every violation.
@@ -111,7 +115,7 @@ impl Document {
         }
     }
 
-    /// The name under which templates call it, which no other document may have.
+    /// The name under which templates call it; it must be unique.
     pub fn function(&self) -> Option<&str> {
         match self {
             Document::Tool(tool) => Some(&tool.function),
@@ -121,7 +125,7 @@ impl Document {
 }
 
 impl Entry {
-    /// The scenes that it is made for; `None` if its kind knows no scenes.
+    /// The scenes that it is made for; `None` if its kind has none.
     pub fn supports(&self) -> Option<Vec<&str>> {
         match self {
             Entry::Extension(entry) => {
@@ -136,7 +140,7 @@ impl Entry {
         }
     }
 
-    /// The programming languages that it is made for; `None` if its kind knows none.
+    /// The programming languages that it is made for; `None` if its kind has none.
     pub fn languages(&self) -> Option<&[String]> {
         match self {
             Entry::Extension(entry) => Some(&entry.extension.languages),
@@ -148,8 +152,7 @@ impl Entry {
     }
 }
 
-/// How a document breaks the schema of its kind. Members that are `null` count as absent, as some programs write them so,
-/// and are removed.
+/// The violations of the schema of a document's kind. Members that are `null` count as absent and are removed.
 pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
     let Some(document) = schema::document(kind) else { return Vec::new() };
     without_nulls(json);
@@ -185,7 +188,7 @@ fn without_nulls(document: &mut Json) {
     }
 }
 
-/// Reports templates that are still references to files: only the files of a package can be filled in.
+/// Reports templates that are references to files: these are resolved in packages only.
 fn file_references(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
     let messages = prompt.get("messages").and_then(Json::as_array).into_iter().flatten();
     let contents =
@@ -199,14 +202,14 @@ fn file_references(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
     }
 }
 
-/// The id that a document gives itself, as it is written; `None` if it does not name itself.
+/// The id by which a document names itself, as it is written; `None` if it does not name itself.
 pub fn own_name(kind: DocumentKind, json: &Json) -> Option<String> {
     let members = kind.named_by();
     let names: Option<Vec<String>> = members.iter().map(|member| string_member(json, member)).collect();
     names.filter(|names| !names.is_empty()).map(|names| names.join("."))
 }
 
-/// A document that names itself must name itself as it is stored.
+/// The violation of a document that names itself otherwise than `id`.
 fn name_violation(kind: DocumentKind, id: &Id, json: &Json) -> Option<Violation> {
     let name = own_name(kind, json)?;
     let same = Id::parse(&name).is_ok_and(|name| name == *id);

@@ -1,4 +1,4 @@
-//! Environs as one tree: every key's path is created, and a change copies its own path alone.
+//! Environs as one tree: every id is a path in it, and a change copies only its own path (a persistent data structure).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,39 +6,41 @@ use std::sync::Arc;
 use base::model::Id;
 use template::value::{Map, SmolStr, Value};
 
-/// The tree under construction; readers get finished [`Map`]s out of it.
+/// The mutable tree; readers get immutable [`Map`]s made from it.
 #[derive(Debug, Default)]
 pub struct EnvironTree {
     root: Node,
+    /// See [`EnvironTree::shadowed`].
     shadowed: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default)]
 struct Node {
-    /// The value stored at just this path.
+    /// The value stored at exactly this path.
     own: Option<Value>,
     children: BTreeMap<SmolStr, Node>,
-    /// The value that is seen at this path: that of the node (or what a shorter key has here), with the children put into
-    /// it; `None` when there is neither, or when it must be made anew.
+    /// The cached value at this path: the own value (or the inherited part of a shorter key's value), with the children
+    /// inserted; `None` if there is none, or if it has to be recomputed.
     merged: Option<Value>,
 }
 
-/// A value, and the path of the environ that it is a part of.
+/// A part of an environ's value.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     value: &'a Value,
+    /// The path of the environ.
     owner: &'a str,
 }
 
 impl EnvironTree {
-    /// Sets the value at a path, or takes it away.
+    /// Sets or removes the value at a path.
     pub fn set(&mut self, id: &Id, value: Option<Value>) {
         let segments: Vec<&str> = id.segments().collect();
         self.root.set(&segments, value);
         self.note_shadowed(id, &segments);
     }
 
-    /// Finds out anew which values are hidden on the way to an environ and below it.
+    /// Recomputes which values are hidden on the path to an environ and below it.
     fn note_shadowed(&mut self, id: &Id, segments: &[&str]) {
         for (dot, _) in id.as_str().match_indices('.') {
             self.shadowed.remove(id.as_str().get(..dot).unwrap_or_default());
@@ -60,8 +62,8 @@ impl EnvironTree {
         }
     }
 
-    /// The paths whose value is hidden (a scalar or array where a longer key needs an object), and the environs that the
-    /// hidden values are a part of.
+    /// The paths whose value is hidden (a scalar or an array where a longer key needs an object), each with the path of the
+    /// environ that the hidden value is a part of.
     pub fn shadowed(&self) -> &BTreeMap<String, String> {
         &self.shadowed
     }
@@ -82,7 +84,7 @@ impl Node {
         }
     }
 
-    /// Forgets what children have made of this node's value.
+    /// Drops the cached values of descendants that inherit from this node's value.
     fn forget_inherited(&mut self) {
         for child in self.children.values_mut().filter(|child| child.own.is_none()) {
             child.merged = None;
@@ -90,7 +92,7 @@ impl Node {
         }
     }
 
-    /// The value seen here, where shorter keys have `inherited`.
+    /// The value at this path, where the values of shorter keys have the part `inherited`.
     fn merged(&mut self, inherited: Option<&Value>) -> Option<Value> {
         if self.merged.is_none() {
             let base = self.own.as_ref().or(inherited);
@@ -103,7 +105,7 @@ impl Node {
         self.merged.clone()
     }
 
-    /// Finds the hidden values on a way through the tree, and everywhere below its end.
+    /// Finds the hidden values along a path through the tree, and everywhere below its end.
     fn find_shadowed(
         &self,
         path: &str,
@@ -132,7 +134,7 @@ impl Node {
     }
 }
 
-/// An object with what the children have in place of its members, and after them.
+/// An object whose members are replaced by the children of the same name, followed by the other children.
 fn with_children(base: Option<&Arc<Map>>, children: &mut BTreeMap<SmolStr, Node>) -> Value {
     let mut entries: Vec<(SmolStr, Value)> = Vec::new();
     for (key, value) in base.into_iter().flat_map(|map| map.iter()) {

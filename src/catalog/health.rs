@@ -1,4 +1,8 @@
-//! What is known of the store: whether it can be read, how old that is which serves, and what is missing all at once.
+//! The state of the store: whether it can be read, how old the snapshot's documents may be, and mass deletions.
+//!
+//! Packages serve before the store has been read. Until then a document that is not found is 503 `not_ready`, because it may
+//! be in the store, and so is everything that needs the store (lists, writes). If the store cannot be read, and there are
+//! prompts in packages, the service is ready but degraded.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -6,66 +10,65 @@ use std::time::{Duration, Instant};
 use base::error::{Kind, Kinded};
 use base::model::DocumentKind;
 
-/// What serves counts as old when the last complete reading of the store began longer ago than this, or than two times the
-/// pause between readings.
+/// The documents count as old when the last complete scan began longer ago than this and than twice the pause between scans.
 const OLD: Duration = Duration::from_secs(30);
 
-/// As many documents at least must be gone at once to look like a loss: a single one is deleted every day.
+/// The smallest number of documents whose disappearance can look like a loss: deleting a single one is routine.
 const LOSS_MIN: usize = 2;
 
-/// What is known of the store.
+/// The state of the store, as the catalog knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreState {
     /// Whether a scan has ever been completed.
     pub loaded: bool,
-    /// Why the last scan failed, if it did.
+    /// The error of the last scan, if it failed.
     pub error: Option<String>,
-    /// What is gone at once, and serves nevertheless for some time.
+    /// Documents that disappeared all at once and are kept for some time.
     pub loss: Option<Loss>,
-    /// Whether the store tells its changes itself.
+    /// Whether the store pushes its changes.
     pushes: bool,
-    /// The moment at which all that serves was in the store for sure: when the last complete scan began.
+    /// When the last complete scan began; changes in the store since then may be unknown.
     read_at: Option<Instant>,
     old_after: Duration,
 }
 
-/// The store was never read, so that there may be more than the catalog knows.
+/// The error of a request that needs documents of the store before the store has been read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no catalog is loaded yet: {reason}")]
-pub struct NotLoaded {
-    reason: String,
+#[error("no catalog is loaded yet: {message}")]
+pub struct NotLoadedError {
+    message: String,
 }
 
-impl Kinded for NotLoaded {
+impl Kinded for NotLoadedError {
     fn kind(&self) -> Kind {
         Kind::Unavailable
     }
 }
 
-/// Documents that are gone from the store all at once, and still serve.
+/// Documents that disappeared from the store all at once, and are kept for some time in case that was an accident.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// What is missing, of each kind of which something is.
-    pub missing: Vec<Missing>,
-    /// The last scan that missed them.
+    /// The counts of the kinds of which documents are missing.
+    pub missing: Vec<MissingCount>,
+    /// The number of the last scan that did not see them.
     pub scan: u64,
-    /// From when on it is believed.
+    /// When the documents are dropped.
     until: Instant,
 }
 
-/// How much of a kind is missing.
+/// How many documents of a kind are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing {
-    /// The kind.
+pub struct MissingCount {
+    /// The kind of the documents.
     pub kind: DocumentKind,
-    /// How many documents are gone.
+    /// The number of documents that are missing.
     pub gone: usize,
-    /// How many there were.
+    /// The number of documents before.
     pub known: usize,
 }
 
 impl StoreState {
-    /// Nothing is known yet of a store that is read so often.
+    /// The state before the first scan; `read_every` is the pause between scans.
     pub(super) fn new(read_every: Duration) -> StoreState {
         let old_after = OLD.max(read_every * 2);
         StoreState { loaded: false, error: None, loss: None, pushes: false, read_at: None, old_after }
@@ -76,13 +79,13 @@ impl StoreState {
         !self.loaded && self.error.is_none()
     }
 
-    /// Why there may be more than the catalog knows, as long as the store was never read.
-    pub fn not_loaded(&self) -> Option<NotLoaded> {
-        let reason = self.error.as_deref().unwrap_or("the store is still being read");
-        (!self.loaded).then(|| NotLoaded { reason: reason.to_owned() })
+    /// The error for requests that need the store, until it has been read once.
+    pub fn not_loaded(&self) -> Option<NotLoadedError> {
+        let message = self.error.as_deref().unwrap_or("the store is still being read");
+        (!self.loaded).then(|| NotLoadedError { message: message.to_owned() })
     }
 
-    /// How old that may be which serves: a change in the store since then may be unknown. `None` before the first scan.
+    /// How old the snapshot may be: younger changes in the store may be unknown. `None` before the first scan.
     pub fn age(&self) -> Option<Duration> {
         match self.read_at {
             Some(_) if self.pushes && self.error.is_none() => Some(Duration::ZERO),
@@ -90,8 +93,8 @@ impl StoreState {
         }
     }
 
-    /// One word for it: `ok`, `loading`, `unavailable`, `emptied` or `old`.
-    pub fn word(&self) -> &'static str {
+    /// The state in one word: `ok`, `loading`, `unavailable`, `emptied` or `old`.
+    pub fn status(&self) -> &'static str {
         match self {
             StoreState { error: Some(_), .. } => "unavailable",
             state if state.is_first_read() => "loading",
@@ -101,13 +104,13 @@ impl StoreState {
         }
     }
 
-    /// What is not as it should be, if anything, and what to do about it.
-    pub fn trouble(&self) -> Option<String> {
+    /// The problem of the store, if it has one, and what to do about it.
+    pub fn problem(&self) -> Option<String> {
         match (&self.error, &self.loss) {
             (Some(error), _) => Some(error.clone()),
             (None, Some(loss)) => Some(loss.to_string()),
             (None, None) if self.is_old() => Some(format!(
-                "what serves may be {} s old: reading the store takes so long",
+                "the documents may be {} s out of date: reading the store takes so long",
                 self.age().unwrap_or_default().as_secs()
             )),
             (None, None) => None,
@@ -118,7 +121,7 @@ impl StoreState {
         self.age().is_some_and(|age| age > self.old_after)
     }
 
-    /// Takes note whether the store tells its changes itself from now on.
+    /// Notes whether the store pushes its changes from now on.
     pub(super) fn set_pushes(&mut self, pushes: bool) {
         if self.pushes && self.error.is_none() {
             self.read_at = self.read_at.map(|_| Instant::now());
@@ -126,33 +129,33 @@ impl StoreState {
         self.pushes = pushes;
     }
 
-    /// Takes note of a scan that was complete and began at this moment.
+    /// Notes a complete scan that began at this moment.
     pub(super) fn was_read(&mut self, began: Instant) {
         self.loaded = true;
         self.error = None;
         self.read_at = Some(began);
     }
 
-    /// Takes note that the store cannot be read.
+    /// Notes that the store cannot be read.
     pub(super) fn failed(&mut self, error: String) {
         self.set_pushes(self.pushes);
         self.error = Some(error);
     }
 
-    /// Takes note of what the scan of this number missed, of all kinds, and says whether that is to be forgotten.
+    /// Notes the documents that the scan with this number did not see, and returns whether they are to be dropped.
     ///
-    /// A loss is kept for the time `keep` from the moment at which it was seen first, with whatever else goes missing
-    /// meanwhile, unless all of it comes back.
-    pub(super) fn believes(&mut self, missing: Vec<Missing>, scan: u64, keep: Duration) -> bool {
+    /// In a loss, documents are kept for the time `keep` from when the loss was first seen, together with documents that
+    /// disappear meanwhile. The loss ends early if all of them come back.
+    pub(super) fn accepts_missing(&mut self, missing: Vec<MissingCount>, scan: u64, keep: Duration) -> bool {
         let is_loss = looks_like_loss(&missing);
-        let missing: Vec<Missing> = missing.into_iter().filter(|missing| missing.gone > 0).collect();
+        let missing: Vec<MissingCount> = missing.into_iter().filter(|missing| missing.gone > 0).collect();
         match self.loss.take() {
             Some(_) if missing.is_empty() => {
-                tracing::info!("the documents that were gone from the store are back");
+                tracing::info!("the documents that had disappeared from the store are back");
                 true
             }
             Some(loss) if Instant::now() >= loss.until => {
-                tracing::warn!("{} gone from the store, and now forgotten", in_words(&missing));
+                tracing::warn!("{} gone from the store, and no longer kept", in_words(&missing));
                 true
             }
             None if !is_loss => true,
@@ -170,7 +173,7 @@ impl StoreState {
 }
 
 impl Loss {
-    /// How long the documents go on serving.
+    /// How much longer the documents are kept.
     pub fn kept_for(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
@@ -180,22 +183,22 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} gone from the store all at once; they go on serving for another {} s (store.keep_missing_seconds). \
-             Restore them; or, if they are meant to be gone, POST /api/store/confirm",
+            "{} gone from the store all at once; they are kept for another {} s (store.keep_missing_seconds). \
+             Restore them; or, if they were deleted on purpose, POST /api/store/confirm",
             in_words(&self.missing),
             self.kept_for().as_secs()
         )
     }
 }
 
-/// More than half of a kind, or of all documents together.
-fn looks_like_loss(missing: &[Missing]) -> bool {
+/// Whether more than half of a kind, or of all documents together, is missing.
+fn looks_like_loss(missing: &[MissingCount]) -> bool {
     let too_many = |gone: usize, known: usize| gone >= LOSS_MIN && gone > known / 2;
     let (gone, known) = missing.iter().fold((0, 0), |(gone, known), m| (gone + m.gone, known + m.known));
     too_many(gone, known) || missing.iter().any(|m| too_many(m.gone, m.known))
 }
 
-fn in_words(missing: &[Missing]) -> String {
+fn in_words(missing: &[MissingCount]) -> String {
     let words: Vec<String> =
         missing.iter().map(|m| format!("{} of {} {}s", m.gone, m.known, m.kind)).collect();
     format!("{} are", words.join(", "))
@@ -205,8 +208,8 @@ fn in_words(missing: &[Missing]) -> String {
 mod tests {
     use super::*;
 
-    fn missing(gone: [(usize, usize); 4]) -> Vec<Missing> {
-        let of = |(kind, (gone, known))| Missing { kind, gone, known };
+    fn missing(gone: [(usize, usize); 4]) -> Vec<MissingCount> {
+        let of = |(kind, (gone, known))| MissingCount { kind, gone, known };
         DocumentKind::ALL.into_iter().zip(gone).map(of).collect()
     }
 
@@ -224,30 +227,30 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_believed_when_its_time_is_over_and_forgotten_when_all_is_back() {
+    fn a_loss_is_accepted_when_its_time_is_over_and_ends_when_all_is_back() {
         let (none, all) =
             (missing([(0, 0), (0, 3), (0, 0), (0, 0)]), missing([(0, 0), (3, 3), (0, 0), (0, 0)]));
         let less = missing([(0, 0), (1, 3), (0, 0), (0, 0)]);
         let minute = Duration::from_secs(60);
         let mut state = StoreState::new(minute);
         state.was_read(Instant::now());
-        assert!(state.believes(none.clone(), 1, minute));
-        assert!(!state.believes(all.clone(), 2, minute));
-        assert!(state.trouble().unwrap().contains("3 of 3 prompts"), "{:?}", state.trouble());
-        assert!(!state.believes(less, 3, minute), "what is still missing is kept, too");
-        assert!(state.believes(none, 4, minute));
-        assert_eq!((state.word(), state.trouble()), ("ok", None));
-        assert!(!state.believes(all.clone(), 5, Duration::ZERO));
-        assert!(state.believes(all, 6, Duration::ZERO));
+        assert!(state.accepts_missing(none.clone(), 1, minute));
+        assert!(!state.accepts_missing(all.clone(), 2, minute));
+        assert!(state.problem().unwrap().contains("3 of 3 prompts"), "{:?}", state.problem());
+        assert!(!state.accepts_missing(less, 3, minute), "what is still missing is kept, too");
+        assert!(state.accepts_missing(none, 4, minute));
+        assert_eq!((state.status(), state.problem()), ("ok", None));
+        assert!(!state.accepts_missing(all.clone(), 5, Duration::ZERO));
+        assert!(state.accepts_missing(all, 6, Duration::ZERO));
     }
 
     #[test]
-    fn what_was_read_long_ago_is_old_unless_the_store_pushes() {
+    fn documents_that_were_read_long_ago_are_old_unless_the_store_pushes() {
         let mut state = StoreState::new(Duration::from_secs(5));
         assert_eq!(state.age(), None);
         state.was_read(Instant::now().checked_sub(Duration::from_secs(31)).unwrap());
-        assert_eq!(state.word(), "old");
+        assert_eq!(state.status(), "old");
         state.set_pushes(true);
-        assert_eq!((state.word(), state.age()), ("ok", Some(Duration::ZERO)));
+        assert_eq!((state.status(), state.age()), ("ok", Some(Duration::ZERO)));
     }
 }

@@ -1,53 +1,50 @@
-//! From what the sources hold to documents by id: who wins, and what is wrong.
+//! Merges the documents of all layers into documents by id: decides which version wins, and finds conflicts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::dependences::{Unmet, unmet};
+use super::dependences::{UnmetDependence, unmet};
 use super::document::Document;
 use super::slots::{Layer, Layers, Slot, Slots};
 use super::snapshot::{Documents, ExtensionEntry, PromptEntry};
-use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
+use base::model::{DocumentKind, Extension, Id, Origin, Problem, ProblemDetail};
 
-/// A problem before it is known since when it exists.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fault {
-    /// The kind of the document.
-    pub kind: DocumentKind,
-    /// The key in the store, or the path of the file.
-    pub key: String,
-    /// What is wrong.
-    pub reason: ProblemDetail,
-}
-
-/// A prompt that could serve, before its templates are checked.
+/// A prompt that may serve if its templates pass the check.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// The prompt's entry.
+    /// The entry with the prompt's latest good version.
     pub entry: Arc<PromptEntry>,
-    /// The document that it comes from, for problems.
+    /// The place of the document that it comes from, as problems name it.
     pub key: String,
 }
 
-/// The result of merging: everything but the prompts is final. Environs are not in here.
+/// The result of merging everything but prompts and environs.
 #[derive(Debug, Default)]
-pub struct Merged {
-    /// All but the prompts.
+pub struct MergeResult {
+    /// The documents, without the prompts.
     pub documents: Documents,
     /// The prompts that extensions contribute.
     pub contributed: BTreeMap<Id, Candidate>,
-    /// What is wrong with how documents fit together.
-    pub faults: Vec<Fault>,
+    /// The conflicts between documents, and unmet dependences.
+    pub problems: Vec<Problem>,
 }
 
-/// Merges the documents of all layers but prompts and environs; `enforce` says whether an unmet dependence makes an extension unavailable.
-pub fn merge(slots: &Slots, enforce: bool) -> Merged {
-    let mut merged = Merged::default();
+/// The extension that won an id so far.
+struct ExtensionClaim {
+    layer: Layer,
+    place: String,
+    extension: Arc<Extension>,
+}
+
+/// Merges the documents of all layers but prompts and environs; if `enforce` is set, an unmet dependence whose strategy is
+/// `abort` makes an extension unavailable.
+pub fn merge(slots: &Slots, enforce: bool) -> MergeResult {
+    let mut merged = MergeResult::default();
     for kind in DocumentKind::ALL {
         match kind {
             DocumentKind::Extension => merged.add_extensions(slots, enforce),
-            // Prompts are merged one by one, and environs into a tree: `candidate`, and `environs`.
+            // Prompts are merged one by one (`candidate`), and environs into a tree (`environs`).
             DocumentKind::Prompt | DocumentKind::Environ => {}
             plain => merged.add_plain(slots, plain),
         }
@@ -55,7 +52,7 @@ pub fn merge(slots: &Slots, enforce: bool) -> Merged {
     merged
 }
 
-/// The prompt that is to serve under the id of this key: the one stored there, else the contributed one.
+/// The candidate for the id of this key: the prompt stored there, else the contributed one.
 pub fn candidate(
     slots: &Slots,
     key: &str,
@@ -81,22 +78,22 @@ pub fn candidate(
         origin: Origin::Direct,
         prompt: good,
         extension: contributed.and_then(|candidate| candidate.entry.extension.clone()),
-        problems: slot.reason.iter().cloned().collect(),
+        problems: slot.problem.iter().cloned().collect(),
     };
     Some(Candidate { entry: Arc::new(entry), key: place(key, slot) })
 }
 
-/// What is wrong with the documents of a kind, each by itself.
-pub fn bad_documents(slots: &Slots, kind: DocumentKind) -> impl Iterator<Item = Fault> {
+/// The problems that documents of a kind have by themselves, whatever the other documents are.
+pub fn bad_documents(slots: &Slots, kind: DocumentKind) -> impl Iterator<Item = Problem> {
     slots.bad(kind).flat_map(move |(key, layers)| {
         layers.strongest_first().filter_map(move |(_, slot)| {
-            let reason = slot.reason.clone()?;
-            Some(Fault { kind, key: place(key, slot), reason })
+            let detail = slot.problem.clone()?;
+            Some(Problem { kind, key: place(key, slot), detail })
         })
     })
 }
 
-/// Where a slot's document is, as people look for it.
+/// The place of a slot's document, as people look for it: the path of its file, or its key.
 fn place(key: &str, slot: &Slot) -> String {
     slot.file.clone().unwrap_or_else(|| key.to_owned())
 }
@@ -109,40 +106,40 @@ struct Winner<'a> {
     document: &'a Document,
 }
 
-/// The version of the strongest layer whose document is (or once was) good.
+/// The good version of the strongest layer that has one.
 fn winner<'a>(key: &'a str, layers: &'a Layers) -> Option<Winner<'a>> {
     layers.strongest_first().find_map(|(layer, slot)| {
         Some(Winner { key, layer, place: place(key, slot), document: slot.good.as_ref()? })
     })
 }
 
-impl Merged {
-    fn fault(&mut self, kind: DocumentKind, key: String, reason: ProblemDetail) {
-        self.faults.push(Fault { kind, key, reason });
+impl MergeResult {
+    fn add_problem(&mut self, kind: DocumentKind, key: String, message: impl Into<String>) {
+        self.problems.push(Problem { kind, key, detail: ProblemDetail::new(message) });
     }
 
     fn add_extensions(&mut self, slots: &Slots, enforce: bool) {
-        let mut claimed: BTreeMap<Id, (Layer, String, Arc<Extension>)> = BTreeMap::new();
+        let mut claims: BTreeMap<Id, ExtensionClaim> = BTreeMap::new();
         for (key, layers) in slots.sorted(DocumentKind::Extension) {
             for (layer, slot) in layers.strongest_first() {
                 let Some(Document::Extension(extension)) = &slot.good else { continue };
                 let Ok(id) = Id::parse(&extension.name) else { continue };
                 let place = place(key, slot);
-                match claimed.get(&id) {
-                    Some((winner, first, _)) if *winner == layer => {
-                        let message = format!("the extension `{id}` is already defined by {first}");
-                        self.fault(DocumentKind::Extension, place, ProblemDetail::new(message));
+                match claims.get(&id) {
+                    Some(claim) if claim.layer == layer => {
+                        let message = format!("the extension `{id}` is already defined by {}", claim.place);
+                        self.add_problem(DocumentKind::Extension, place, message);
                     }
-                    Some((winner, ..)) if *winner > layer => {}
+                    Some(claim) if claim.layer > layer => {}
                     _ => {
-                        claimed.insert(id, (layer, place, extension.clone()));
+                        claims.insert(id, ExtensionClaim { layer, place, extension: extension.clone() });
                     }
                 }
             }
         }
         let all: BTreeMap<Id, Arc<Extension>> =
-            claimed.iter().map(|(id, (_, _, extension))| (id.clone(), extension.clone())).collect();
-        for (id, (_, place, extension)) in claimed {
+            claims.iter().map(|(id, claim)| (id.clone(), claim.extension.clone())).collect();
+        for (id, ExtensionClaim { place, extension, .. }) in claims {
             let entry = self.extension_entry(&place, &extension, unmet(&extension, &all), enforce);
             self.add_contributions(&place, &entry);
             Arc::make_mut(&mut self.documents.extensions).insert(id, entry);
@@ -153,11 +150,11 @@ impl Merged {
         &mut self,
         place: &str,
         extension: &Arc<Extension>,
-        unmet: Vec<Unmet>,
+        unmet: Vec<UnmetDependence>,
         enforce: bool,
     ) -> Arc<ExtensionEntry> {
-        for Unmet { message, .. } in &unmet {
-            self.fault(DocumentKind::Extension, place.to_owned(), ProblemDetail::new(message));
+        for UnmetDependence { message, .. } in &unmet {
+            self.add_problem(DocumentKind::Extension, place.to_owned(), message);
         }
         let fatal: Vec<&str> = unmet.iter().filter(|u| u.fatal).map(|u| u.message.as_str()).collect();
         Arc::new(ExtensionEntry {
@@ -171,7 +168,7 @@ impl Merged {
         for prompt in &entry.extension.prompts {
             if self.contributed.contains_key(&prompt.id) {
                 let message = format!("the prompt `{}` is defined more than once", prompt.id);
-                self.fault(DocumentKind::Prompt, place.to_owned(), ProblemDetail::new(message));
+                self.add_problem(DocumentKind::Prompt, place.to_owned(), message);
                 continue;
             }
             let entry = PromptEntry {
@@ -186,7 +183,7 @@ impl Merged {
         }
     }
 
-    /// Adds the documents of a kind whose strongest good version serves, as it is.
+    /// Adds the documents of a kind that needs no further merging: the strongest good version serves.
     fn add_plain(&mut self, slots: &Slots, kind: DocumentKind) {
         let mut claimed: HashMap<String, String> = HashMap::new();
         let sorted = slots.sorted(kind);
@@ -199,7 +196,7 @@ impl Merged {
             if let Some(function) = document.function() {
                 if let Some(first) = claimed.get(function) {
                     let message = format!("the function name `{function}` is already taken by {first}");
-                    self.fault(kind, place, ProblemDetail::new(message));
+                    self.add_problem(kind, place, message);
                     continue;
                 }
                 claimed.insert(function.to_owned(), place);

@@ -1,22 +1,22 @@
 //! The catalog: packages and store merged into one view of extensions, prompts, environs and tools.
 //!
-//! - [`Snapshot`]: what requests read
-//! - `packages`, `slots`: what the sources hold, and the last good version of it; `state`: all of it while it changes
-//! - `document`: documents of all kinds, read and checked
-//! - `merge`, `dependences`, `environs`, `checks`, `askers`, `nearby`, `prompts`: from there to a snapshot
-//! - `sync`: follows the sources; `scan`: reads the store; `health`: what is known of it; `write`: changes it
+//! - [`Snapshot`]: the immutable view that requests read
+//! - `packages`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
+//! - `document`: how documents of all kinds are read and checked
+//! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
+//! - `sync`: follows the sources; `scan`: reads the store; `health`: the state of the store; `write`: changes the store
 
-mod askers;
 mod checks;
 mod dependences;
+mod dependents;
 mod document;
 mod environs;
 mod health;
 mod merge;
-mod nearby;
 mod packages;
 mod prompts;
 mod scan;
+mod scope;
 mod slots;
 mod snapshot;
 mod state;
@@ -31,53 +31,53 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
-pub use checks::{Check, Checked};
+pub use checks::{Check, CheckResult};
 pub use document::{Document, Entry, violations};
-pub use health::{Loss, Missing, NotLoaded, StoreState};
-pub use nearby::{Asked, Nearby};
+pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
 pub use packages::test_files;
 pub use prompts::Prompts;
+pub use scope::{Lookups, PromptScope};
 pub use snapshot::{Documents, ExtensionEntry, PromptEntry, Snapshot};
-pub use write::{WriteError, Written};
+pub use write::{WriteError, WriteOutcome};
 
 use crate::store::Store;
-use state::State;
+use state::CatalogState;
 
-/// How the catalog is filled.
+/// The options of a catalog.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// What every key of the store begins with.
+pub struct CatalogOptions {
+    /// The prefix of every key in the store.
     pub root: String,
     /// The folder of packages.
     pub packages: PathBuf,
-    /// Whether the packages inside the binary are loaded too.
+    /// Whether the packages inside the binary are loaded, too.
     pub builtin: bool,
     /// Whether an unmet dependence makes an extension unavailable.
     pub enforce_dependences: bool,
-    /// How often a store that cannot push its changes is scanned.
+    /// The shortest pause between scans of a store that cannot push its changes.
     pub scan_every: Duration,
-    /// How long documents go on serving when more than half of their kind is gone from the store at once.
+    /// How long documents are kept when more than half of their kind disappears from the store at once.
     pub keep_missing: Duration,
 }
 
-/// The catalog and what keeps it up to date.
+/// The catalog, which follows its sources and publishes snapshots.
 pub struct Catalog {
-    options: Options,
+    options: CatalogOptions,
     store: Arc<dyn Store>,
     check: Check,
     current: ArcSwap<Snapshot>,
-    state: Mutex<State>,
-    /// One write at a time, so that snapshots follow the store's order.
+    state: Mutex<CatalogState>,
+    /// Serializes the writes, so that snapshots follow the order of the writes in the store.
     writes: Mutex<()>,
-    /// The keys written since the running scan began (what the scan read of them may be old); `None` between scans.
-    written: std::sync::Mutex<Option<BTreeSet<String>>>,
+    /// The keys written since the running scan began, whose scanned values may be out of date; `None` between scans.
+    recent_writes: std::sync::Mutex<Option<BTreeSet<String>>>,
     store_state: RwLock<StoreState>,
 }
 
 impl Catalog {
     /// An empty catalog over a store; [`Catalog::load_packages`] and [`Catalog::read_store`] fill it.
-    pub fn new(options: Options, store: Arc<dyn Store>, check: Check) -> Catalog {
-        let state = State::new(&options.root, options.enforce_dependences, check.clone());
+    pub fn new(options: CatalogOptions, store: Arc<dyn Store>, check: Check) -> Catalog {
+        let state = CatalogState::new(&options.root, options.enforce_dependences, check.clone());
         let store_state = RwLock::new(StoreState::new(options.scan_every));
         Catalog {
             options,
@@ -86,39 +86,39 @@ impl Catalog {
             current: ArcSwap::default(),
             state: Mutex::new(state),
             writes: Mutex::new(()),
-            written: std::sync::Mutex::default(),
+            recent_writes: std::sync::Mutex::default(),
             store_state,
         }
     }
 
-    /// The catalog as it is now.
+    /// The current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
-    /// The store below.
+    /// The store that the catalog reads and writes.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// What every key of the store begins with.
+    /// The prefix of every key in the store.
     pub fn root(&self) -> &str {
         &self.options.root
     }
 
-    /// What is known of the store.
+    /// The state of the store as of the last access.
     pub fn store_state(&self) -> StoreState {
-        // What a panic has left behind is as good as any.
+        // A poisoned lock still holds a whole value: each writer only assigns fields.
         self.store_state.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether requests can be served: the store was read once, or it cannot be read and there are packages to go on with.
+    /// Whether requests can be served: the store has been read once, or it cannot be read but there are prompts in packages.
     pub fn ready(&self) -> bool {
         let (store, documents) = (self.store_state(), &self.current.load().documents);
         store.loaded || store.error.is_some() && !documents.prompts.is_empty()
     }
 
-    fn publish(&self, state: &mut State) {
+    fn publish(&self, state: &mut CatalogState) {
         self.current.store(state.snapshot());
     }
 }

@@ -1,4 +1,6 @@
-//! Packages: folders of documents, on disk or inside the binary, read as if they lay in the store.
+//! Packages: folders of documents, on disk or inside the binary, which are read as if they were in the store.
+//!
+//! Hidden files and folders are not part of a package. A package with more than 2,000 files is a problem.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,23 +10,25 @@ use include_dir::{Dir, include_dir};
 use serde_json::Value as Json;
 
 use super::document::own_name;
-use super::slots::Raw;
+use super::slots::RawDocument;
 use base::model::{DocumentKind, Id, ProblemDetail, filled_in};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
-/// The files of one package: path below the package's folder -> contents. A folder that cannot be listed stands as
-/// `PATH/`, with the reason.
+/// The files of one package: the path below the package's folder, and the content or the error of reading it. A folder that
+/// cannot be listed is an entry `PATH/` with the error.
 type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 
-/// The most files that are read from one package, and the largest of them.
+/// The largest number of files in a package.
 const FILES_MAX: usize = 2_000;
+
+/// The largest file of a package.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// A document of a package with its kind.
-pub type PackageDocument = (DocumentKind, Raw);
+pub type PackageDocument = (DocumentKind, RawDocument);
 
-/// The documents of the packages inside the binary; `root` is what every key begins with.
+/// The documents of the packages inside the binary; `root` is the prefix of every key.
 pub fn builtin(root: &str) -> Vec<PackageDocument> {
     let packages = BUILTIN.dirs().map(|dir| {
         let mut files = Files::new();
@@ -43,10 +47,10 @@ fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {
     dir.dirs().for_each(|sub| collect_builtin(sub, top, files));
 }
 
-/// The documents of all packages below `dir`; an absent folder holds none.
+/// The documents of all packages below `dir`; none if the folder does not exist.
 ///
 /// # Errors
-/// When the folder is there and cannot be listed.
+/// If the folder exists and cannot be listed.
 pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
     let read = |package: PathBuf| {
         let mut files = Files::new();
@@ -56,7 +60,7 @@ pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
     Ok(packages_in(dir)?.into_iter().flat_map(read).collect())
 }
 
-/// The folders of packages, sorted; an absent folder holds none.
+/// The folders of the packages below `dir`, sorted; none if the folder does not exist.
 fn packages_in(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut packages: Vec<PathBuf> = match std::fs::read_dir(dir) {
         Ok(entries) => {
@@ -69,7 +73,7 @@ fn packages_in(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(packages)
 }
 
-/// Folders are packages, but for hidden ones.
+/// Whether a path is a folder that is not hidden.
 fn is_package(path: &Path) -> bool {
     path.is_dir() && !is_hidden(path)
 }
@@ -92,11 +96,11 @@ fn collect_folder(dir: &Path, top: &Path, files: &mut Files) {
     paths.sort();
     for path in paths {
         if files.len() >= FILES_MAX {
-            let why = format!("the package has more than {FILES_MAX} files");
-            files.insert("package.json".to_owned(), Err(why));
+            let message = format!("the package has more than {FILES_MAX} files");
+            files.insert("package.json".to_owned(), Err(message));
             return;
         }
-        // A link is followed to a file of the package folder (as Kubernetes mounts have them), not out of it.
+        // Symbolic links are followed within the package (Kubernetes mounts volumes so), but not out of it.
         let inside = || {
             path.canonicalize().is_ok_and(|real| top.canonicalize().is_ok_and(|top| real.starts_with(top)))
         };
@@ -124,14 +128,15 @@ fn slashed(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// What a document of a package is called.
+/// The name of a document of a package.
 struct Name<'a> {
-    /// As in a key of the store.
+    /// In the notation of keys of the store.
     text: &'a str,
-    /// Whether it is only that of its file, as the document does not say it.
+    /// Whether it is made of the file name because the document does not name itself.
     guessed: bool,
 }
 
+/// A package with the contents of its files.
 struct Package<'a> {
     name: String,
     files: Files,
@@ -142,7 +147,7 @@ impl Package<'_> {
     fn documents(&self) -> Vec<PackageDocument> {
         let mut documents = Vec::new();
         for (path, contents) in &self.files {
-            let bytes = contents.as_deref().map_err(|why| ProblemDetail::new(why.clone()));
+            let bytes = contents.as_deref().map_err(|error| ProblemDetail::new(error.clone()));
             let document = match path.as_str() {
                 "package.json" => self.extension(bytes),
                 _ if !path.ends_with(".json") && contents.is_ok() => continue,
@@ -163,8 +168,8 @@ impl Package<'_> {
         format!("{}/{path}", self.name)
     }
 
-    /// The extension document with the files that it refers to filled in. Its key is made of its name, or of the
-    /// folder's when it has none.
+    /// The extension document, with the files that it refers to filled in. Its key is made of its name, or of the name of the
+    /// folder if it has none.
     fn extension(&self, bytes: Result<&[u8], ProblemDetail>) -> PackageDocument {
         let mut json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
         let name = json.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
@@ -173,7 +178,7 @@ impl Package<'_> {
         let id = name.unwrap_or(folder).replace('.', ":");
         let filled = match json.as_mut().map(|json| self.fill_in_files(json)) {
             Some(Ok(())) => json.map(|json| Ok(json.to_string().into_bytes())),
-            Some(Err(reason)) => Some(Err(reason)),
+            Some(Err(problem)) => Some(Err(problem)),
             None => None,
         };
         let bytes = filled.unwrap_or_else(|| bytes.map(<[u8]>::to_vec));
@@ -181,7 +186,7 @@ impl Package<'_> {
         self.raw(DocumentKind::Extension, name, "package.json", bytes)
     }
 
-    /// A document in a file of its own. It is called what it calls itself; if its kind has no names, as its file.
+    /// A document in a file of its own. Its key is made of the name that it gives itself, or of its file name if it has none.
     fn document(
         &self,
         kind: DocumentKind,
@@ -205,7 +210,7 @@ impl Package<'_> {
     ) -> PackageDocument {
         let Name { text, guessed } = name;
         let key = format!("{}{}{text}", self.root, kind.key_prefix());
-        (kind, Raw { key, guessed, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
+        (kind, RawDocument { key, guessed, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
     }
 
     /// Replaces every `{"file": PATH}` in the prompts by `{"file": …, "text": …}`.
@@ -231,10 +236,11 @@ impl Package<'_> {
     }
 
     fn text(&self, path: &str) -> Result<&str, ProblemDetail> {
-        let fail = |why: String| ProblemDetail { file: Some(self.file(path)), ..ProblemDetail::new(why) };
+        let fail =
+            |message: String| ProblemDetail { file: Some(self.file(path)), ..ProblemDetail::new(message) };
         match self.files.get(path) {
             None => Err(fail(format!("the file `{path}` that package.json names is not in the package"))),
-            Some(Err(why)) => Err(fail(why.clone())),
+            Some(Err(error)) => Err(fail(error.clone())),
             Some(Ok(bytes)) => std::str::from_utf8(bytes).map_err(|e| fail(format!("not valid UTF-8: {e}"))),
         }
     }
@@ -249,8 +255,7 @@ fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
     })
 }
 
-/// The ids of the prompts that a package's tests are about, and the test files: `prompts/NAME.test.json` below the folder
-/// of each package.
+/// The test files of all packages (`prompts/NAME.test.json`), each with the id of the prompt that it tests.
 pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
     let mut found = Vec::new();
     for package in packages_in(dir)? {

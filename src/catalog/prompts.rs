@@ -1,38 +1,38 @@
-//! The prompts of a catalog by id, in pieces that a changed copy shares with the one before.
+//! The prompts of a catalog by id: a sorted sequence of chunks, which copies share (copy on write).
 
 use std::sync::Arc;
 
 use super::snapshot::PromptEntry;
 use base::model::Id;
 
-/// A piece with more prompts is cut in two.
-const PIECE_MAX: usize = 512;
+/// A chunk with more prompts is split in two.
+const CHUNK_MAX: usize = 512;
 
-/// Prompts sorted by id. A copy costs nothing, and a change of a copy costs one piece and the list of pieces.
+/// Prompts sorted by id. A clone is cheap; a change of a clone copies one chunk and the list of chunks.
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
-    /// No piece is empty.
-    pieces: Arc<Vec<Piece>>,
+    /// The chunks in order; none of them is empty.
+    chunks: Arc<Vec<Chunk>>,
     len: usize,
 }
 
-type Piece = Arc<Vec<Arc<PromptEntry>>>;
+type Chunk = Arc<Vec<Arc<PromptEntry>>>;
 
 impl Prompts {
-    /// The prompt of this id.
+    /// The prompt with this id.
     pub fn get(&self, id: &Id) -> Option<&Arc<PromptEntry>> {
-        let piece = self.pieces.get(self.piece_of(id))?;
-        piece.get(place_in(piece, id).ok()?)
+        let chunk = self.chunks.get(self.chunk_of(id))?;
+        chunk.get(place_in(chunk, id).ok()?)
     }
 
-    /// Whether there is a prompt of this id.
+    /// Whether there is a prompt with this id.
     pub fn contains_key(&self, id: &Id) -> bool {
         self.get(id).is_some()
     }
 
     /// All prompts, sorted by id.
     pub fn values(&self) -> impl Iterator<Item = &Arc<PromptEntry>> {
-        self.pieces.iter().flat_map(|piece| piece.iter())
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
     /// All ids and prompts, sorted by id.
@@ -40,61 +40,61 @@ impl Prompts {
         self.values().map(|entry| (&entry.id, entry))
     }
 
-    /// How many there are.
+    /// The number of prompts.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no prompts.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Puts a prompt in, in the place of one of its id.
+    /// Inserts a prompt; replaces a prompt with the same id.
     pub fn insert(&mut self, entry: Arc<PromptEntry>) {
-        let at = self.piece_of(&entry.id);
-        let pieces = Arc::make_mut(&mut self.pieces);
-        let Some(piece) = pieces.get_mut(at) else {
-            pieces.push(Arc::new(vec![entry]));
+        let at = self.chunk_of(&entry.id);
+        let chunks = Arc::make_mut(&mut self.chunks);
+        let Some(chunk) = chunks.get_mut(at) else {
+            chunks.push(Arc::new(vec![entry]));
             self.len += 1;
             return;
         };
-        let place = place_in(piece, &entry.id);
-        let piece = Arc::make_mut(piece);
+        let place = place_in(chunk, &entry.id);
+        let chunk = Arc::make_mut(chunk);
         match place {
             Ok(place) => {
-                if let Some(slot) = piece.get_mut(place) {
+                if let Some(slot) = chunk.get_mut(place) {
                     *slot = entry;
                 }
             }
             Err(place) => {
-                piece.insert(place, entry);
+                chunk.insert(place, entry);
                 self.len += 1;
             }
         }
-        if piece.len() > PIECE_MAX {
-            let rest = piece.split_off(PIECE_MAX / 2);
-            pieces.insert(at + 1, Arc::new(rest));
+        if chunk.len() > CHUNK_MAX {
+            let rest = chunk.split_off(CHUNK_MAX / 2);
+            chunks.insert(at + 1, Arc::new(rest));
         }
     }
 
-    /// Takes a prompt out.
+    /// Removes a prompt.
     pub fn remove(&mut self, id: &Id) {
-        let at = self.piece_of(id);
-        let Some(place) = self.pieces.get(at).and_then(|piece| place_in(piece, id).ok()) else { return };
-        let pieces = Arc::make_mut(&mut self.pieces);
-        let Some(piece) = pieces.get_mut(at).map(Arc::make_mut) else { return };
-        piece.remove(place);
+        let at = self.chunk_of(id);
+        let Some(place) = self.chunks.get(at).and_then(|chunk| place_in(chunk, id).ok()) else { return };
+        let chunks = Arc::make_mut(&mut self.chunks);
+        let Some(chunk) = chunks.get_mut(at).map(Arc::make_mut) else { return };
+        chunk.remove(place);
         self.len -= 1;
-        if piece.is_empty() {
-            pieces.remove(at);
+        if chunk.is_empty() {
+            chunks.remove(at);
         }
     }
 
-    /// The piece in which an id has its place: the last one that begins at or before it.
-    fn piece_of(&self, id: &Id) -> usize {
-        let begins_before = |piece: &Piece| piece.first().is_some_and(|entry| entry.id <= *id);
-        self.pieces.partition_point(begins_before).saturating_sub(1)
+    /// The index of the chunk to which an id belongs: the last chunk that begins at or before it.
+    fn chunk_of(&self, id: &Id) -> usize {
+        let begins_before = |chunk: &Chunk| chunk.first().is_some_and(|entry| entry.id <= *id);
+        self.chunks.partition_point(begins_before).saturating_sub(1)
     }
 }
 
@@ -106,9 +106,9 @@ impl FromIterator<Arc<PromptEntry>> for Prompts {
     }
 }
 
-/// The place of an id in a piece, or where it would be.
-fn place_in(piece: &Piece, id: &Id) -> Result<usize, usize> {
-    piece.binary_search_by(|entry| entry.id.cmp(id))
+/// The index of an id in a chunk, or the index at which to insert it.
+fn place_in(chunk: &Chunk, id: &Id) -> Result<usize, usize> {
+    chunk.binary_search_by(|entry| entry.id.cmp(id))
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
-//! Reads the whole store and takes what has changed, in one step and, where it can, from one moment.
+//! Scans the store and applies all changes in one step, for small stores as a consistent read.
+//!
+//! A scan that finds changes in a store with up to 20,000 documents and 64 MiB is repeated until two readings are equal, but
+//! at most four times, so that documents that were written together (`MSET`) become visible together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,70 +9,74 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Catalog;
-use super::health::Missing;
-use super::slots::{Layer, Raw};
-use super::state::State;
+use super::health::MissingCount;
+use super::slots::{Layer, RawDocument};
+use super::state::CatalogState;
 use crate::store::{Cursor, Item, Store, StoreError};
 use base::model::{DocumentKind, ProblemDetail};
 
 /// Numbers the scans of this process.
 static SCANS: AtomicU64 = AtomicU64::new(1);
 
-/// How often a scan begins again because another server answers.
-const BEGINNINGS_MAX: usize = 5;
+/// How many attempts a scan has when another server answers in the middle of it.
+const ATTEMPTS_MAX: usize = 5;
 
-/// How often a store that has changed is read again until it stands still.
+/// How many times a store that is changing is read until two readings are equal.
 const READS_MAX: usize = 4;
 
-/// Stores with more keys than this are read once: they would hardly stand still, and reading them is dear.
-const KEYS_READ_AGAIN_MAX: usize = 20_000;
+/// Stores with more keys than this are read once: two readings would hardly be equal, and each is expensive.
+const REREAD_KEYS_MAX: usize = 20_000;
 
-/// So are stores with more bytes than this.
-const BYTES_READ_AGAIN_MAX: usize = 64 << 20;
+/// Stores with more bytes than this are read once, too.
+const REREAD_BYTES_MAX: usize = 64 << 20;
 
-/// How many keys are asked for at once.
-const ASKED_AT_ONCE: usize = 5_000;
+/// The number of keys in one request for named keys.
+const KEYS_PER_REQUEST: usize = 5_000;
 
-/// A document as the scan read it.
-type Changed = (DocumentKind, Result<Arc<[u8]>, ProblemDetail>);
+/// A document that differs from its slot.
+#[derive(Debug, PartialEq)]
+struct ChangedDocument {
+    kind: DocumentKind,
+    bytes: Result<Arc<[u8]>, ProblemDetail>,
+}
 
-/// What one reading read, for what it costs.
+/// The work of one reading, which determines its cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Work {
-    /// Keys that the store looked at.
+    /// The number of keys that the store examined.
     pub walked: usize,
-    /// Documents that were read.
+    /// The number of documents that were read.
     pub read: usize,
-    /// Their bytes.
+    /// The size of these documents.
     pub bytes: usize,
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Default)]
-struct Found {
+struct ScanResult {
     number: u64,
     work: Work,
-    /// What is new or different, by key.
-    changed: BTreeMap<String, Changed>,
-    /// What this reading did not see; only found out of stores that are small enough to be read again.
+    /// The documents that are new or different, by key.
+    changed: BTreeMap<String, ChangedDocument>,
+    /// The documents that this reading did not see; only determined for stores that are small enough to be read again.
     unseen: Vec<(DocumentKind, String)>,
 }
 
-/// What the store holds under keys that are known, a page at a time.
-struct Asked<'a> {
+/// Reads named keys, a page at a time.
+struct KeyReader<'a> {
     store: &'a dyn Store,
     keys: Vec<String>,
     cursor: Option<Cursor>,
 }
 
-impl Asked<'_> {
+impl KeyReader<'_> {
     async fn page(&mut self) -> Result<Option<Vec<Item>>, StoreError> {
         let page = match self.cursor.take() {
             Some(cursor) => self.store.scan(&[], Some(cursor)).await?,
             None if self.keys.is_empty() => return Ok(None),
             None => {
-                let some = self.keys.split_off(self.keys.len().saturating_sub(ASKED_AT_ONCE));
-                self.store.read(some).await?
+                let keys = self.keys.split_off(self.keys.len().saturating_sub(KEYS_PER_REQUEST));
+                self.store.read(keys).await?
             }
         };
         self.cursor = page.next;
@@ -78,8 +85,8 @@ impl Asked<'_> {
 }
 
 impl Work {
-    /// About how long it keeps processors busy, here and in the store; how long it took says nothing, since much of that is
-    /// waiting. Measured with Redis and small documents.
+    /// The approximate processor time that it takes, here and in the store. The elapsed time is no measure, because most of it
+    /// is waiting. The factors were measured with Redis and small documents.
     pub fn cost(self) -> Duration {
         let nanoseconds = self.walked * 300 + self.read * 4_000 + self.bytes * 2;
         Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
@@ -87,125 +94,131 @@ impl Work {
 }
 
 impl Catalog {
-    /// Reads the store and takes what has changed; returns what its last reading read (there are more only after a change).
+    /// Reads the store and applies what has changed; returns the work of the last reading (only changes cause more than one).
     ///
     /// # Errors
-    /// When the store cannot be read; then nothing is taken.
+    /// If the store cannot be read; then nothing is applied.
     pub(super) async fn scan(&self) -> Result<Work, StoreError> {
         self.note_writes(Some(BTreeSet::new()));
-        let found = self.read_from_one_server().await;
-        if found.is_err() {
+        let result = self.read_from_one_server().await;
+        if result.is_err() {
             self.note_writes(None);
         }
-        let found = found?;
-        let work = found.work;
-        self.take(found).await;
+        let result = result?;
+        let work = result.work;
+        self.apply(result).await;
         Ok(work)
     }
 
-    /// Begins or ends the list of keys that are written during a scan; returns the list so far.
+    /// Starts (`Some`) or stops (`None`) recording the keys that are written during a scan; returns those recorded so far.
     fn note_writes(&self, list: Option<BTreeSet<String>>) -> BTreeSet<String> {
-        let before = self.written.lock().map(|mut written| std::mem::replace(&mut *written, list));
+        let before = self.recent_writes.lock().map(|mut keys| std::mem::replace(&mut *keys, list));
         before.ok().flatten().unwrap_or_default()
     }
 
-    /// Reads the store, and begins again when another server answers in the middle of it.
-    async fn read_from_one_server(&self) -> Result<Found, StoreError> {
-        let mut found = self.read_and_ask().await;
-        for _ in 1..BEGINNINGS_MAX {
-            if !matches!(found, Err(StoreError::ScanLost)) {
+    /// Reads the store, and starts over if another server answers in the middle of it.
+    async fn read_from_one_server(&self) -> Result<ScanResult, StoreError> {
+        let mut result = self.read_and_verify().await;
+        for _ in 1..ATTEMPTS_MAX {
+            if !matches!(result, Err(StoreError::ScanLost)) {
                 break;
             }
             tracing::info!(
                 store = self.store.describe(),
-                "another server answers; reading the store from its begin"
+                "another server answers; reading the store from the beginning"
             );
-            found = self.read_and_ask().await;
+            result = self.read_and_verify().await;
         }
-        found
+        result
     }
 
-    /// Reads the store, and asks for what was known and not seen: a scan promises to see all keys, but for the truth of "it
-    /// is gone", a direct answer is worth more.
-    async fn read_and_ask(&self) -> Result<Found, StoreError> {
-        let mut found = self.read_until_still().await?;
-        let unseen = self.state.lock().await.unseen(found.number);
-        let mut asked = self.asked(unseen.into_iter().map(|(_, key)| key).collect());
-        while let Some(items) = asked.page().await? {
-            self.add(&mut found, items).await;
+    /// Reads the store, and then reads by name the known keys that were not seen. A scan should see all keys, but before a
+    /// document is dropped its key is asked for directly.
+    async fn read_and_verify(&self) -> Result<ScanResult, StoreError> {
+        let mut result = self.read_until_stable().await?;
+        let unseen = self.state.lock().await.unseen(result.number);
+        let mut reader = self.key_reader(unseen.into_iter().map(|(_, key)| key).collect());
+        while let Some(items) = reader.page().await? {
+            self.add(&mut result, items).await;
         }
-        Ok(found)
+        Ok(result)
     }
 
-    fn asked(&self, keys: Vec<String>) -> Asked<'_> {
-        Asked { store: &*self.store, keys, cursor: None }
+    fn key_reader(&self, keys: Vec<String>) -> KeyReader<'_> {
+        KeyReader { store: &*self.store, keys, cursor: None }
     }
 
-    /// Reads the store, again and again while it changes.
+    /// Reads the store repeatedly while it changes.
     ///
-    /// A reading is no snapshot: documents that were written together may be seen from before and after that. But when two
-    /// readings are equal, all of it was true at the moment between them.
-    async fn read_until_still(&self) -> Result<Found, StoreError> {
-        let mut found = self.read_all().await?;
+    /// One reading is not atomic: of documents that were written together, it may see some before and some after the write.
+    /// But if two readings are equal, their content was the store's content at the moment between them.
+    async fn read_until_stable(&self) -> Result<ScanResult, StoreError> {
+        let mut result = self.read_all().await?;
         for _ in 1..READS_MAX {
-            if (found.changed.is_empty() && found.unseen.is_empty()) || !found.is_small() {
+            if (result.changed.is_empty() && result.unseen.is_empty()) || !result.is_small() {
                 break;
             }
             let again = self.read_all().await?;
-            let stood_still = again.changed == found.changed && again.unseen == found.unseen;
-            found = again;
-            if stood_still {
+            let is_stable = again.changed == result.changed && again.unseen == result.unseen;
+            result = again;
+            if is_stable {
                 break;
             }
         }
-        Ok(found)
+        Ok(result)
     }
 
-    /// Reads all kinds in one walk over the store's keys.
-    async fn read_all(&self) -> Result<Found, StoreError> {
-        let mut found = Found { number: SCANS.fetch_add(1, Ordering::Relaxed), ..Found::default() };
+    /// Reads documents of all kinds in one pass over the store's keys.
+    async fn read_all(&self) -> Result<ScanResult, StoreError> {
+        let mut result =
+            ScanResult { number: SCANS.fetch_add(1, Ordering::Relaxed), ..ScanResult::default() };
         let prefixes = DocumentKind::ALL.map(|kind| self.prefix(kind));
         let prefixes: Vec<&str> = prefixes.iter().map(String::as_str).collect();
         let mut cursor = None;
         loop {
             let page = self.store.scan(&prefixes, cursor).await?;
-            found.work.walked += page.walked;
-            self.add(&mut found, page.items).await;
+            result.work.walked += page.walked;
+            self.add(&mut result, page.items).await;
             cursor = page.next;
             if cursor.is_none() {
                 break;
             }
         }
-        if found.is_small() {
-            found.unseen = self.state.lock().await.unseen(found.number);
+        if result.is_small() {
+            result.unseen = self.state.lock().await.unseen(result.number);
         }
-        Ok(found)
+        Ok(result)
     }
 
-    async fn add(&self, found: &mut Found, items: Vec<Item>) {
+    async fn add(&self, result: &mut ScanResult, items: Vec<Item>) {
         if items.is_empty() {
             return;
         }
         let mut state = self.state.lock().await;
         for item in items {
             if let Some(kind) = self.kind_of(&item.key) {
-                found.add(kind, item, &mut state);
+                result.add(kind, item, &mut state);
             }
         }
     }
 
-    async fn take(&self, found: Found) {
+    async fn apply(&self, result: ScanResult) {
         let mut state = self.state.lock().await;
+        // The scan may have read these keys before they were written.
         let written = self.note_writes(None);
-        for (key, (kind, bytes)) in found.changed {
+        for (key, ChangedDocument { kind, bytes }) in result.changed {
             if !written.contains(&key) {
-                state.put(kind, Layer::Store, Raw { key: key.clone(), guessed: false, file: None, bytes });
-                state.mark_seen(kind, found.number, &key);
+                state.put(
+                    kind,
+                    Layer::Store,
+                    RawDocument { key: key.clone(), guessed: false, file: None, bytes },
+                );
+                state.mark_seen(kind, result.number, &key);
             }
         }
-        let mut gone = state.unseen(found.number);
+        let mut gone = state.unseen(result.number);
         gone.retain(|(_, key)| !written.contains(key));
-        if self.believes(&state, &gone, found.number) {
+        if self.accepts_missing(&state, &gone, result.number) {
             for (kind, key) in gone {
                 state.remove(kind, Layer::Store, &key);
             }
@@ -213,31 +226,31 @@ impl Catalog {
         self.publish(&mut state);
     }
 
-    /// Whether that which the scan of this number missed is to be forgotten at once.
-    fn believes(&self, state: &State, gone: &[(DocumentKind, String)], scan: u64) -> bool {
+    /// Whether the documents that the scan with this number did not see are to be dropped now.
+    fn accepts_missing(&self, state: &CatalogState, gone: &[(DocumentKind, String)], scan: u64) -> bool {
         let Ok(mut store) = self.store_state.write() else { return false };
         if gone.is_empty() && store.loss.is_none() {
             return true;
         }
         let missing = |kind| {
             let gone = gone.iter().filter(|(of, _)| *of == kind).count();
-            Missing { kind, gone, known: state.stored(kind) }
+            MissingCount { kind, gone, known: state.stored(kind) }
         };
         let missing = DocumentKind::ALL.into_iter().map(missing).collect();
-        store.believes(missing, scan, self.options.keep_missing)
+        store.accepts_missing(missing, scan, self.options.keep_missing)
     }
 
-    /// Forgets what is gone from the store all at once, without waiting any longer; returns how many documents those are.
+    /// Drops the documents that disappeared from the store all at once, without waiting any longer; returns their number.
     ///
     /// # Errors
-    /// When the store cannot be asked for them; then nothing has changed.
+    /// If the store cannot be read; then nothing has changed.
     pub async fn confirm_loss(&self) -> Result<usize, StoreError> {
-        let _turn = self.turn().await?;
+        let _lock = self.write_lock().await?;
         let Some(loss) = self.store_state().loss else { return Ok(0) };
         let mut gone: BTreeMap<String, DocumentKind> =
             self.state.lock().await.unseen(loss.scan).into_iter().map(|(kind, key)| (key, kind)).collect();
-        let mut asked = self.asked(gone.keys().cloned().collect());
-        while let Some(items) = asked.page().await? {
+        let mut reader = self.key_reader(gone.keys().cloned().collect());
+        while let Some(items) = reader.page().await? {
             for item in items {
                 gone.remove(&item.key);
             }
@@ -252,28 +265,28 @@ impl Catalog {
         self.publish(&mut state);
         tracing::warn!(
             documents = gone.len(),
-            "what is gone from the store is forgotten, as it was confirmed"
+            "documents that had disappeared from the store are dropped, as confirmed by an operator"
         );
         Ok(gone.len())
     }
 }
 
-impl Found {
-    /// Whether the store can be read again, to see it stand still.
+impl ScanResult {
+    /// Whether the store is small enough to be read again.
     fn is_small(&self) -> bool {
-        self.work.read <= KEYS_READ_AGAIN_MAX && self.work.bytes <= BYTES_READ_AGAIN_MAX
+        self.work.read <= REREAD_KEYS_MAX && self.work.bytes <= REREAD_BYTES_MAX
     }
 
-    fn add(&mut self, kind: DocumentKind, item: Item, state: &mut State) {
+    fn add(&mut self, kind: DocumentKind, item: Item, state: &mut CatalogState) {
         let Item { key, content } = item;
         self.work.read += 1;
         self.work.bytes += content.as_ref().map_or(0, Vec::len);
-        let content = content.map_err(|why| ProblemDetail::new(why.to_string()));
+        let content = content.map_err(|error| ProblemDetail::new(error.to_string()));
         if state.sees(kind, self.number, &key, content.as_deref()) {
-            // A scan may show a key twice; what it showed first is out of date.
+            // A scan may return a key twice; its first value is then out of date.
             self.changed.remove(&key);
         } else {
-            self.changed.insert(key, (kind, content.map(Arc::from)));
+            self.changed.insert(key, ChangedDocument { kind, bytes: content.map(Arc::from) });
         }
     }
 }

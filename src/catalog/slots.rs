@@ -1,4 +1,7 @@
-//! What each source holds under each key: the latest bytes, what they mean, and the last good meaning.
+//! The slots: the latest bytes that each source holds under each key, and the last good version of the document.
+//!
+//! The id of a document is its key without the prefix of its kind. A key with a `.` inside a segment is not an id, and is
+//! listed as a problem.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -6,7 +9,7 @@ use std::sync::Arc;
 use super::document::{Document, DocumentError};
 use base::model::{DocumentKind, Id, PerKind, ProblemDetail};
 
-/// Where a document comes from; later layers beat earlier ones.
+/// The source of a document; later layers override earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// A package inside the binary.
@@ -17,30 +20,30 @@ pub enum Layer {
     Store = 2,
 }
 
-/// A document as its source gave it.
+/// A document as its source holds it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Raw {
-    /// The store key, or what it would be for a package's document.
+pub struct RawDocument {
+    /// The key in the store; for a package's document, the key that it would have there.
     pub key: String,
-    /// Whether the key is only a guess, since the document that should name itself cannot be read.
+    /// Whether the key is made of the file name because the document, which should name itself, cannot be read.
     pub guessed: bool,
-    /// The path of the file it was read from.
+    /// The path of the file that it was read from.
     pub file: Option<String>,
-    /// The bytes, or why there are none.
+    /// The bytes, or the problem of reading them.
     pub bytes: Result<Arc<[u8]>, ProblemDetail>,
 }
 
-/// What one source holds under one key.
+/// The document of one source under one key.
 #[derive(Debug)]
 pub struct Slot {
     raw: Result<Arc<[u8]>, ProblemDetail>,
-    /// The path of the file it was read from.
+    /// The path of the file that it was read from.
     pub file: Option<String>,
     /// The latest good version that this process has seen.
     pub good: Option<Document>,
-    /// What is wrong with the latest version.
-    pub reason: Option<ProblemDetail>,
-    /// The last scan that saw the key.
+    /// The problem of the latest version, if that is bad.
+    pub problem: Option<ProblemDetail>,
+    /// The number of the last scan that saw the key.
     seen: u64,
 }
 
@@ -52,14 +55,14 @@ pub struct Layers([Option<Box<Slot>>; 3]);
 #[derive(Debug)]
 pub struct Slots {
     root: String,
-    kinds: PerKind<OfKind>,
+    kinds: PerKind<KindSlots>,
 }
 
 /// The slots of one kind.
 #[derive(Debug, Default)]
-struct OfKind {
+struct KindSlots {
     all: HashMap<String, Layers>,
-    /// The keys under which the latest version in some layer is bad.
+    /// The keys whose latest version is bad in some layer.
     bad: BTreeSet<String>,
 }
 
@@ -81,7 +84,7 @@ impl Layers {
         self.get(Layer::Store)
     }
 
-    /// The slots that are there, the strongest layer first.
+    /// The slots that are not empty, the strongest layer first.
     pub fn strongest_first(&self) -> impl Iterator<Item = (Layer, &Slot)> {
         [Layer::Store, Layer::Package, Layer::Builtin]
             .into_iter()
@@ -103,35 +106,35 @@ impl Layers {
 }
 
 impl Slots {
-    /// No documents yet; `root` is what every store key begins with.
+    /// No documents yet; `root` is the prefix of every key.
     pub fn new(root: &str) -> Slots {
         Slots { root: root.to_owned(), kinds: PerKind::default() }
     }
 
-    /// What every key begins with.
+    /// The prefix of every key.
     pub fn root(&self) -> &str {
         &self.root
     }
 
-    /// The keys of a kind and what the layers hold under them, in key order.
+    /// The keys of a kind and their layers, in key order.
     pub fn sorted(&self, kind: DocumentKind) -> Vec<(&String, &Layers)> {
         let mut all: Vec<_> = self.of(kind).iter().collect();
         all.sort_by_key(|(key, _)| *key);
         all
     }
 
-    /// The keys of a kind and what the layers hold under them, in no order.
+    /// The keys of a kind and their layers, in no particular order.
     pub fn of(&self, kind: DocumentKind) -> &HashMap<String, Layers> {
         &self.kinds.of(kind).all
     }
 
-    /// The keys of a kind under which the latest version in some layer is bad, and what the layers hold, in key order.
+    /// The keys of a kind whose latest version is bad in some layer, and their layers, in key order.
     pub fn bad(&self, kind: DocumentKind) -> impl Iterator<Item = (&String, &Layers)> {
-        let OfKind { all, bad } = self.kinds.of(kind);
+        let KindSlots { all, bad } = self.kinds.of(kind);
         bad.iter().filter_map(|key| all.get_key_value(key))
     }
 
-    /// Whether a layer already holds just this under a key.
+    /// Whether a layer already holds exactly this content under a key.
     pub fn holds(
         &self,
         kind: DocumentKind,
@@ -143,7 +146,7 @@ impl Slots {
         slot.is_some_and(|slot| slot.raw.as_deref() == bytes)
     }
 
-    /// Remembers that the scan of this number has seen the key.
+    /// Marks the key as seen by the scan with this number.
     pub fn mark_seen(&mut self, kind: DocumentKind, key: &str, scan: u64) {
         let layers = self.kinds.of_mut(kind).all.get_mut(key);
         if let Some(slot) = layers.and_then(|layers| layers.slot_mut(Layer::Store).as_mut()) {
@@ -151,7 +154,7 @@ impl Slots {
         }
     }
 
-    /// Marks the key as seen by the scan of this number; says whether the store's slot already holds just this.
+    /// Marks the key as seen by the scan with this number; returns whether the store's slot already holds this content.
     pub fn sees(
         &mut self,
         kind: DocumentKind,
@@ -167,14 +170,14 @@ impl Slots {
         slot.raw.as_deref() == bytes
     }
 
-    /// The keys of the store that the scan of this number has not seen.
+    /// The keys of the store that the scan with this number has not seen.
     pub fn unseen(&self, kind: DocumentKind, scan: u64) -> Vec<String> {
         let unseen = |layers: &Layers| layers.stored().is_some_and(|slot| slot.seen != scan);
         self.of(kind).iter().filter(|(_, layers)| unseen(layers)).map(|(key, _)| key.clone()).collect()
     }
 
-    /// Puts a document in its slot; the last good version stays when the new one is bad.
-    pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: Raw) {
+    /// Puts a document into its slot; if the new version is bad, the last good one is kept.
+    pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: RawDocument) {
         let id = Id::from_key(&raw.key, &self.root, kind);
         let read = raw.bytes.clone().and_then(|bytes| {
             let id = id.map_err(|error| ProblemDetail::new(error.to_string()))?;
@@ -185,15 +188,15 @@ impl Slots {
         let before = place.take();
         let seen = before.as_ref().map_or(0, |slot| slot.seen);
         let before = before.and_then(|slot| slot.good);
-        let (good, reason) = match read {
+        let (good, problem) = match read {
             Ok(document) => (Some(document), None),
-            Err(reason) => (before, Some(reason)),
+            Err(problem) => (before, Some(problem)),
         };
-        *place = Some(Box::new(Slot { raw: raw.bytes, file: raw.file, good, reason, seen }));
+        *place = Some(Box::new(Slot { raw: raw.bytes, file: raw.file, good, problem, seen }));
         self.kinds.of_mut(kind).note_bad(raw.key);
     }
 
-    /// Empties a slot; says whether it held anything.
+    /// Empties a slot; returns whether it held anything.
     pub fn remove(&mut self, kind: DocumentKind, layer: Layer, key: &str) -> bool {
         let slots = self.kinds.of_mut(kind);
         let Some(layers) = slots.all.get_mut(key) else { return false };
@@ -206,10 +209,11 @@ impl Slots {
     }
 }
 
-impl OfKind {
+impl KindSlots {
+    /// Updates whether the key is among the bad ones.
     fn note_bad(&mut self, key: String) {
         let mut slots = self.all.get(&key).into_iter().flat_map(Layers::strongest_first);
-        if slots.any(|(_, slot)| slot.reason.is_some()) {
+        if slots.any(|(_, slot)| slot.problem.is_some()) {
             self.bad.insert(key);
         } else {
             self.bad.remove(&key);

@@ -1,68 +1,68 @@
-//! One immutable view of the whole catalog; a request reads one and sees one world.
+//! One immutable view of the whole catalog. A request takes one and reads nothing else, so that all it reads is consistent.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::document::{Document, Entry};
 use super::prompts::Prompts;
-use base::model::{DocumentKind, Extension, Id, Origin, PerKind, Problem, ProblemDetail, Prompt, Tool};
+use base::model::{DocumentKind, Extension, Id, ListedProblem, Origin, PerKind, ProblemDetail, Prompt, Tool};
 use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
-    /// Counts the changes since the process started.
+    /// The number of changes since the process started.
     pub revision: u64,
-    /// When this view was made: seconds since the Unix epoch.
+    /// When this snapshot was built, in seconds since the Unix epoch.
     pub loaded_at: u64,
-    /// The documents other than environs; shared between views that differ in environs alone.
+    /// The documents other than environs; shared between snapshots that differ only in environs.
     pub documents: Arc<Documents>,
     /// All environs as one tree.
     pub environs: Arc<Map>,
     /// The ids of the environs, sorted.
     pub environ_ids: Arc<Vec<SmolStr>>,
-    /// What is wrong with documents and environs, sorted by kind and key.
-    pub problems: Arc<Vec<Problem>>,
+    /// The problems of documents, sorted by kind and key.
+    pub problems: Arc<Vec<ListedProblem>>,
 }
 
-/// All documents but environs, by id. A copy shares what it does not change.
+/// All documents but environs, by id. Copies share what they have in common (copy on write).
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
-    /// Counts the changes of this part: what was compiled against the same number is still right.
+    /// The number of changes of these documents: a prompt that was compiled at the same revision is still valid.
     pub revision: u64,
-    /// The extensions.
+    /// The extensions, whether available or not.
     pub extensions: Arc<BTreeMap<Id, Arc<ExtensionEntry>>>,
-    /// The prompts, those of extensions included.
+    /// The prompts, including those of extensions.
     pub prompts: Prompts,
-    /// The documents of all other kinds but environs.
+    /// The documents of the other kinds but environs, which have no state.
     pub plain: Arc<PerKind<BTreeMap<Id, Document>>>,
-    /// The tools by the name under which templates call them.
+    /// The tools, by the name under which templates call them.
     pub functions: Arc<HashMap<String, Arc<Tool>>>,
 }
 
 /// An extension and its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtensionEntry {
-    /// Where its document is, as problems name it: its key in the store, or its file.
+    /// The place of its document, as problems name it: the key in the store, or the path of the file.
     pub key: String,
-    /// The extension.
+    /// The document.
     pub extension: Arc<Extension>,
-    /// Why its prompts cannot be used, if they cannot.
+    /// The unmet dependences, if they make the extension and its prompts unavailable.
     pub unavailable: Option<String>,
 }
 
 /// A prompt and its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptEntry {
-    /// Its id.
+    /// The id by which requests and templates name it.
     pub id: Id,
-    /// Where it comes from.
+    /// Whether it is a document of its own or part of an extension.
     pub origin: Origin,
-    /// The version that serves: the current one, or the last good one; `None` if none was ever readable.
+    /// The version that serves: the current one, or the last good one; `None` if no version could be read.
     pub prompt: Option<Arc<Prompt>>,
-    /// The extension that contributes it.
+    /// The extension that contributes a prompt of this id.
     pub extension: Option<Arc<ExtensionEntry>>,
-    /// What is wrong with the current version.
+    /// The problems of the current version.
     pub problems: Vec<ProblemDetail>,
 }
 
@@ -76,7 +76,7 @@ impl Snapshot {
         Some(here)
     }
 
-    /// The environ `modules.{module}`, which may say where a module of tools is.
+    /// The environ `modules.{module}`, which may give the address of a module of tools.
     pub fn module_environ(&self, module: &str) -> Option<&Value> {
         let mut names = module.split('.');
         let first = self.environs.get("modules")?.get(names.next()?)?;
@@ -103,7 +103,7 @@ impl Snapshot {
         }
     }
 
-    /// The document that serves under an id; for environs the value at any path above or inside one, too.
+    /// The document that serves under an id; for environs also the value at any path above or inside one.
     pub fn entry(&self, kind: DocumentKind, id: &Id) -> Option<Entry> {
         match kind {
             DocumentKind::Extension => self.documents.extensions.get(id).cloned().map(Entry::Extension),
@@ -113,7 +113,7 @@ impl Snapshot {
         }
     }
 
-    /// The tool of this id.
+    /// The tool with this id.
     pub fn tool(&self, id: &Id) -> Option<&Arc<Tool>> {
         match self.documents.plain.of(DocumentKind::Tool).get(id)? {
             Document::Tool(tool) => Some(tool),
@@ -121,16 +121,16 @@ impl Snapshot {
         }
     }
 
-    /// The prompt of this id.
+    /// The prompt with this id.
     pub fn prompt(&self, id: &Id) -> Option<&Arc<PromptEntry>> {
         self.documents.prompts.get(id)
     }
 }
 
 impl Documents {
-    /// The prompt that a template of the prompt `near` means by `name`: one of the same extension, else one by id.
+    /// The prompt that a template of the prompt `near` means by `name`: one of the same extension, else the one with this id.
     ///
-    /// Names may have dots, so that the extension is any part of the id from its begin; the longest one wins.
+    /// Names may contain dots, so the extension may be any prefix of the id; the longest prefix wins.
     pub fn prompt_named(&self, name: &str, near: &Id) -> Option<&Arc<PromptEntry>> {
         let mut extension = near.parent();
         while let Some(id) = extension {

@@ -1,51 +1,56 @@
-//! The catalog while it changes: takes what sources hold and makes the next snapshot.
+//! The mutable state of the catalog: takes the documents of the sources and builds the next snapshot.
+//!
+//! A change of a prompt merges and checks only that prompt and its dependents (see `dependents`); a change of an extension
+//! or a tool merges everything. A property test holds both ways against each other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::checks::{Changed, Check, Checks};
+use super::checks::{CandidateChanges, Check, Checks};
 use super::document::Document;
 use super::environs::EnvironTree;
-use super::merge::{Candidate, Fault, bad_documents, candidate, merge};
+use super::merge::{Candidate, bad_documents, candidate, merge};
 use super::packages::PackageDocument;
-use super::slots::{Layer, Layers, Raw, Slots};
+use super::slots::{Layer, Layers, RawDocument, Slots};
 use super::snapshot::{Documents, Snapshot};
-use base::model::{DocumentKind, Id, Problem, ProblemDetail};
+use base::model::{DocumentKind, Id, ListedProblem, Problem, ProblemDetail};
 use template::value::SmolStr;
 
-/// Everything that is known of all sources, and the snapshot made of it.
-pub struct State {
+/// The documents of all sources, and the snapshot built from them.
+pub struct CatalogState {
     root: String,
     enforce_dependences: bool,
     check: Check,
     slots: Slots,
     environs: EnvironTree,
     checks: Checks,
-    since: HashMap<Fault, u64>,
+    /// The current problems, each with the time when it was first seen.
+    since: HashMap<Problem, u64>,
     current: Arc<Snapshot>,
-    document_faults: Vec<Fault>,
-    /// The prompts that extensions contribute, and what is wrong with how extensions and tools fit together.
+    template_problems: Vec<Problem>,
+    /// The prompts that extensions contribute.
     contributed: BTreeMap<Id, Candidate>,
-    merge_faults: Vec<Fault>,
-    dirty: Dirty,
+    /// The conflicts and unmet dependences among extensions and tools.
+    merge_problems: Vec<Problem>,
+    pending: PendingChanges,
 }
 
-/// What has changed since the current snapshot.
+/// The changes since the current snapshot.
 #[derive(Debug, Default)]
-struct Dirty {
-    /// Anything but prompts and environs: everything has to be merged again.
+struct PendingChanges {
+    /// Whether a document other than a prompt or an environ has changed, so that everything has to be merged again.
     documents: bool,
-    /// The keys of prompts.
+    /// The keys of the prompts that have changed.
     prompts: BTreeSet<String>,
     environ_values: bool,
     environ_ids: bool,
 }
 
-impl State {
+impl CatalogState {
     /// An empty catalog.
-    pub fn new(root: &str, enforce_dependences: bool, check: Check) -> State {
-        State {
+    pub fn new(root: &str, enforce_dependences: bool, check: Check) -> CatalogState {
+        CatalogState {
             root: root.to_owned(),
             enforce_dependences,
             check,
@@ -54,19 +59,19 @@ impl State {
             checks: Checks::default(),
             since: HashMap::new(),
             current: Arc::default(),
-            document_faults: Vec::new(),
+            template_problems: Vec::new(),
             contributed: BTreeMap::new(),
-            merge_faults: Vec::new(),
-            dirty: Dirty::default(),
+            merge_problems: Vec::new(),
+            pending: PendingChanges::default(),
         }
     }
 
-    /// What the sources hold.
+    /// The documents of all sources.
     pub fn slots(&self) -> &Slots {
         &self.slots
     }
 
-    /// Whether a layer already holds just this under a key.
+    /// Whether a layer already holds exactly this content under a key.
     pub fn holds(
         &self,
         kind: DocumentKind,
@@ -77,7 +82,7 @@ impl State {
         self.slots.holds(kind, layer, key, bytes)
     }
 
-    /// Marks a key as seen by the scan of this number; says whether the store's slot already holds just this.
+    /// Marks a key as seen by the scan with this number; returns whether the store's slot already holds this content.
     pub fn sees(
         &mut self,
         kind: DocumentKind,
@@ -88,12 +93,12 @@ impl State {
         self.slots.sees(kind, scan, key, bytes)
     }
 
-    /// Remembers that the scan of this number has seen a key of the store.
+    /// Marks a key of the store as seen by the scan with this number.
     pub fn mark_seen(&mut self, kind: DocumentKind, scan: u64, key: &str) {
         self.slots.mark_seen(kind, key, scan);
     }
 
-    /// The documents of the store that the scan of this number has not seen, sorted.
+    /// The documents of the store that the scan with this number has not seen, sorted.
     pub fn unseen(&self, scan: u64) -> Vec<(DocumentKind, String)> {
         let of = |kind| self.slots.unseen(kind, scan).into_iter().map(move |key| (kind, key));
         let mut unseen: Vec<_> = DocumentKind::ALL.into_iter().flat_map(of).collect();
@@ -101,13 +106,13 @@ impl State {
         unseen
     }
 
-    /// How many documents of a kind are known of the store.
+    /// How many documents of a kind the store holds, as far as is known.
     pub fn stored(&self, kind: DocumentKind) -> usize {
         self.slots.of(kind).values().filter(|layers| layers.stored().is_some()).count()
     }
 
-    /// Takes a document as its source has it now.
-    pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: Raw) {
+    /// Puts the current content of a document into its slot.
+    pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: RawDocument) {
         if self.holds(kind, layer, &raw.key, raw.bytes.as_deref()) {
             return;
         }
@@ -116,7 +121,7 @@ impl State {
         self.mark(kind, &key);
     }
 
-    /// Takes note that a source has nothing under a key any more; says whether it had.
+    /// Empties the slot of a document; returns whether it held anything.
     pub fn remove(&mut self, kind: DocumentKind, layer: Layer, key: &str) -> bool {
         let was_there = self.slots.remove(kind, layer, key);
         if was_there {
@@ -125,12 +130,12 @@ impl State {
         was_there
     }
 
-    /// Takes the documents of all packages of a layer in place of those before.
+    /// Replaces the documents of all packages of a layer.
     pub fn replace_packages(&mut self, layer: Layer, documents: Vec<PackageDocument>) {
         let mut kept: BTreeSet<(DocumentKind, String)> = BTreeSet::new();
         let known = self.keys_of_files(layer);
         for (kind, mut raw) in documents {
-            // A document that no longer can be read is the one that was read from the same file before.
+            // A document that can no longer be read keeps the key that it had when its file could be read.
             let before = raw.file.as_ref().filter(|_| raw.guessed).and_then(|file| known.get(file));
             if let Some(key) = before {
                 raw.key = key.clone();
@@ -138,11 +143,11 @@ impl State {
             if kept.insert((kind, raw.key.clone())) {
                 self.put(kind, layer, raw);
             } else {
-                // Two packages claim one key: the second goes under a key of its own, and merging reports it.
+                // Two packages define the same key: the second gets a key of its own, under which it is a problem.
                 let key = format!("{}#{}", raw.key, raw.file.as_deref().unwrap_or_default());
                 let message = "another package already defines this document";
                 kept.insert((kind, key.clone()));
-                self.put(kind, layer, Raw { key, bytes: Err(ProblemDetail::new(message)), ..raw });
+                self.put(kind, layer, RawDocument { key, bytes: Err(ProblemDetail::new(message)), ..raw });
             }
         }
         for kind in DocumentKind::ALL {
@@ -156,25 +161,26 @@ impl State {
         }
     }
 
-    /// The keys of a layer's documents by the files that they were read from.
+    /// The keys of a layer's documents, by the paths of their files.
     fn keys_of_files(&self, layer: Layer) -> HashMap<String, String> {
         let slots = DocumentKind::ALL.into_iter().flat_map(|kind| self.slots.of(kind));
         slots.filter_map(|(key, layers)| Some((layers.get(layer)?.file.clone()?, key.clone()))).collect()
     }
 
+    /// Notes that a document has changed.
     fn mark(&mut self, kind: DocumentKind, key: &str) {
         match kind {
             DocumentKind::Environ => {}
             DocumentKind::Prompt => {
-                self.dirty.prompts.insert(key.to_owned());
+                self.pending.prompts.insert(key.to_owned());
                 return;
             }
             _ => {
-                self.dirty.documents = true;
+                self.pending.documents = true;
                 return;
             }
         }
-        self.dirty.environ_values = true;
+        self.pending.environ_values = true;
         let Ok(id) = Id::from_key(key, &self.root, kind) else { return };
         let layers = self.slots.of(kind).get(key);
         let value = layers.and_then(|layers| {
@@ -185,13 +191,13 @@ impl State {
         });
         let known =
             self.current.environ_ids.binary_search_by(|known| known.as_str().cmp(id.as_str())).is_ok();
-        self.dirty.environ_ids |= known != value.is_some();
+        self.pending.environ_ids |= known != value.is_some();
         self.environs.set(&id, value);
     }
 
-    /// The snapshot of what is known now; the same one as before when nothing has changed.
+    /// The snapshot of the current documents; if nothing has changed, the same one as before.
     pub fn snapshot(&mut self) -> Arc<Snapshot> {
-        let dirty = std::mem::take(&mut self.dirty);
+        let dirty = std::mem::take(&mut self.pending);
         let documents_changed = dirty.documents || !dirty.prompts.is_empty();
         if !(documents_changed || dirty.environ_values) {
             return self.current.clone();
@@ -222,28 +228,28 @@ impl State {
         ids
     }
 
-    /// The documents after these changes. What did not change is taken over from `before`.
-    fn documents(&mut self, before: &Documents, dirty: &Dirty) -> Documents {
+    /// The documents after these changes; those that have not changed are shared with `before`.
+    fn documents(&mut self, before: &Documents, dirty: &PendingChanges) -> Documents {
         let (documents, changed) = match dirty.documents {
             true => self.merge_all(),
-            false => (before.clone(), Changed::Some(self.candidates(&dirty.prompts))),
+            false => (before.clone(), CandidateChanges::Some(self.candidates(&dirty.prompts))),
         };
-        let (mut documents, faults) = self.checks.complete(documents, changed, &self.check);
-        self.document_faults = faults;
+        let (mut documents, problems) = self.checks.complete(documents, changed, &self.check);
+        self.template_problems = problems;
         documents.revision = before.revision + 1;
         documents
     }
 
-    fn merge_all(&mut self) -> (Documents, Changed) {
-        let merged = merge(&self.slots, self.enforce_dependences);
-        (self.contributed, self.merge_faults) = (merged.contributed, merged.faults);
+    fn merge_all(&mut self) -> (Documents, CandidateChanges) {
+        let result = merge(&self.slots, self.enforce_dependences);
+        (self.contributed, self.merge_problems) = (result.contributed, result.problems);
         let direct = self.candidates(self.slots.of(DocumentKind::Prompt).keys());
         let mut all = self.contributed.clone();
         all.extend(direct.into_iter().filter_map(|(id, candidate)| Some((id, candidate?))));
-        (merged.documents, Changed::All(all))
+        (result.documents, CandidateChanges::All(all))
     }
 
-    /// The prompts that are to serve under the ids of these keys now.
+    /// The candidates for the ids of these keys.
     fn candidates<'k>(&self, keys: impl IntoIterator<Item = &'k String>) -> BTreeMap<Id, Option<Candidate>> {
         let with_id =
             |key: &'k String| Some((key, Id::from_key(key, &self.root, DocumentKind::Prompt).ok()?));
@@ -255,42 +261,42 @@ impl State {
         .collect()
     }
 
-    fn problems(&mut self) -> Vec<Problem> {
-        let mut faults = self.document_faults.clone();
-        faults.extend(self.merge_faults.iter().cloned());
+    fn problems(&mut self) -> Vec<ListedProblem> {
+        let mut problems = self.template_problems.clone();
+        problems.extend(self.merge_problems.iter().cloned());
         for kind in DocumentKind::ALL {
-            faults.extend(bad_documents(&self.slots, kind));
+            problems.extend(bad_documents(&self.slots, kind));
         }
-        faults.extend(self.shadowed_environs());
-        faults.sort();
-        faults.dedup();
+        problems.extend(self.shadowed_environs());
+        problems.sort();
+        problems.dedup();
         let now = now();
         let since = std::mem::take(&mut self.since);
-        self.since =
-            faults.iter().map(|fault| (fault.clone(), since.get(fault).copied().unwrap_or(now))).collect();
-        for fault in faults.iter().filter(|fault| !since.contains_key(fault)) {
-            report(fault);
+        self.since = problems
+            .iter()
+            .map(|problem| (problem.clone(), since.get(problem).copied().unwrap_or(now)))
+            .collect();
+        for problem in problems.iter().filter(|problem| !since.contains_key(problem)) {
+            log(problem);
         }
-        let problem = |fault: Fault| Problem {
-            since: self.since.get(&fault).copied().unwrap_or(now),
-            kind: fault.kind,
-            key: fault.key,
-            detail: fault.reason,
+        let listed = |problem: Problem| ListedProblem {
+            since: self.since.get(&problem).copied().unwrap_or(now),
+            problem,
         };
-        faults.into_iter().map(problem).collect()
+        problems.into_iter().map(listed).collect()
     }
 
-    /// Environs whose value, or a part of it, cannot be seen because of longer keys.
-    fn shadowed_environs(&self) -> impl Iterator<Item = Fault> {
-        self.environs.shadowed().iter().map(|(path, owner)| Fault {
+    /// Environs whose value, or a part of it, is hidden by longer keys.
+    fn shadowed_environs(&self) -> impl Iterator<Item = Problem> {
+        self.environs.shadowed().iter().map(|(path, owner)| Problem {
             kind: DocumentKind::Environ,
             key: format!("{}{}{}", self.root, DocumentKind::Environ.key_prefix(), owner.replace('.', ":")),
-            reason: ProblemDetail::new(
+            detail: ProblemDetail::new(
                 match path.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) {
-                    None => "hidden: its value is no object, and longer keys need one here".to_owned(),
+                    None => "hidden: its value is not an object, but longer keys need one here".to_owned(),
                     Some(member) => {
                         format!(
-                            "its member `{member}` is hidden: it is no object, and longer keys need one there"
+                            "its member `{member}` is hidden: it is not an object, but longer keys need one there"
                         )
                     }
                 },
@@ -299,15 +305,15 @@ impl State {
     }
 }
 
-fn report(fault: &Fault) {
+fn log(problem: &Problem) {
     tracing::warn!(
-        kind = fault.kind.noun(),
-        key = fault.key,
-        file = fault.reason.file,
-        line = fault.reason.line,
-        column = fault.reason.column,
+        kind = problem.kind.noun(),
+        key = problem.key,
+        file = problem.detail.file,
+        line = problem.detail.line,
+        column = problem.detail.column,
         "problem with a document: {}",
-        fault.reason.message
+        problem.detail.message
     );
 }
 

@@ -1,4 +1,6 @@
-//! Changes the store: validate first, write, and show the change at once.
+//! Writes of documents: validates a document, stores it, and updates the catalog at once.
+//!
+//! A document that breaks its schema, or whose templates do not compile, is not stored; the error lists every violation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,64 +9,65 @@ use tokio::sync::MutexGuard;
 
 use super::document::{Document, DocumentError};
 use super::slots::{Layers, Slot};
-use super::state::State;
+use super::state::CatalogState;
 use super::{Catalog, Documents, PromptEntry, Snapshot};
-use crate::store::{Etag, Expect, StoreError};
+use crate::store::{Etag, Precondition, StoreError};
 use base::error::{Kind, Kinded};
 use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
 use base::schema::{Violation, in_words};
 
-/// How long a write waits for those before it.
-const TURN_LIMIT: Duration = Duration::from_secs(5);
+/// How long a write waits for the lock.
+const LOCK_LIMIT: Duration = Duration::from_secs(5);
 
-/// What a write did.
+/// The outcome of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written {
-    /// Whether nothing was stored under the id before.
+pub struct WriteOutcome {
+    /// Whether there was no stored document with the id before.
     pub created: bool,
     /// The version that is stored now.
     pub etag: Etag,
 }
 
-/// Why nothing was written.
+/// The error of a write that was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The document is not JSON.
     #[error("the document is {}", .0.message)]
     NotJson(ProblemDetail),
-    /// The document breaks its schema, or does not fit its id.
+    /// The document breaks its schema, or names itself otherwise than its id.
     #[error("the document is not a valid {kind}: {}", in_words(violations))]
     Invalid {
-        /// The kind of the document.
+        /// The kind whose schema was checked.
         kind: DocumentKind,
-        /// Everything that is wrong.
+        /// All violations.
         violations: Vec<Violation>,
     },
     /// A template in the document does not compile.
-    #[error("{}", flaws.iter().map(|f| f.message.as_str()).collect::<Vec<_>>().join("; "))]
+    #[error("{}", problems.iter().map(|f| f.message.as_str()).collect::<Vec<_>>().join("; "))]
     Template {
-        /// Everything that is wrong.
-        flaws: Vec<ProblemDetail>,
+        /// The problems of all templates.
+        problems: Vec<ProblemDetail>,
     },
-    /// Nothing of this id exists.
+    /// There is no document with this id.
     #[error("there is no {kind} `{id}`")]
     NotFound {
-        /// The kind of the document.
+        /// The kind that was asked for.
         kind: DocumentKind,
-        /// Its id.
+        /// The id that was asked for.
         id: Id,
     },
-    /// Only a package or an extension has it.
+    /// The document is not in the store, but in a package or an extension.
     #[error(
-        "the {kind} `{id}` comes with a package or an extension and cannot be deleted here; change that, or put a document over it"
+        "the {kind} `{id}` comes with a package or an extension and cannot be deleted here; \
+         change the package, or override the document by storing one with its id"
     )]
     ReadOnly {
-        /// The kind of the document.
+        /// The kind that was asked for.
         kind: DocumentKind,
-        /// Its id.
+        /// The id that was asked for.
         id: Id,
     },
-    /// The store did not take it.
+    /// The error of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -83,46 +86,55 @@ impl Kinded for WriteError {
 }
 
 impl Catalog {
-    /// Validates a document by its schema and by compiling its templates, stores it, and shows it.
+    /// Validates a document by its schema and by compiling its templates, stores it, and updates the catalog.
     ///
     /// # Errors
-    /// [`WriteError`]; then nothing has changed.
+    /// [`WriteError`]; then nothing has changed, unless it is [`StoreError::Unsure`].
     pub async fn put(
         &self,
         kind: DocumentKind,
         id: &Id,
         bytes: &[u8],
-        expect: Expect,
-    ) -> Result<Written, WriteError> {
+        condition: Precondition,
+    ) -> Result<WriteOutcome, WriteError> {
         self.validate(kind, id, bytes, &self.snapshot())?;
-        let _turn = self.turn().await?;
+        let _lock = self.write_lock().await?;
         let key = self.key_of(&*self.state.lock().await, kind, id);
         let created = match self.store.get(&key).await {
             Ok(found) => found.is_none(),
-            // Whatever it is that others put there is replaced.
-            Err(StoreError::WrongType { .. } | StoreError::TooLarge { .. }) if expect == Expect::Any => false,
+            // An unreadable value of another program is replaced.
+            Err(StoreError::WrongType { .. } | StoreError::TooLarge { .. })
+                if condition == Precondition::Any =>
+            {
+                false
+            }
             Err(error) => return Err(error.into()),
         };
-        let etag = self.store.put(&key, bytes, expect, None).await?;
-        self.take_one(kind, &key, Some(bytes.to_vec())).await;
-        Ok(Written { created, etag })
+        let etag = self.store.put(&key, bytes, condition, None).await?;
+        self.update(kind, &key, Some(bytes.to_vec())).await;
+        Ok(WriteOutcome { created, etag })
     }
 
-    /// Takes a document out of the store; what a package has under the same id shows again.
+    /// Deletes a document from the store; a package's document with the same id is then visible again.
     ///
     /// # Errors
-    /// [`WriteError::ReadOnly`] when only a package has it, [`WriteError::NotFound`] when nobody has.
-    pub async fn delete(&self, kind: DocumentKind, id: &Id, expect: Expect) -> Result<(), WriteError> {
-        let _turn = self.turn().await?;
+    /// [`WriteError::ReadOnly`] if only a package has it, [`WriteError::NotFound`] if there is none.
+    pub async fn delete(
+        &self,
+        kind: DocumentKind,
+        id: &Id,
+        condition: Precondition,
+    ) -> Result<(), WriteError> {
+        let _lock = self.write_lock().await?;
         let (key, known) = {
             let state = self.state.lock().await;
             let key = self.key_of(&state, kind, id);
             let known = state.slots().of(kind).get(&key).is_some_and(|layers| layers.stored().is_some());
             (key, known)
         };
-        // What we knew of and is not there may have been removed by our own request, sent again over a new connection.
-        let was_there = self.store.delete(&key, expect).await? || known;
-        self.take_one(kind, &key, None).await;
+        // A known document that is not there may have been deleted by the first attempt of this request.
+        let was_there = self.store.delete(&key, condition).await? || known;
+        self.update(kind, &key, None).await;
         let (kind, id) = (kind, id.clone());
         match (was_there, self.exists(kind, &id).await) {
             (true, _) => Ok(()),
@@ -131,15 +143,14 @@ impl Catalog {
         }
     }
 
-    /// Waits for this write's turn, but not for ever behind a store that does not answer.
-    pub(super) async fn turn(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
-        tokio::time::timeout(TURN_LIMIT, self.writes.lock())
+    /// Waits for the lock of writes, with a time limit for the case that the store does not answer.
+    pub(super) async fn write_lock(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
+        tokio::time::timeout(LOCK_LIMIT, self.writes.lock())
             .await
-            .map_err(|_| StoreError::Unavailable { reason: "too many writes are waiting for it".to_owned() })
+            .map_err(|_| StoreError::Unavailable { message: "too many writes are waiting for it".to_owned() })
     }
 
-    /// The catalog, and the version of the document that is stored under an id in just that catalog; `None` when only a
-    /// package has it.
+    /// The current snapshot, and the version of the stored document in that snapshot; `None` if only a package has it.
     pub async fn snapshot_with_etag(&self, kind: DocumentKind, id: &Id) -> (Arc<Snapshot>, Option<Etag>) {
         // Snapshots are published under this lock.
         let state = self.state.lock().await;
@@ -148,7 +159,7 @@ impl Catalog {
         (self.snapshot(), bytes.map(Etag::of))
     }
 
-    /// The ids of the documents in the store, good or bad, as their keys say; sorted.
+    /// The ids of all documents in the store, good or bad, according to their keys; sorted.
     pub async fn stored_ids(&self, kind: DocumentKind) -> Vec<Id> {
         let state = self.state.lock().await;
         let slots = state.slots().of(kind).iter().filter(|(_, layers)| layers.stored().is_some());
@@ -158,8 +169,8 @@ impl Catalog {
         ids
     }
 
-    /// The key of a document: that of its id, or, for an extension, the one under which its name is stored.
-    fn key_of(&self, state: &State, kind: DocumentKind, id: &Id) -> String {
+    /// The key of a document: that of its id, or, for an extension that another program stored, the key that it has.
+    fn key_of(&self, state: &CatalogState, kind: DocumentKind, id: &Id) -> String {
         let key = id.to_key(&self.options.root, kind);
         let slots = state.slots().of(kind);
         if kind != DocumentKind::Extension || slots.get(&key).and_then(Layers::stored).is_some() {
@@ -172,7 +183,7 @@ impl Catalog {
         slots.iter().find(|(_, layers)| named(layers)).map_or(key, |(key, _)| key.clone())
     }
 
-    /// A document as it was written: what the store holds, else (unless only that is wanted) what a package brings.
+    /// The bytes of a document as they were written: those in the store, else (unless `stored_only`) those of a package.
     pub async fn raw(&self, kind: DocumentKind, id: &Id, stored_only: bool) -> Option<Vec<u8>> {
         let state = self.state.lock().await;
         let Some(layers) = state.slots().of(kind).get(&self.key_of(&state, kind, id)) else {
@@ -194,16 +205,16 @@ impl Catalog {
         if kind != DocumentKind::Environ {
             return self.snapshot().entry(kind, id).is_some();
         }
-        // An entry of an environ may be a part of others.
+        // There may be a value at the path of an environ that is part of another environ.
         let state = self.state.lock().await;
         let layers = state.slots().of(kind).get(&id.to_key(&self.options.root, kind));
         layers.is_some_and(|layers| layers.stored().is_none())
     }
 
-    /// Everything that is wrong with a document that is about to be stored under `id`.
+    /// Validates a document that is about to be stored under `id`.
     ///
     /// # Errors
-    /// [`WriteError::NotJson`], [`WriteError::Invalid`], [`WriteError::Template`].
+    /// [`WriteError::NotJson`], [`WriteError::Invalid`] or [`WriteError::Template`], with everything that is wrong.
     pub fn validate(
         &self,
         kind: DocumentKind,
@@ -212,7 +223,7 @@ impl Catalog {
         around: &Snapshot,
     ) -> Result<(), WriteError> {
         let document = Document::read_named(kind, id, bytes).map_err(|error| match error {
-            DocumentError::NotJson(reason) => WriteError::NotJson(reason),
+            DocumentError::NotJson(problem) => WriteError::NotJson(problem),
             DocumentError::Invalid(violations) => WriteError::Invalid { kind, violations },
         })?;
         let prompts = document.prompts();
@@ -220,13 +231,13 @@ impl Catalog {
             Document::Extension(extension) => &with_contributions(&around.documents, extension),
             _ => &around.documents,
         };
-        let flaws: Vec<ProblemDetail> =
-            prompts.iter().flat_map(|prompt| (self.check)(prompt, around).flaws).collect();
-        if flaws.is_empty() { Ok(()) } else { Err(WriteError::Template { flaws }) }
+        let problems: Vec<ProblemDetail> =
+            prompts.iter().flat_map(|prompt| (self.check)(prompt, around).problems).collect();
+        if problems.is_empty() { Ok(()) } else { Err(WriteError::Template { problems }) }
     }
 }
 
-/// The documents as they would be with the prompts of this extension, which may include one another.
+/// The documents together with the prompts of this extension, which may include one another.
 fn with_contributions(around: &Documents, extension: &Extension) -> Arc<Documents> {
     let mut documents = around.clone();
     for prompt in &extension.prompts {

@@ -1,52 +1,52 @@
-//! Why a chat was not answered.
+//! The errors of a chat.
 
 use crate::content::ContentError;
 use crate::llm::LlmError;
-use crate::render::RenderFailure;
+use crate::render::RenderError;
 use base::error::{Kind, Kinded};
 use base::model::InvalidId;
 
-/// Why a chat was not answered.
+/// The error of a chat.
 #[derive(Debug, thiserror::Error)]
-pub enum ChatFailure {
-    /// A member of the request cannot be used.
+pub enum ChatError {
+    /// A member of the request is not valid.
     #[error("`{param}` {message}")]
     Invalid {
-        /// The member.
+        /// The name of the member.
         param: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with it: the predicate of a sentence.
         message: String,
     },
-    /// The prompt was not rendered.
+    /// The prompt cannot be rendered.
     #[error(transparent)]
-    Render(#[from] RenderFailure),
-    /// A message's content cannot be used.
+    Render(#[from] RenderError),
+    /// The content objects of the messages cannot be expanded.
     #[error(transparent)]
     Content(#[from] ContentError),
-    /// The model did not answer.
+    /// The upstream did not answer.
     #[error(transparent)]
     Llm(#[from] LlmError),
 }
 
-impl ChatFailure {
-    pub(super) fn invalid(param: &'static str, message: impl Into<String>) -> ChatFailure {
-        ChatFailure::Invalid { param, message: message.into() }
+impl ChatError {
+    pub(super) fn invalid(param: &'static str, message: impl Into<String>) -> ChatError {
+        ChatError::Invalid { param, message: message.into() }
     }
 }
 
-impl From<InvalidId> for ChatFailure {
-    fn from(error: InvalidId) -> ChatFailure {
-        ChatFailure::Render(error.into())
+impl From<InvalidId> for ChatError {
+    fn from(error: InvalidId) -> ChatError {
+        ChatError::Render(error.into())
     }
 }
 
-impl Kinded for ChatFailure {
+impl Kinded for ChatError {
     fn kind(&self) -> Kind {
         match self {
-            ChatFailure::Invalid { .. } => Kind::InvalidInput,
-            ChatFailure::Render(failure) => failure.kind(),
-            ChatFailure::Content(error) => error.kind(),
-            ChatFailure::Llm(error) => error.kind(),
+            ChatError::Invalid { .. } => Kind::InvalidInput,
+            ChatError::Render(error) => error.kind(),
+            ChatError::Content(error) => error.kind(),
+            ChatError::Llm(error) => error.kind(),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Chat: a prompt rendered and answered by a model.
+//! Chat: renders prompts and has models answer them.
 //!
-//! - [`Chat`]: prompts and other chats answered; embeddings; the list of models, prompts among them
-//! - [`PromptRequest`]: which prompt a request means, with which variables
+//! - [`Chat`]: answers prompts and other chats; embeddings; the list of models, which includes prompts
+//! - [`PromptRequest`]: the prompt that a request names, with its variables
 
 mod error;
 mod request;
@@ -13,26 +13,26 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value as Json, json};
 
-pub use error::ChatFailure;
+pub use error::ChatError;
 pub use request::{PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
-use crate::content::{Conversation, Folded};
+use crate::content::{Conversation, MessageList};
 use crate::llm::{Answer, Llm, LlmError, PROMPT};
-use crate::render::{Content, Rendered, Renderer};
+use crate::render::{Content, RenderedPrompt, Renderer};
 use base::caller::Caller;
 use base::memory::BufferedBytes;
 use base::model::Id;
 use base::pool::Lane;
 use template::value::RawObject;
 
-/// Members that only the request itself can have.
-const OF_THE_REQUEST: [&str; 3] = ["messages", "stream", "stream_options"];
+/// Members that come from the request alone, whatever a prompt or the settings say.
+const REQUEST_ONLY: [&str; 3] = ["messages", "stream", "stream_options"];
 
-/// The scene that a prompt names when it is made for chats.
+/// The scene in the `supports` of prompts that are made for chats.
 const SCENE: &str = "chat";
 
-/// Has prompts, and other chats, answered by models.
+/// The chat service.
 pub struct Chat {
     catalog: Arc<Catalog>,
     renderer: Arc<Renderer>,
@@ -40,19 +40,19 @@ pub struct Chat {
     params: Map<String, Json>,
 }
 
-/// An answer, and what it took.
+/// An answer with its timings.
 #[derive(Debug)]
-pub struct Answered {
-    /// The answer.
+pub struct ChatAnswer {
+    /// The answer of the upstream.
     pub answer: Answer,
-    /// The prompt that was rendered, and the time for it.
+    /// The prompt that was rendered, and the duration of the render.
     pub rendered: Option<(Id, Duration)>,
-    /// The time until the answer, or until a stream began.
+    /// The time until the upstream's answer, or until a stream began.
     pub llm: Duration,
 }
 
 impl Chat {
-    /// Chats over the prompts of `catalog`; `params` are sampling parameters that neither request nor prompt give.
+    /// A chat service for the prompts of `catalog`; `params` are the parameters for requests and prompts that do not set them.
     pub fn new(
         catalog: Arc<Catalog>,
         renderer: Arc<Renderer>,
@@ -62,11 +62,11 @@ impl Chat {
         Chat { catalog, renderer, llm, params }
     }
 
-    /// Answers a request in OpenAI's form: by a prompt, if it means one, else by the model that it names, as it is.
+    /// Answers a request in OpenAI's format: renders the prompt that it names, or passes the request on to its model as it is.
     ///
     /// # Errors
-    /// [`ChatFailure`].
-    pub async fn completion(&self, caller: &Caller, body: RawObject) -> Result<Answered, ChatFailure> {
+    /// [`ChatError`].
+    pub async fn completion(&self, caller: &Caller, body: RawObject) -> Result<ChatAnswer, ChatError> {
         match PromptRequest::in_openai_form(body)? {
             Ok(request) => self.prompt(caller, request).await,
             Err(body) => self.answer(caller, &body, None).await,
@@ -76,8 +76,8 @@ impl Chat {
     /// Renders a prompt, appends the request's messages, and has the model answer.
     ///
     /// # Errors
-    /// [`ChatFailure`].
-    pub async fn prompt(&self, caller: &Caller, request: PromptRequest) -> Result<Answered, ChatFailure> {
+    /// [`ChatError`].
+    pub async fn prompt(&self, caller: &Caller, request: PromptRequest) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
         let PromptRequest { id, variables, mut body } = request;
         let rendered = self.renderer.render(caller, &id, variables).await?;
@@ -88,16 +88,16 @@ impl Chat {
     /// Has a model embed texts.
     ///
     /// # Errors
-    /// [`ChatFailure::Llm`].
-    pub async fn embeddings(&self, caller: &Caller, body: &RawObject) -> Result<BufferedBytes, ChatFailure> {
+    /// [`ChatError::Llm`].
+    pub async fn embeddings(&self, caller: &Caller, body: &RawObject) -> Result<BufferedBytes, ChatError> {
         Ok(self.llm.embeddings(caller, body).await?)
     }
 
-    /// All models, in the shape of OpenAI's list, and the prompts that can be asked like models.
+    /// All models in the format of OpenAI's list, followed by the prompts that support chats.
     ///
     /// # Errors
-    /// [`ChatFailure::Llm`].
-    pub async fn models(&self) -> Result<Vec<RawObject>, ChatFailure> {
+    /// [`ChatError::Llm`].
+    pub async fn models(&self) -> Result<Vec<RawObject>, ChatError> {
         let mut models = self.llm.models().await?;
         let snapshot = self.catalog.snapshot();
         let prompts =
@@ -106,18 +106,18 @@ impl Chat {
         Ok(models)
     }
 
-    /// One model of this name, or one prompt, listed or not.
+    /// The model or the prompt with this name, whether it is listed or not.
     ///
     /// # Errors
     /// [`LlmError::ModelNotFound`].
-    pub async fn model(&self, name: &str) -> Result<RawObject, ChatFailure> {
+    pub async fn model(&self, name: &str) -> Result<RawObject, ChatError> {
         let found = match name.strip_prefix(PROMPT) {
             Some(id) => self.prompt_as_model(&Id::parse(id)?),
             None => {
-                let is_it = |model: &RawObject| {
+                let has_name = |model: &RawObject| {
                     model.read("id").is_ok_and(|id: Option<String>| id.as_deref() == Some(name))
                 };
-                self.llm.models().await?.into_iter().find(is_it)
+                self.llm.models().await?.into_iter().find(has_name)
             }
         };
         Ok(found.ok_or_else(|| LlmError::model_not_found(name))?)
@@ -134,35 +134,35 @@ impl Chat {
         caller: &Caller,
         body: &RawObject,
         rendered: Option<(Id, Duration)>,
-    ) -> Result<Answered, ChatFailure> {
+    ) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
         let answer = self.llm.chat_completions(caller, body).await?;
-        Ok(Answered { answer, rendered, llm: started.elapsed() })
+        Ok(ChatAnswer { answer, rendered, llm: started.elapsed() })
     }
 
-    /// Puts into a request what the prompt says: its messages before those of the request, and whatever else the request
-    /// leaves open. Explicit nulls leave nothing open.
-    async fn complete(&self, body: &mut RawObject, rendered: &Rendered) -> Result<(), ChatFailure> {
+    /// Completes a request with what the prompt says: its messages are put before those of the request, and its parameters
+    /// fill in those that the request does not have. An explicit null counts as a value.
+    async fn complete(&self, body: &mut RawObject, rendered: &RenderedPrompt) -> Result<(), ChatError> {
         let config = self.put_messages(body, rendered).await?;
         if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
             body.remove("model");
         }
-        let suggested = config.iter().chain(&rendered.prompt.params).chain(&self.params);
-        let suggested = suggested.filter(|(name, _)| !OF_THE_REQUEST.contains(&name.as_str()));
-        body.fill(suggested).map_err(unwritable)
+        let defaults = config.iter().chain(&rendered.prompt.params).chain(&self.params);
+        let defaults = defaults.filter(|(name, _)| !REQUEST_ONLY.contains(&name.as_str()));
+        body.fill(defaults).map_err(unwritable)
     }
 
-    /// Puts the prompt's messages, and then those of the request, into it; gives the parameters that they bring.
+    /// Sets the messages of a request: those of the prompt, then its own. Returns the parameters of `config` objects in them.
     async fn put_messages(
         &self,
         body: &mut RawObject,
-        rendered: &Rendered,
-    ) -> Result<Map<String, Json>, ChatFailure> {
+        rendered: &RenderedPrompt,
+    ) -> Result<Map<String, Json>, ChatError> {
         let more: Option<Vec<Box<RawValue>>> = body
             .read("messages")
-            .map_err(|_| ChatFailure::invalid("messages", "must be a list of messages"))?;
+            .map_err(|_| ChatError::invalid("messages", "must be a list of messages"))?;
         let more = more.unwrap_or_default();
-        // Most prompts are neither followed by other messages nor made of content objects, and are written once.
+        // The common case: neither further messages nor content objects. The rendered prompt is serialized once.
         if more.is_empty() && !rendered.prompt.body.has_content_objects() {
             match &rendered.content {
                 Content::Text(text) => body.set("messages", &[UserMessage::says(text)]),
@@ -173,24 +173,24 @@ impl Chat {
         }
         let mut messages = written(&rendered.content)?;
         messages.extend(more);
-        let conversation = self.unfolded(messages).await?;
+        let conversation = self.expand(messages).await?;
         body.set("messages", &conversation.messages).map_err(unwritable)?;
         Ok(conversation.config)
     }
 
-    /// The messages without content objects; in the pool, if schemas that they bring have to be checked.
-    async fn unfolded(&self, messages: Vec<Box<RawValue>>) -> Result<Conversation, ChatFailure> {
-        let folded = Folded::read(messages);
-        let conversation = match folded.is_long() {
-            true => self.renderer.aside(Lane::Long, move || folded.unfold()).await?,
-            false => folded.unfold(),
+    /// Expands content objects; in the pool, if schemas in them have to be checked.
+    async fn expand(&self, messages: Vec<Box<RawValue>>) -> Result<Conversation, ChatError> {
+        let list = MessageList::parse(messages);
+        let conversation = match list.has_schemas() {
+            true => self.renderer.run_in_pool(Lane::Long, move || list.expand()).await?,
+            false => list.expand(),
         };
         Ok(conversation?)
     }
 }
 
-fn unwritable(error: serde_json::Error) -> ChatFailure {
-    ChatFailure::invalid("messages", format!("cannot be written: {error}"))
+fn unwritable(error: serde_json::Error) -> ChatError {
+    ChatError::invalid("messages", format!("cannot be written: {error}"))
 }
 
 #[derive(Serialize)]
@@ -205,8 +205,8 @@ impl UserMessage<'_> {
     }
 }
 
-/// The rendered prompt as messages; a text is what the user says.
-fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatFailure> {
+/// The rendered prompt as messages; a text becomes a message of the user.
+fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatError> {
     let written = match content {
         Content::Text(text) => to_raw_value(&UserMessage::says(text)).map(|message| vec![message]),
         Content::Messages(messages) => messages.to_raw(),

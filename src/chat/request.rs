@@ -1,28 +1,28 @@
-//! A chat request: which prompt it means, with which variables, and what goes on to the model.
+//! A chat request that names a prompt: the prompt, its variables, and the members for the model.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::error::ChatFailure;
+use super::error::ChatError;
 use crate::llm::PROMPT;
 use crate::render::only_one;
 use base::model::Id;
 use template::value::{RawObject, Value, parse_json};
 
-/// A prompt with variables, and the rest of the request.
+/// A request to render a prompt and have it answered.
 #[derive(Debug)]
 pub struct PromptRequest {
-    /// The prompt.
+    /// The id of the prompt.
     pub id: Id,
-    /// Its variables.
+    /// The variables of the prompt.
     pub variables: Option<Value>,
-    /// The chat completion that is asked for, without them.
+    /// The request for a chat completion, without the members that name the prompt and its variables.
     pub body: RawObject,
 }
 
-/// The body of a request for a prompt: its variables, made ready as they are read, and everything else as it was written.
+/// The body of a request for a prompt: the variables are parsed, all other members are kept as they were written.
 #[derive(Debug, Default)]
 pub struct PromptBody {
     variables: Option<Value>,
@@ -66,23 +66,23 @@ struct PromptObject {
 }
 
 impl PromptRequest {
-    /// A request for the prompt `id`: the variables are in `variables` or `args`.
+    /// A request for the prompt `id`, with its variables in `variables` or `args`.
     ///
     /// # Errors
-    /// When both are there.
-    pub fn of(id: Id, body: PromptBody) -> Result<PromptRequest, ChatFailure> {
+    /// If the body has both.
+    pub fn of(id: Id, body: PromptBody) -> Result<PromptRequest, ChatError> {
         let PromptBody { variables, args, rest } = body;
         let variables = only_one([("variables", variables), ("args", args)])?;
         Ok(PromptRequest { id, variables, body: rest })
     }
 
-    /// The prompt that a request in OpenAI's own form means, if it means one: by `"model": "prompt:{id}"`, or by the object
-    /// `prompt`. The variables are in `variables`, in `metadata.variables` (an object, or its text, as metadata are texts),
-    /// or in `prompt.variables`.
+    /// A request in OpenAI's format that names a prompt, by `"model": "prompt:{id}"` or by the object `prompt`. The variables
+    /// are in `variables`, in `metadata.variables` (an object, or a string with its JSON, since metadata are strings), or in
+    /// `prompt.variables`. A request that names no prompt is returned unchanged as the inner `Err`.
     ///
     /// # Errors
-    /// The request back when it means no prompt; [`ChatFailure`] when it is not clear what it means.
-    pub fn in_openai_form(mut body: RawObject) -> Result<Result<PromptRequest, RawObject>, ChatFailure> {
+    /// [`ChatError`] if the request is ambiguous.
+    pub fn in_openai_form(mut body: RawObject) -> Result<Result<PromptRequest, RawObject>, ChatError> {
         let by_model = model_name(&body).and_then(|name| name.strip_prefix(PROMPT).map(str::to_owned));
         let object = prompt_object(&body)?;
         let by_object = object.as_ref().and_then(|object| object.id.clone());
@@ -90,7 +90,7 @@ impl PromptRequest {
             (None, None) => return Ok(Err(body)),
             (Some(one), Some(other)) if *one != other => {
                 let message = format!("names `{other}`, and `model` names `{one}`");
-                return Err(ChatFailure::invalid("prompt", message));
+                return Err(ChatError::invalid("prompt", message));
             }
             (Some(id), _) => id.clone(),
             (None, Some(id)) => id,
@@ -112,10 +112,10 @@ impl PromptRequest {
     }
 }
 
-/// The member `prompt`, if it is an object; in older requests it is a text, and means something else.
-fn prompt_object(body: &RawObject) -> Result<Option<PromptObject>, ChatFailure> {
+/// The member `prompt`, if it is an object; in requests of the older completions API it is a string.
+fn prompt_object(body: &RawObject) -> Result<Option<PromptObject>, ChatError> {
     match body.get("prompt").is_some_and(|prompt| prompt.get().starts_with('{')) {
-        true => body.read("prompt").map_err(|_| ChatFailure::invalid("prompt", "is not {id, variables}")),
+        true => body.read("prompt").map_err(|_| ChatError::invalid("prompt", "is not {id, variables}")),
         false => Ok(None),
     }
 }
@@ -124,29 +124,28 @@ fn model_name(body: &RawObject) -> Option<String> {
     body.read("model").ok().flatten()
 }
 
-/// The variables among the metadata; metadata that held nothing else are taken away.
-fn take_metadata(body: &mut RawObject) -> Result<Option<Value>, ChatFailure> {
+/// Takes the variables out of the metadata; removes the metadata if they contained nothing else.
+fn take_metadata(body: &mut RawObject) -> Result<Option<Value>, ChatError> {
     let Ok(Some(mut metadata)) = body.read::<RawObject>("metadata") else { return Ok(None) };
     let Some(variables) = metadata.remove("variables") else { return Ok(None) };
     match metadata.is_empty() {
         true => drop(body.remove("metadata")),
         false => {
-            body.set("metadata", &metadata).map_err(|e| ChatFailure::invalid("metadata", e.to_string()))?
+            body.set("metadata", &metadata).map_err(|e| ChatError::invalid("metadata", e.to_string()))?
         }
     }
     let text: Option<String> = serde_json::from_str(variables.get()).ok();
     let written = text.map(RawValue::from_string).transpose();
-    let written =
-        written.map_err(|_| ChatFailure::invalid("metadata", "has `variables` that are no JSON"))?;
+    let written = written.map_err(|_| ChatError::invalid("metadata", "has `variables` that are not JSON"))?;
     read_variables("metadata", Some(written.unwrap_or(variables)))
 }
 
-fn read_variables(param: &'static str, raw: Option<Box<RawValue>>) -> Result<Option<Value>, ChatFailure> {
+fn read_variables(param: &'static str, raw: Option<Box<RawValue>>) -> Result<Option<Value>, ChatError> {
     let read = |raw: Box<RawValue>| parse_json(raw.get().as_bytes());
     raw.filter(|raw| raw.get() != "null")
         .map(read)
         .transpose()
-        .map_err(|error| ChatFailure::invalid(param, format!("cannot be read: {error}")))
+        .map_err(|error| ChatError::invalid(param, format!("cannot be read: {error}")))
 }
 
 #[cfg(test)]

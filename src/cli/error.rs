@@ -2,7 +2,7 @@
 
 use crate::app::BuildError;
 use crate::settings::SettingsError;
-use crate::telemetry::BadLog;
+use crate::telemetry::LogError;
 
 /// The error of a command.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum CliError {
     Settings(#[from] SettingsError),
     /// The log's settings are wrong.
     #[error(transparent)]
-    Log(#[from] BadLog),
+    Log(#[from] LogError),
     /// The services cannot be started.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -83,7 +83,7 @@ impl CliError {
     /// 1: it failed; 2: wrong usage or settings; 128 plus the number of the signal that ended it.
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Usage(_) | CliError::Settings(_) | CliError::Log(BadLog::Level { .. }) => 2,
+            CliError::Usage(_) | CliError::Settings(_) | CliError::Log(LogError::Level { .. }) => 2,
             CliError::Signal { number } => number.saturating_add(128),
             _ => 1,
         }

@@ -1,11 +1,11 @@
-//! Data that a model is given: one text block per kind, into which all data of the kind are merged.
+//! Data blocks: all `data` objects of one kind are merged into one block of text.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// The members of a `data` object.
+/// The members of a `data` object; `state` and `input` objects are converted to it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Data {
@@ -22,11 +22,11 @@ struct Block {
     data: Data,
 }
 
-/// The blocks, in the order in which their kinds came first.
+/// The blocks, in the order in which their kinds first occurred.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
-    /// Where in `blocks` each kind is.
+    /// The index of each kind in `blocks`.
     places: HashMap<String, usize>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct TextMessage {
 }
 
 impl Blocks {
-    /// Adds data; what is later wins over data of the same kind.
+    /// Adds data, which is merged into earlier data of the same kind.
     pub(super) fn add(&mut self, role: Option<String>, data: Data) {
         let known = self.places.get(&data.kind).and_then(|&place| self.blocks.get_mut(place));
         match known {
@@ -69,7 +69,7 @@ impl Block {
     }
 }
 
-/// Objects merge by member, and members keep the places that they had first; anything else is replaced.
+/// Merges objects recursively by member, and keeps the order of members; any other value is replaced.
 fn merge(into: &mut Json, later: Json) {
     match (into, later) {
         (Json::Object(members), Json::Object(later)) => {
@@ -87,7 +87,7 @@ fn merge(into: &mut Json, later: Json) {
 }
 
 impl Data {
-    /// The block: compact JSON, because indents multiply the size of what is nested and tell a model nothing.
+    /// The text of the block. The JSON is compact: indentation would multiply the size of nested data without use to a model.
     fn text(&self) -> String {
         let mut text = format!("### {}\n\n", self.kind);
         if let Some(description) = &self.description {
@@ -101,7 +101,7 @@ impl Data {
     }
 }
 
-/// The JSON is one line, so that no string in it can end the fence.
+/// JSON in a fenced code block. It is a single line, so that no string in it can end the fence.
 fn fenced(json: &Json) -> String {
     format!("```json\n{json}\n```")
 }
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(message.content, expected);
     }
 
-    /// Merging as it is said in words, on copies.
+    /// A naive model of merging, on copies.
     fn merged(first: &Json, later: &Json) -> Json {
         let (Json::Object(first), Json::Object(later)) = (first, later) else { return later.clone() };
         let old = first.iter().map(|(name, value)| {

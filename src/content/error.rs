@@ -1,33 +1,33 @@
-//! Why messages cannot be unfolded, and the collection of everything that is wrong with them.
+//! The errors of content objects, and a collector that reports all of them at once.
 
 use super::object::TYPES;
 use base::error::{Kind, Kinded};
 use base::schema::{VIOLATIONS_MAX, Violation, in_words};
 
-/// Why messages cannot be unfolded.
+/// The error of messages whose content objects cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContentError {
-    /// Messages, or the content objects in them, cannot be used as they are.
+    /// Messages, or the content objects in them, are not valid.
     #[error("the messages cannot be used: {}", in_words(violations))]
     Invalid {
-        /// Everything that is wrong, in the order of the pipeline.
+        /// All violations, in the order in which the pipeline finds them.
         violations: Vec<Violation>,
     },
-    /// A content object is of a type that does not exist.
+    /// A content object has an unknown type.
     #[error(
         "{path}: there is no content type `{name}`; the known ones are {}",
         TYPES.map(|(name, _)| name).join(", ")
     )]
     UnknownType {
-        /// Where the object is: a JSON Pointer.
+        /// The JSON Pointer of the object.
         path: String,
         /// The type that it names.
         name: String,
     },
-    /// A content object brings tools, which only a request with a schema can use.
+    /// A content object contains tools, which only structured requests support.
     #[error("{path}: a `tool` object has no meaning without a schema; use a structured request")]
     Tool {
-        /// Where the object is: a JSON Pointer.
+        /// The JSON Pointer of the object.
         path: String,
     },
 }
@@ -38,23 +38,23 @@ impl Kinded for ContentError {
     }
 }
 
-/// Everything that was found to be wrong so far; one answer names it all.
+/// Collects the errors of a list of messages, so that one response names them all.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub(super) struct ContentErrors {
     violations: Vec<Violation>,
-    /// The first object whose type cannot be used, which matters more than the violations.
-    refused: Option<ContentError>,
+    /// The error of the first object whose type cannot be used; it takes precedence over the violations.
+    type_error: Option<ContentError>,
 }
 
-impl Faults {
-    /// Something is wrong at `path`.
+impl ContentErrors {
+    /// Adds a violation at `path`.
     pub(super) fn add(&mut self, path: String, message: impl Into<String>) {
         self.add_violation(Violation { path, message: message.into(), missing: None });
     }
 
-    /// As [`Faults::add`]; past [`VIOLATIONS_MAX`], one violation says that there are more.
+    /// Adds a violation; after [`VIOLATIONS_MAX`] violations, one more says that there are more.
     pub(super) fn add_violation(&mut self, violation: Violation) {
-        let more = || format!("there is more that is wrong; only {VIOLATIONS_MAX} faults are listed");
+        let more = || format!("there are more violations; only {VIOLATIONS_MAX} are listed");
         match self.violations.len() {
             ..VIOLATIONS_MAX => self.violations.push(violation),
             VIOLATIONS_MAX => {
@@ -64,16 +64,18 @@ impl Faults {
         }
     }
 
-    /// An object's type cannot be used.
-    pub(super) fn refuse(&mut self, error: ContentError) {
-        self.refused.get_or_insert(error);
+    /// Adds the error of an object whose type cannot be used.
+    pub(super) fn add_type_error(&mut self, error: ContentError) {
+        self.type_error.get_or_insert(error);
     }
 
-    /// The error that names it all, if anything is wrong.
+    /// One error for everything that was added.
     pub(super) fn finish(self) -> Result<(), ContentError> {
         match self {
-            Faults { refused: Some(error), .. } => Err(error),
-            Faults { violations, .. } if !violations.is_empty() => Err(ContentError::Invalid { violations }),
+            ContentErrors { type_error: Some(error), .. } => Err(error),
+            ContentErrors { violations, .. } if !violations.is_empty() => {
+                Err(ContentError::Invalid { violations })
+            }
             _ => Ok(()),
         }
     }
@@ -84,11 +86,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_faults_has_an_end_and_says_so() {
-        let mut faults = Faults::default();
-        (0..VIOLATIONS_MAX + 5).for_each(|index| faults.add(format!("/messages/{index}"), "wrong"));
-        let Err(ContentError::Invalid { violations }) = faults.finish() else { panic!("no violations") };
+    fn the_list_of_violations_is_bounded_and_says_so() {
+        let mut errors = ContentErrors::default();
+        (0..VIOLATIONS_MAX + 5).for_each(|index| errors.add(format!("/messages/{index}"), "wrong"));
+        let Err(ContentError::Invalid { violations }) = errors.finish() else { panic!("no violations") };
         assert_eq!(violations.len(), VIOLATIONS_MAX + 1);
-        assert!(violations[VIOLATIONS_MAX].message.starts_with("there is more"), "{violations:?}");
+        assert!(violations[VIOLATIONS_MAX].message.starts_with("there are more"), "{violations:?}");
     }
 }

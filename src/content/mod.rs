@@ -1,9 +1,9 @@
-//! Content objects in messages (`state`, `input`, `data`, …): a pipeline that turns them into what every model reads.
+//! Content objects in messages (`state`, `input`, `data`, …): a pipeline that expands them into plain messages.
 //!
-//! - `object`: the cheap look at a message, and the types with their priorities
+//! - `object`: finds the messages with content objects; the types of objects and their priorities
 //! - `pipeline`: one handler for each type
-//! - `block`: data of one kind, merged and written as text
-//! - `error`: what can be wrong
+//! - `block`: the data of one kind, merged and written as text
+//! - `error`: the errors
 
 mod block;
 mod error;
@@ -19,45 +19,45 @@ pub use error::ContentError;
 use object::Message;
 use pipeline::Pipeline;
 
-/// What a model is asked, after content objects were unfolded.
+/// The messages for a model, with content objects expanded.
 #[derive(Debug, Default)]
 pub struct Conversation {
-    /// The messages; those that hold no content object are as they were written, byte for byte.
+    /// The messages; those without a content object are unchanged, byte for byte.
     pub messages: Vec<Box<RawValue>>,
-    /// The members of all `config` objects; later ones win.
+    /// The members of all `config` objects; later objects override earlier ones.
     pub config: Map<String, Json>,
 }
 
-/// Messages that were looked at, and are to be unfolded.
+/// A list of messages that may hold content objects.
 #[derive(Debug)]
-pub struct Folded {
+pub struct MessageList {
     messages: Vec<Message>,
     pipeline: Pipeline,
 }
 
-impl Folded {
-    /// Looks for the content objects of `messages`.
-    pub fn read(messages: Vec<Box<RawValue>>) -> Folded {
+impl MessageList {
+    /// Finds the content objects of `messages`.
+    pub fn parse(messages: Vec<Box<RawValue>>) -> MessageList {
         let mut pipeline = Pipeline::default();
-        let read = |(index, message)| Message::read(index, message, &mut pipeline.faults);
-        let messages: Vec<Message> = messages.into_iter().enumerate().filter_map(read).collect();
-        pipeline.inputs = messages.iter().filter(|message| message.is_to_be_checked()).count() as u64;
-        Folded { messages, pipeline }
+        let parse = |(index, message)| Message::parse(index, message, &mut pipeline.errors);
+        let messages: Vec<Message> = messages.into_iter().enumerate().filter_map(parse).collect();
+        pipeline.inputs = messages.iter().filter(|message| message.has_schema()).count() as u64;
+        MessageList { messages, pipeline }
     }
 
-    /// Whether schemas that the messages bring have to be checked, which is work for the pool.
-    pub fn is_long(&self) -> bool {
+    /// Whether messages contain schemas that have to be checked, which is work for the pool.
+    pub fn has_schemas(&self) -> bool {
         self.pipeline.inputs > 0
     }
 
-    /// Unfolds the content objects.
+    /// Expands the content objects.
     ///
-    /// Instructions (the system and developer messages that open the list) come first, then one message for each kind of
-    /// data, then the rest as it came. A list without content objects comes out as it is.
+    /// Instructions (the system and developer messages at the beginning of the list) come first, then one message for each
+    /// kind of data, then the other messages in their order. A list without content objects is unchanged.
     ///
     /// # Errors
     /// [`ContentError`], which names all violations at once.
-    pub fn unfold(mut self) -> Result<Conversation, ContentError> {
+    pub fn expand(mut self) -> Result<Conversation, ContentError> {
         self.messages.sort_by_key(|message| Reverse(message.kind()));
         for message in self.messages {
             self.pipeline.take(message);
@@ -74,8 +74,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn unfold(messages: Vec<Box<RawValue>>) -> Result<Conversation, ContentError> {
-        Folded::read(messages).unfold()
+    fn expand(messages: Vec<Box<RawValue>>) -> Result<Conversation, ContentError> {
+        MessageList::parse(messages).expand()
     }
 
     fn list(messages: &[&str]) -> Vec<Box<RawValue>> {
@@ -83,8 +83,8 @@ mod tests {
     }
 
     /// The conversation, each message as its role and content.
-    fn unfolded(messages: &[&str]) -> (Vec<(String, String)>, Json) {
-        let conversation = unfold(list(messages)).unwrap();
+    fn expanded(messages: &[&str]) -> (Vec<(String, String)>, Json) {
+        let conversation = expand(list(messages)).unwrap();
         let member = |json: &Json, name: &str| json[name].as_str().unwrap().to_owned();
         let shown = |message: &RawValue| {
             let json: Json = serde_json::from_str(message.get()).unwrap();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     fn violations(messages: &[&str]) -> Vec<String> {
-        let Err(ContentError::Invalid { violations }) = unfold(list(messages)) else {
+        let Err(ContentError::Invalid { violations }) = expand(list(messages)) else {
             panic!("no violations")
         };
         violations.iter().map(Violation::to_string).collect()
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn instructions_come_first_then_data_by_priority_then_the_rest() {
-        let (messages, config) = unfolded(&[
+        let (messages, config) = expanded(&[
             r#"{"type": "data", "kind": "shop", "data": 1}"#,
             r#"{"role": "system", "content": "Be brief."}"#,
             r#"{"role": "system", "content": {"type": "text", "text": "Be kind."}}"#,
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn state_is_data_of_its_kind_and_comes_before_such_data() {
-        let (messages, _) = unfolded(&[
+        let (messages, _) = expanded(&[
             r#"{"type": "data", "kind": "state", "data": {"a": {"x": 2}}, "description": "d"}"#,
             r#"{"type": "state", "state": {"b": 0, "a": {"x": 1, "y": 1}}, "schema": true}"#,
         ]);
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_text_object_becomes_the_text_of_its_message_which_keeps_its_members() {
         let text = r#"{"name":"ann","content":{"type":"text","text":"half \ud83d"},"role":"user"}"#;
-        let conversation = unfold(list(&[text])).unwrap();
+        let conversation = expand(list(&[text])).unwrap();
         let expected = "{\"name\":\"ann\",\"content\":\"half \u{fffd}\",\"role\":\"user\"}";
         assert_eq!(conversation.messages[0].get(), expected);
     }
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_schemas_of_inputs_are_bounded() {
         let input = r#"{"type": "input", "input": {}, "schema": true}"#;
-        assert!(unfold(list(&[input; SCHEMAS_MAX])).is_ok());
+        assert!(expand(list(&[input; SCHEMAS_MAX])).is_ok());
         let found = violations(&[input; SCHEMAS_MAX + 1]);
         assert_eq!(found, ["/messages/32/schema: at most 32 inputs can have a schema"]);
     }
@@ -228,7 +228,7 @@ mod tests {
                     .to_string()
             })
             .collect();
-        let (messages, _) = unfolded(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let (messages, _) = expanded(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(messages.len(), 1);
         assert!(messages[0].1.contains(r#"{"last":9999,"m0":{"n":0},"m1":{"n":1},"#));
         assert!(messages[0].1.ends_with("\"m9999\":{\"n\":9999}}\n```"));
@@ -264,7 +264,7 @@ mod tests {
             let messages = list(&texts.iter().map(String::as_str).collect::<Vec<_>>());
             let places = |messages: &[Box<RawValue>]| messages.iter().map(|m| m.get().as_ptr()).collect::<Vec<_>>();
             let before = places(&messages);
-            let conversation = unfold(messages).unwrap();
+            let conversation = expand(messages).unwrap();
             prop_assert_eq!(places(&conversation.messages), before);
             let after: Vec<&str> = conversation.messages.iter().map(|message| message.get()).collect();
             prop_assert_eq!(after, texts);

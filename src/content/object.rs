@@ -1,16 +1,16 @@
-//! Messages as they come: a cheap look finds those that hold a content object, and only these are read.
+//! Messages as they are sent: a shallow parse finds those that hold a content object, and only these are parsed fully.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use super::error::{ContentError, Faults};
+use super::error::{ContentError, ContentErrors};
 use template::value::parse_json;
 
-/// The types of content objects; the number is the priority, and objects of a higher one come first.
+/// The types of content objects. The number is the priority: objects with a higher one are handled first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Type {
+pub(super) enum ObjectType {
     Text = 0,
     Data = 1,
     Input = 4,
@@ -19,39 +19,39 @@ pub(super) enum Type {
 }
 
 /// The name of each type.
-pub(super) const TYPES: [(&str, Type); 5] = [
-    ("config", Type::Config),
-    ("state", Type::State),
-    ("input", Type::Input),
-    ("data", Type::Data),
-    ("text", Type::Text),
+pub(super) const TYPES: [(&str, ObjectType); 5] = [
+    ("config", ObjectType::Config),
+    ("state", ObjectType::State),
+    ("input", ObjectType::Input),
+    ("data", ObjectType::Data),
+    ("text", ObjectType::Text),
 ];
 
 /// One message of a list.
 #[derive(Debug)]
 pub(super) enum Message {
-    /// Without a content object: nobody reads further.
+    /// A message without a content object, which is not parsed further.
     Plain(Box<RawValue>),
-    /// With a content object, or itself one.
-    Folded(Box<Object>),
+    /// A message that holds a content object, or that is one.
+    WithObject(Box<ContentObject>),
 }
 
 /// A content object, and the message around it.
 #[derive(Debug)]
-pub(super) struct Object {
-    /// Where the object is: a JSON Pointer.
+pub(super) struct ContentObject {
+    /// The JSON Pointer of the object.
     pub(super) path: String,
-    /// The object's type.
-    pub(super) kind: Type,
-    /// The message around it, with null in the object's place; empty if the object stands by itself.
+    /// The value of its member `type`.
+    pub(super) kind: ObjectType,
+    /// The message around it, with null in the place of the object; empty if the object itself is the message.
     pub(super) around: Map<String, Json>,
-    /// The object's members but for `type`.
+    /// The object's members except `type`.
     members: Map<String, Json>,
 }
 
-/// As much of a message as is needed to see whether it holds a content object.
+/// The members of a message that show whether it holds a content object.
 #[derive(Deserialize)]
-struct Look<'m> {
+struct MessageOutline<'m> {
     #[serde(borrow)]
     role: Option<&'m RawValue>,
     #[serde(borrow, rename = "type")]
@@ -60,9 +60,9 @@ struct Look<'m> {
     content: Option<&'m RawValue>,
 }
 
-impl<'m> Look<'m> {
-    fn at(message: &'m RawValue) -> Result<Look<'m>, String> {
-        // The derived code would take a list for a struct.
+impl<'m> MessageOutline<'m> {
+    fn of(message: &'m RawValue) -> Result<MessageOutline<'m>, String> {
+        // The derived code would also accept an array.
         if !is_object(message) {
             return Err("a message must be an object".to_owned());
         }
@@ -70,55 +70,55 @@ impl<'m> Look<'m> {
     }
 }
 
-/// A raw value has no white space before it.
+/// Whether the JSON is an object; a raw value has no white space at its beginning.
 fn is_object(json: &RawValue) -> bool {
     json.get().starts_with('{')
 }
 
-/// Whether the message tells the model how to behave.
+/// Whether the message is an instruction to the model (a system or developer message).
 pub(super) fn is_instruction(message: &RawValue) -> bool {
-    let role = Look::at(message).ok().and_then(|look| look.role);
+    let role = MessageOutline::of(message).ok().and_then(|outline| outline.role);
     role.is_some_and(|role| matches!(role.get(), r#""system""# | r#""developer""#))
 }
 
 impl Message {
-    /// Reads the message at `index` of the list; nothing if it cannot be used.
-    pub(super) fn read(index: usize, message: Box<RawValue>, faults: &mut Faults) -> Option<Message> {
+    /// Parses the message at `index` of the list; `None`, and an error is added, if it is not valid.
+    pub(super) fn parse(index: usize, message: Box<RawValue>, errors: &mut ContentErrors) -> Option<Message> {
         let path = || format!("/messages/{index}");
         match parts(&message) {
             Ok(None) => Some(Message::Plain(message)),
             Ok(Some((around, members))) => {
-                let object = Object::new(path(), around, members, faults)?;
-                Some(Message::Folded(Box::new(object)))
+                let object = ContentObject::new(path(), around, members, errors)?;
+                Some(Message::WithObject(Box::new(object)))
             }
-            Err(fault) => {
-                faults.add(path(), fault);
+            Err(message) => {
+                errors.add(path(), message);
                 None
             }
         }
     }
 
-    /// Whether unfolding the message means to hold it against a schema.
-    pub(super) fn is_to_be_checked(&self) -> bool {
-        matches!(self, Message::Folded(object) if object.is_to_be_checked())
+    /// Whether the message has a schema that is to be checked.
+    pub(super) fn has_schema(&self) -> bool {
+        matches!(self, Message::WithObject(object) if object.has_schema())
     }
 
-    /// The type with which the message has its turn.
-    pub(super) fn kind(&self) -> Type {
+    /// The type by which the message is ordered.
+    pub(super) fn kind(&self) -> ObjectType {
         match self {
-            Message::Plain(_) => Type::Text,
-            Message::Folded(object) => object.kind,
+            Message::Plain(_) => ObjectType::Text,
+            Message::WithObject(object) => object.kind,
         }
     }
 }
 
-/// The message around a content object, which is empty if there is none around it, and the object.
+/// The message around a content object (empty if the object itself is the message), and the members of the object.
 type Parts = (Map<String, Json>, Map<String, Json>);
 
-/// Takes a message that holds a content object to its parts; no parts if it holds none.
+/// Splits a message that holds a content object into its parts; `None` if it holds none.
 fn parts(message: &RawValue) -> Result<Option<Parts>, String> {
-    let look = Look::at(message)?;
-    match (look.role, look.content, look.kind) {
+    let outline = MessageOutline::of(message)?;
+    match (outline.role, outline.content, outline.kind) {
         (Some(_), Some(content), _) if is_object(content) => {
             let mut around = members(message)?;
             let Some(Json::Object(members)) = around.get_mut("content").map(Json::take) else {
@@ -128,7 +128,9 @@ fn parts(message: &RawValue) -> Result<Option<Parts>, String> {
         }
         (Some(_), ..) => Ok(None),
         (None, _, Some(_)) => Ok(Some((Map::new(), members(message)?))),
-        (None, _, None) => Err("a message needs a `role`, or is a content object with a `type`".to_owned()),
+        (None, _, None) => {
+            Err("a message needs a `role`, or must be a content object with a `type`".to_owned())
+        }
     }
 }
 
@@ -136,34 +138,34 @@ fn members(object: &RawValue) -> Result<Map<String, Json>, String> {
     parse_json(object.get().as_bytes()).map_err(|error| error.to_string())
 }
 
-impl Object {
+impl ContentObject {
     fn new(
         message: String,
         around: Map<String, Json>,
         mut members: Map<String, Json>,
-        faults: &mut Faults,
-    ) -> Option<Object> {
+        errors: &mut ContentErrors,
+    ) -> Option<ContentObject> {
         let path = if around.is_empty() { message.clone() } else { format!("{message}/content") };
-        let kind = kind(&path, members.shift_remove("type"), faults)?;
+        let kind = kind(&path, members.shift_remove("type"), errors)?;
         if !matches!(around.get("role"), None | Some(Json::String(_))) {
-            faults.add(format!("{message}/role"), "the role must be a string");
+            errors.add(format!("{message}/role"), "the role must be a string");
             return None;
         }
-        Some(Object { path, kind, around, members })
+        Some(ContentObject { path, kind, around, members })
     }
 
-    /// Whether the object brings a schema that it is to be held against.
-    pub(super) fn is_to_be_checked(&self) -> bool {
-        self.kind == Type::Input && self.members.get("schema").is_some_and(|schema| !schema.is_null())
+    /// Whether the object has a schema that it is to be checked against.
+    pub(super) fn has_schema(&self) -> bool {
+        self.kind == ObjectType::Input && self.members.get("schema").is_some_and(|schema| !schema.is_null())
     }
 
-    /// The role that the message names.
+    /// The role of the message.
     pub(super) fn role(&self) -> Option<String> {
         Some(self.around.get("role")?.as_str()?.to_owned())
     }
 
-    /// The members as the struct of the object's type; nothing if they do not fit.
-    pub(super) fn take<T: DeserializeOwned>(&mut self, faults: &mut Faults) -> Option<T> {
+    /// The members as a struct; `None`, and an error is added, if they do not fit.
+    pub(super) fn take<T: DeserializeOwned>(&mut self, errors: &mut ContentErrors) -> Option<T> {
         let members = Json::Object(std::mem::take(&mut self.members));
         let read = serde_path_to_error::deserialize(members);
         read.map_err(|error| {
@@ -171,33 +173,34 @@ impl Object {
                 "." => self.path.clone(),
                 member => format!("{}/{}", self.path, member.replace('~', "~0").replace('/', "~1")),
             };
-            faults.add(path, error.into_inner().to_string());
+            errors.add(path, error.into_inner().to_string());
         })
         .ok()
     }
 
-    /// As [`Object::take`], where nothing remains of the message: members that would be lost with it are faults.
-    pub(super) fn take_alone<T: DeserializeOwned>(&mut self, faults: &mut Faults) -> Option<T> {
+    /// As [`ContentObject::take`], for types that remove the message: other members of the message would be lost, and are
+    /// errors.
+    pub(super) fn take_alone<T: DeserializeOwned>(&mut self, errors: &mut ContentErrors) -> Option<T> {
         for name in self.around.keys().filter(|name| !matches!(name.as_str(), "role" | "content")) {
             let message =
                 format!("this type of content is moved out of its message, and `{name}` would be lost");
-            faults.add(self.path.clone(), message);
+            errors.add(self.path.clone(), message);
         }
-        self.take(faults)
+        self.take(errors)
     }
 }
 
-/// The type of the object at `path`; nothing if there is no such type.
-fn kind(path: &str, named: Option<Json>, faults: &mut Faults) -> Option<Type> {
+/// The type of the object at `path`; `None`, and an error is added, if there is no such type.
+fn kind(path: &str, named: Option<Json>, errors: &mut ContentErrors) -> Option<ObjectType> {
     let path = path.to_owned();
     let Some(Json::String(name)) = named else {
-        faults.add(path, "a content object needs a `type`, which is a string");
+        errors.add(path, "a content object needs a `type`, which is a string");
         return None;
     };
     if let Some(&(_, kind)) = TYPES.iter().find(|(known, _)| *known == name) {
         return Some(kind);
     }
-    faults.refuse(match name.as_str() {
+    errors.add_type_error(match name.as_str() {
         "tool" => ContentError::Tool { path },
         _ => ContentError::UnknownType { path, name },
     });
@@ -208,12 +211,12 @@ fn kind(path: &str, named: Option<Json>, faults: &mut Faults) -> Option<Type> {
 mod tests {
     use super::*;
 
-    /// What the message is taken for, and the faults in words.
+    /// The parsed message, and the errors in words.
     fn seen(text: &str) -> (Option<Message>, String) {
-        let mut faults = Faults::default();
-        let message = Message::read(2, RawValue::from_string(text.to_owned()).unwrap(), &mut faults);
-        let fault = faults.finish().err();
-        (message, fault.map(|error| error.to_string()).unwrap_or_default())
+        let mut errors = ContentErrors::default();
+        let message = Message::parse(2, RawValue::from_string(text.to_owned()).unwrap(), &mut errors);
+        let error = errors.finish().err();
+        (message, error.map(|error| error.to_string()).unwrap_or_default())
     }
 
     #[test]
@@ -226,18 +229,18 @@ mod tests {
         ] {
             assert!(matches!(seen(plain), (Some(Message::Plain(_)), _)), "{plain}");
         }
-        for (folded, path) in [
+        for (embedded, path) in [
             (r#"{"content": {"kind": "a", "type": "data"}, "role": "user"}"#, "/messages/2/content"),
             (r#"{"type": "data", "content": "no role"}"#, "/messages/2"),
             (r#"{"type": "data", "role": null}"#, "/messages/2"),
         ] {
-            let (Some(Message::Folded(object)), _) = seen(folded) else { panic!("{folded}") };
-            assert_eq!((object.path.as_str(), object.kind), (path, Type::Data));
+            let (Some(Message::WithObject(object)), _) = seen(embedded) else { panic!("{embedded}") };
+            assert_eq!((object.path.as_str(), object.kind), (path, ObjectType::Data));
         }
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_with_its_place() {
+    fn an_error_names_its_place() {
         let deep = format!(r#"{{"type": "data", "data": {}1{}}}"#, "[".repeat(200), "]".repeat(200));
         for (text, expected) in [
             ("3", "/messages/2: a message must be an object"),
@@ -258,9 +261,9 @@ mod tests {
                 "/messages/2/content: a `tool` object has no meaning",
             ),
         ] {
-            let (message, fault) = seen(text);
+            let (message, error) = seen(text);
             assert!(message.is_none(), "{text}");
-            assert!(fault.contains(expected), "{text}: {fault}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 

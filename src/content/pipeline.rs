@@ -1,91 +1,92 @@
-//! The pipeline: each type of content object has one handler, which changes what the conversation becomes.
+//! The pipeline: each type of content object has one handler, which contributes to the conversation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value as Json};
 
 use super::block::{Blocks, Data};
-use super::error::Faults;
-use super::object::{Message, Object, Type, is_instruction};
+use super::error::ContentErrors;
+use super::object::{ContentObject, Message, ObjectType, is_instruction};
 use super::{ContentError, Conversation};
 use base::schema::{Effort, Schema, Violation};
 
-/// What the handlers of the types have made so far.
+/// The state of the pipeline: what the handlers have contributed so far.
 #[derive(Debug, Default)]
 pub(super) struct Pipeline {
     config: Map<String, Json>,
     blocks: Blocks,
+    /// The messages that are not data.
     rest: Vec<Box<RawValue>>,
-    /// How many inputs have a schema in all: they share the time for checking them.
+    /// The number of all inputs with a schema, which share the time for checking them.
     pub(super) inputs: u64,
-    /// How many inputs had a schema.
+    /// The number of inputs with a schema so far.
     schemas: usize,
-    pub(super) faults: Faults,
+    pub(super) errors: ContentErrors,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct ConfigMembers {
     config: Map<String, Json>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct State {
+struct StateMembers {
     state: Map<String, Json>,
     schema: Option<Json>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct InputMembers {
     input: Map<String, Json>,
     schema: Option<Json>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
+struct TextMembers {
     text: String,
 }
 
-/// How a model is to take an `input`.
+/// The description of an `input` block, which tells the model how to use it.
 pub(super) const INPUT: &str = "Take this input as a structured prompt: its members say what is asked.";
 
-/// The most inputs of one list that are held against a schema: a short schema can take milliseconds to compile.
+/// The largest number of inputs with a schema in one list: even a short schema can take milliseconds to compile.
 pub(super) const SCHEMAS_MAX: usize = 32;
 
 impl Pipeline {
-    /// Hands the message to the handler of its type.
+    /// Passes the message to the handler of its type.
     pub(super) fn take(&mut self, message: Message) {
         match message {
             Message::Plain(message) => self.rest.push(message),
-            Message::Folded(object) => match object.kind {
-                Type::Config => self.config(*object),
-                Type::State => self.state(*object),
-                Type::Input => self.input(*object),
-                Type::Data => self.data(*object),
-                Type::Text => self.text(*object),
+            Message::WithObject(object) => match object.kind {
+                ObjectType::Config => self.config(*object),
+                ObjectType::State => self.state(*object),
+                ObjectType::Input => self.input(*object),
+                ObjectType::Data => self.data(*object),
+                ObjectType::Text => self.text(*object),
             },
         }
     }
 
-    fn config(&mut self, mut object: Object) {
-        if let Some(Config { config }) = object.take_alone(&mut self.faults) {
+    fn config(&mut self, mut object: ContentObject) {
+        if let Some(ConfigMembers { config }) = object.take_alone(&mut self.errors) {
             self.config.extend(config);
         }
     }
 
-    fn state(&mut self, mut object: Object) {
-        if let Some(State { state, schema }) = object.take_alone(&mut self.faults) {
+    fn state(&mut self, mut object: ContentObject) {
+        if let Some(StateMembers { state, schema }) = object.take_alone(&mut self.errors) {
             let data =
                 Data { kind: "state".to_owned(), data: Json::Object(state), description: None, schema };
             self.blocks.add(object.role(), data);
         }
     }
 
-    fn input(&mut self, mut object: Object) {
-        if let Some(Input { input, schema }) = object.take_alone(&mut self.faults) {
+    fn input(&mut self, mut object: ContentObject) {
+        if let Some(InputMembers { input, schema }) = object.take_alone(&mut self.errors) {
             let data = Json::Object(input);
             if let Some(schema) = &schema {
                 self.validate(&object.path, &data, schema);
@@ -95,14 +96,15 @@ impl Pipeline {
         }
     }
 
-    /// Holds an input against its schema; violations are told from the object at `path`.
+    /// Checks an input against its schema; the paths of violations begin at the object at `path`.
     ///
-    /// The schema is a stranger's: it may make much of little. Each check is bounded by itself, and their number here.
+    /// The schema comes from the client and may be expensive to check. Each check has a limit of its own; their number is
+    /// limited here.
     fn validate(&mut self, path: &str, input: &Json, schema: &Json) {
         self.schemas += 1;
         if self.schemas > SCHEMAS_MAX {
             return self
-                .faults
+                .errors
                 .add(format!("{path}/schema"), format!("at most {SCHEMAS_MAX} inputs can have a schema"));
         }
         match Schema::compile(schema) {
@@ -111,32 +113,35 @@ impl Pipeline {
                 .into_iter()
                 .for_each(|violation| {
                     let path = format!("{path}/input{}", violation.path);
-                    self.faults.add_violation(Violation { path, ..violation });
+                    self.errors.add_violation(Violation { path, ..violation });
                 }),
-            Err(error) => self.faults.add(format!("{path}/schema"), error.to_string()),
+            Err(error) => self.errors.add(format!("{path}/schema"), error.to_string()),
         }
     }
 
-    fn data(&mut self, mut object: Object) {
-        if let Some(data) = object.take_alone(&mut self.faults) {
+    fn data(&mut self, mut object: ContentObject) {
+        if let Some(data) = object.take_alone(&mut self.errors) {
             self.blocks.add(object.role(), data);
         }
     }
 
-    fn text(&mut self, mut object: Object) {
-        if let Some(Text { text }) = object.take(&mut self.faults) {
+    fn text(&mut self, mut object: ContentObject) {
+        if let Some(TextMembers { text }) = object.take(&mut self.errors) {
             let mut message = object.around;
             message.entry("role").or_insert_with(|| "user".into());
             message.insert("content".to_owned(), text.into());
-            self.rest.extend(raw(&message, &mut self.faults));
+            self.rest.extend(raw(&message, &mut self.errors));
         }
     }
 
-    /// The conversation, if nothing was wrong.
+    /// The conversation.
+    ///
+    /// # Errors
+    /// One error for everything that was wrong.
     pub(super) fn finish(mut self) -> Result<Conversation, ContentError> {
         let blocks: Vec<_> =
-            self.blocks.into_messages().filter_map(|message| raw(&message, &mut self.faults)).collect();
-        self.faults.finish()?;
+            self.blocks.into_messages().filter_map(|message| raw(&message, &mut self.errors)).collect();
+        self.errors.finish()?;
         let mut messages = self.rest;
         if !blocks.is_empty() {
             let opening = messages.iter().take_while(|message| is_instruction(message)).count();
@@ -146,6 +151,6 @@ impl Pipeline {
     }
 }
 
-fn raw(message: &impl Serialize, faults: &mut Faults) -> Option<Box<RawValue>> {
-    to_raw_value(message).map_err(|error| faults.add("/messages".to_owned(), error.to_string())).ok()
+fn raw(message: &impl Serialize, errors: &mut ContentErrors) -> Option<Box<RawValue>> {
+    to_raw_value(message).map_err(|error| errors.add("/messages".to_owned(), error.to_string())).ok()
 }

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::cancel::unless;
 use super::error::ApiError;
-use crate::render::{RenderFailure, only_one};
+use crate::render::{RenderError, only_one};
 use crate::settings;
 use base::encoding::media_type;
 use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
@@ -228,7 +228,7 @@ impl VariablesBody {
     ///
     /// # Errors
     /// When both names are used.
-    pub fn either(self) -> Result<Option<Value>, RenderFailure> {
+    pub fn either(self) -> Result<Option<Value>, RenderError> {
         only_one([("variables", self.variables), ("args", self.args)])
     }
 }

@@ -1,4 +1,4 @@
-//! Chats over HTTP: prompts answered by a model, and the endpoints of OpenAI's API.
+//! Chats over HTTP: prompts answer by a model, and the endpoints of OpenAI's API.
 
 use std::fmt;
 use std::future::Future;
@@ -18,7 +18,7 @@ use super::events::EventBody;
 use super::shutdown::Shutdown;
 use super::unread_body::BodyWith;
 use crate::app::App;
-use crate::chat::{Answered, PromptBody, PromptRequest};
+use crate::chat::{ChatAnswer, PromptBody, PromptRequest};
 use crate::llm::Answer;
 use base::memory::BufferedBytes;
 use base::model::Id;
@@ -49,8 +49,8 @@ pub async fn prompt(
     let request = PromptRequest::of(id, value)?;
     let Variables { last: _last, .. } = Variables::new(request.variables.clone(), large.then_some(&app.pool));
     let services = app.clone().into_inner();
-    let answered = finished(&app, async move { services.chat.prompt(&caller, request).await }).await??;
-    Ok(reply(answered, shutdown.into_inner()))
+    let answer = finished(&app, async move { services.chat.prompt(&caller, request).await }).await??;
+    Ok(reply(answer, shutdown.into_inner()))
 }
 
 /// `POST /v1/chat/completions`
@@ -62,8 +62,8 @@ pub async fn completions(
 ) -> Result<HttpResponse, ApiError> {
     let ParsedBody { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let services = app.clone().into_inner();
-    let answered = finished(&app, async move { services.chat.completion(&caller, request).await }).await??;
-    Ok(reply(answered, shutdown.into_inner()))
+    let answer = finished(&app, async move { services.chat.completion(&caller, request).await }).await??;
+    Ok(reply(answer, shutdown.into_inner()))
 }
 
 /// `POST /v1/embeddings`
@@ -101,16 +101,16 @@ async fn finished<T: 'static>(
     }
 }
 
-fn reply(answered: Answered, shutdown: Arc<Shutdown>) -> HttpResponse {
+fn reply(answer: ChatAnswer, shutdown: Arc<Shutdown>) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     let mut timing = String::new();
-    if let Some((id, duration)) = &answered.rendered {
+    if let Some((id, duration)) = &answer.rendered {
         response.insert_header((PROMPT_ID, id.as_str()));
         timing = format!("render;dur={}, ", Milliseconds(*duration));
     }
-    timing.push_str(&format!("llm;dur={}", Milliseconds(answered.llm)));
+    timing.push_str(&format!("llm;dur={}", Milliseconds(answer.llm)));
     response.insert_header((SERVER_TIMING, timing));
-    match answered.answer {
+    match answer.answer {
         Answer::Whole(body) => response.content_type(ContentType::json()).body(whole(body)),
         Answer::Stream(events) => stream(&mut response, EventBody::new(events, shutdown)),
     }

@@ -12,7 +12,7 @@ use super::status::first_read;
 use super::views;
 use crate::app::App;
 use crate::catalog::Entry;
-use crate::store::{Etag, Expect};
+use crate::store::{Etag, Precondition};
 use base::memory::BufferedBytes;
 use base::model::{DocumentKind, Id};
 use template::value::Tree;
@@ -169,17 +169,17 @@ pub async fn delete(
 }
 
 /// The expectation about the stored version: one ETag in `If-Match`, or `If-None-Match: *` (RFC 9110). Any other condition fails.
-fn expectation(request: &HttpRequest) -> Result<Expect, ApiError> {
+fn expectation(request: &HttpRequest) -> Result<Precondition, ApiError> {
     let headers = request.headers();
     match headers.get(IF_NONE_MATCH) {
-        Some(any) if any == "*" => return Ok(Expect::Absent),
+        Some(any) if any == "*" => return Ok(Precondition::Absent),
         Some(_) => return Err(ApiError::bad_condition("`if-none-match` can only be `*` here")),
         None => {}
     }
-    let Some(header) = headers.get(IF_MATCH) else { return Ok(Expect::Any) };
+    let Some(header) = headers.get(IF_MATCH) else { return Ok(Precondition::Any) };
     let text = header.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
     let etag = text
         .and_then(|text| text.parse::<Etag>().ok())
         .ok_or_else(|| ApiError::bad_condition("`if-match` must be one ETag, just as GET returns it"))?;
-    Ok(Expect::Etag(etag))
+    Ok(Precondition::Etag(etag))
 }

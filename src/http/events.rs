@@ -41,7 +41,7 @@ impl Stream for EventBody {
         let event = match events.poll_next_unpin(context) {
             Poll::Ready(Some(event)) if !self.shutdown.is_over() => {
                 return Poll::Ready(Some(
-                    Ok(event.unwrap_or_else(|failure| ApiError::from(failure).event())),
+                    Ok(event.unwrap_or_else(|error| ApiError::from(error).event())),
                 ));
             }
             Poll::Ready(Some(_)) => ApiError::stopping().event(),

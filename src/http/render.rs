@@ -14,7 +14,7 @@ use super::caller::RequestCaller;
 use super::error::ApiError;
 use super::unread_body::BodyWith;
 use crate::app::App;
-use crate::render::{Content, RenderFailure, Rendered, Report, Warning};
+use crate::render::{Content, RenderError, RenderedPrompt, Report, Warning};
 use base::memory::Reservation;
 use base::model::{Id, Messages};
 use base::pool::Lane;
@@ -63,9 +63,9 @@ pub async fn rendered(
     RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
-    let begun = app.renderer.begin(Id::parse(&id)?).await?;
+    let ticket = app.renderer.admit(Id::parse(&id)?).await?;
     let ParsedBody { value: Variables { value, last: _last }, held } = body.variables().await?;
-    let rendered = app.renderer.render_begun(&caller, begun, value).await?;
+    let rendered = app.renderer.render_admitted(&caller, ticket, value).await?;
     reply(&app, rendered, options.explain, held).await
 }
 
@@ -76,9 +76,9 @@ pub async fn prototype(
     RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
-    let begun = app.renderer.begin(Id::parse(&id)?).await?;
+    let ticket = app.renderer.admit(Id::parse(&id)?).await?;
     let ParsedBody { value: Variables { value, last: _last }, held } = body.variables().await?;
-    let rendered = app.renderer.render_begun(&caller, begun, value).await?;
+    let rendered = app.renderer.render_admitted(&caller, ticket, value).await?;
     let bytes = rendered.content.text_bytes();
     let reply = match rendered.content {
         Content::Text(prompt) => PrototypeReply::Prompt { prompt },
@@ -120,19 +120,19 @@ pub async fn preview(
 }
 
 /// Gives violations the paths of the request instead of those of the document that was made from it.
-fn as_sent(failure: RenderFailure) -> RenderFailure {
-    let RenderFailure::InvalidDocument { mut violations } = failure else { return failure };
+fn as_sent(error: RenderError) -> RenderError {
+    let RenderError::InvalidDocument { mut violations } = error else { return error };
     for violation in &mut violations {
         if let Some(rest) = violation.path.strip_prefix("/userPrompt") {
             violation.path = format!("/template{rest}");
         }
     }
-    RenderFailure::InvalidDocument { violations }
+    RenderError::InvalidDocument { violations }
 }
 
 fn reply(
     app: &App,
-    rendered: Rendered,
+    rendered: RenderedPrompt,
     explain: bool,
     held: Reservation,
 ) -> impl Future<Output = Result<HttpResponse, ApiError>> + '_ {

@@ -4,11 +4,11 @@ use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
-use crate::catalog::{NotLoaded, WriteError};
-use crate::chat::ChatFailure;
+use crate::catalog::{NotLoadedError, WriteError};
+use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
-use crate::render::RenderFailure;
+use crate::render::RenderError;
 use crate::store::StoreError;
 use crate::toolbox::ToolboxError;
 use base::error::{Kind, Kinded};
@@ -41,48 +41,48 @@ impl From<OutOfMemory> for ApiError {
     }
 }
 
-impl From<RenderFailure> for ApiError {
-    fn from(failure: RenderFailure) -> ApiError {
-        let kind = failure.kind();
-        let error = |code| ApiError::new(kind, code, failure.to_string());
-        match &failure {
-            RenderFailure::InvalidId(_) => error("invalid_id").about("id"),
-            RenderFailure::NotFound { .. } => error("prompt_not_found").about("id"),
-            RenderFailure::InvalidDocument { violations } => {
-                error("invalid_document").with_details(json!({"violations": violations}))
+impl From<RenderError> for ApiError {
+    fn from(error: RenderError) -> ApiError {
+        let kind = error.kind();
+        let answer = |code| ApiError::new(kind, code, error.to_string());
+        match &error {
+            RenderError::InvalidId(_) => answer("invalid_id").about("id"),
+            RenderError::NotFound { .. } => answer("prompt_not_found").about("id"),
+            RenderError::InvalidDocument { violations } => {
+                answer("invalid_document").with_details(json!({"violations": violations}))
             }
-            RenderFailure::FailedDependency { .. } => error("failed_dependency"),
-            RenderFailure::InvalidTemplate { source, file } => {
-                error("invalid_template").with_details(compile_details(source, file.as_deref()))
+            RenderError::FailedDependency { .. } => answer("failed_dependency"),
+            RenderError::InvalidTemplate { source, file } => {
+                answer("invalid_template").with_details(compile_details(source, file.as_deref()))
             }
-            RenderFailure::Unreadable { reasons, .. } => {
-                error("invalid_template").with_details(json!({"problems": reasons}))
+            RenderError::Unreadable { problems, .. } => {
+                answer("invalid_template").with_details(json!({"problems": problems}))
             }
-            RenderFailure::InvalidParameters { .. } => error("invalid_template"),
-            RenderFailure::InvalidVariables { violations } => {
-                error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
+            RenderError::InvalidParameters { .. } => answer("invalid_template"),
+            RenderError::InvalidVariables { violations } => {
+                answer("invalid_variables").about("variables").with_details(json!({"violations": violations}))
             }
-            RenderFailure::AmbiguousVariables { .. } => {
-                let violations = json!([{"path": "", "message": failure.to_string()}]);
-                error("invalid_variables").about("variables").with_details(json!({"violations": violations}))
+            RenderError::AmbiguousVariables { .. } => {
+                let violations = json!([{"path": "", "message": error.to_string()}]);
+                answer("invalid_variables").about("variables").with_details(json!({"violations": violations}))
             }
-            RenderFailure::Missing { missing, violations } => {
+            RenderError::Missing { missing, violations } => {
                 let mut details = missing_details(missing);
                 if let (false, Some(members)) = (violations.is_empty(), details.as_object_mut()) {
                     members.insert("violations".to_owned(), json!(violations));
                 }
-                error("missing_variables").about("variables").with_details(details)
+                answer("missing_variables").about("variables").with_details(details)
             }
-            RenderFailure::Failed { position, .. } => match position {
-                Some(position) => error("render_failed").with_details(json!(position)),
-                None => error("render_failed"),
+            RenderError::Failed { position, .. } => match position {
+                Some(position) => answer("render_failed").with_details(json!(position)),
+                None => answer("render_failed"),
             },
-            RenderFailure::Timeout | RenderFailure::NoTurn => error("render_timeout"),
-            RenderFailure::ToolsTimeout { tools } => {
-                error("render_timeout").with_details(json!({"tools": tools}))
+            RenderError::Timeout | RenderError::NoTurn => answer("render_timeout"),
+            RenderError::ToolsTimeout { tools } => {
+                answer("render_timeout").with_details(json!({"tools": tools}))
             }
-            RenderFailure::Overloaded => error("overloaded"),
-            RenderFailure::NotLoaded(_) => error("not_ready"),
+            RenderError::Overloaded => answer("overloaded"),
+            RenderError::NotLoaded(_) => answer("not_ready"),
         }
     }
 }
@@ -104,26 +104,26 @@ fn missing_details(missing: &[MissingValue]) -> Json {
     json!({"missing": paths, "positions": positions})
 }
 
-impl From<NotLoaded> for ApiError {
-    fn from(error: NotLoaded) -> ApiError {
+impl From<NotLoadedError> for ApiError {
+    fn from(error: NotLoadedError) -> ApiError {
         ApiError::new(error.kind(), "not_ready", error.to_string())
     }
 }
 
 impl From<ToolboxError> for ApiError {
-    fn from(failure: ToolboxError) -> ApiError {
-        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
-        match failure {
+    fn from(error: ToolboxError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match error {
             ToolboxError::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
-            ToolboxError::NotLoaded(failure) => failure.into(),
-            ToolboxError::NotChecked(failure) => failure.into(),
+            ToolboxError::NotLoaded(error) => error.into(),
+            ToolboxError::NotChecked(error) => error.into(),
             ToolboxError::Tool(ToolError::Arguments { .. } | ToolError::Effort { .. }) => {
-                error("invalid_arguments").about("arguments")
+                answer("invalid_arguments").about("arguments")
             }
-            ToolboxError::Tool(ToolError::Timeout { .. }) => error("tool_timeout"),
-            ToolboxError::Tool(ToolError::Forbidden { .. }) => error("tool_forbidden"),
-            ToolboxError::Tool(ToolError::Unusable { .. }) => error("tool_unusable"),
-            ToolboxError::Tool(_) => error("tool_failed"),
+            ToolboxError::Tool(ToolError::Timeout { .. }) => answer("tool_timeout"),
+            ToolboxError::Tool(ToolError::Forbidden { .. }) => answer("tool_forbidden"),
+            ToolboxError::Tool(ToolError::Unusable { .. }) => answer("tool_unusable"),
+            ToolboxError::Tool(_) => answer("tool_failed"),
         }
     }
 }
@@ -131,40 +131,40 @@ impl From<ToolboxError> for ApiError {
 /// Tells OpenAI's client libraries not to repeat a request that was already retried here.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-impl From<ChatFailure> for ApiError {
-    fn from(failure: ChatFailure) -> ApiError {
-        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
-        match failure {
-            ChatFailure::Invalid { param, .. } => error("invalid_request").about(param),
-            ChatFailure::Content(ContentError::Invalid { ref violations }) => {
-                error("invalid_request").about("messages").with_details(json!({"violations": violations}))
+impl From<ChatError> for ApiError {
+    fn from(error: ChatError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match error {
+            ChatError::Invalid { param, .. } => answer("invalid_request").about(param),
+            ChatError::Content(ContentError::Invalid { ref violations }) => {
+                answer("invalid_request").about("messages").with_details(json!({"violations": violations}))
             }
-            ChatFailure::Content(ContentError::UnknownType { .. } | ContentError::Tool { .. }) => {
-                error("unknown_content_type").about("messages")
+            ChatError::Content(ContentError::UnknownType { .. } | ContentError::Tool { .. }) => {
+                answer("unknown_content_type").about("messages")
             }
-            ChatFailure::Render(failure) => failure.into(),
-            ChatFailure::Llm(failure) => failure.into(),
+            ChatError::Render(error) => error.into(),
+            ChatError::Llm(error) => error.into(),
         }
     }
 }
 
 impl From<LlmError> for ApiError {
-    fn from(failure: LlmError) -> ApiError {
-        let error = |code| ApiError::new(failure.kind(), code, failure.to_string());
-        match &failure {
-            LlmError::NoModel { .. } => error("invalid_request").about("model"),
-            LlmError::Invalid { param, .. } => error("invalid_request").about(param),
+    fn from(error: LlmError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match &error {
+            LlmError::NoModel { .. } => answer("invalid_request").about("model"),
+            LlmError::Invalid { param, .. } => answer("invalid_request").about(param),
             LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => {
-                error("model_not_found").about("model")
+                answer("model_not_found").about("model")
             }
-            LlmError::Overloaded { .. } | LlmError::OutOfMemory(_) => error("overloaded"),
-            LlmError::Refused { status, body } => error("llm_refused").passed_on(*status, body.clone()),
-            LlmError::NoClient { .. } | LlmError::Interrupted(_) => error("llm_unavailable"),
+            LlmError::Overloaded { .. } | LlmError::OutOfMemory(_) => answer("overloaded"),
+            LlmError::Refused { status, body } => answer("llm_refused").passed_on(*status, body.clone()),
+            LlmError::NoClient { .. } | LlmError::Interrupted(_) => answer("llm_unavailable"),
             LlmError::Unavailable { model, attempts, cause, retry_after } => {
                 let cause = json!({
                     "model": model, "attempts": attempts, "cause": cause.to_string(), "status": cause.status(),
                 });
-                let error = error("llm_unavailable").with_details(cause).with_header(SHOULD_RETRY, "false");
+                let error = answer("llm_unavailable").with_details(cause).with_header(SHOULD_RETRY, "false");
                 match retry_after {
                     Some(after) => error.with_header(RETRY_AFTER, after.as_secs_f64().ceil().to_string()),
                     None => error,
@@ -175,54 +175,54 @@ impl From<LlmError> for ApiError {
 }
 
 impl From<WriteError> for ApiError {
-    fn from(failure: WriteError) -> ApiError {
-        let kind = failure.kind();
-        let error = |code| ApiError::new(kind, code, failure.to_string());
-        match &failure {
-            WriteError::NotJson(reason) => {
-                error("invalid_json").with_details(place(reason.line, reason.column))
+    fn from(error: WriteError) -> ApiError {
+        let kind = error.kind();
+        let answer = |code| ApiError::new(kind, code, error.to_string());
+        match &error {
+            WriteError::NotJson(problem) => {
+                answer("invalid_json").with_details(place(problem.line, problem.column))
             }
             WriteError::Invalid { violations, .. } => {
-                error("invalid_document").with_details(json!({"violations": violations}))
+                answer("invalid_document").with_details(json!({"violations": violations}))
             }
-            WriteError::Template { flaws } => {
-                let first = flaws.first();
+            WriteError::Template { problems } => {
+                let first = problems.first();
                 let mut details = place(first.and_then(|f| f.line), first.and_then(|f| f.column));
                 if let Some(members) = details.as_object_mut() {
-                    members.insert("problems".to_owned(), json!(flaws));
+                    members.insert("problems".to_owned(), json!(problems));
                 }
-                error("invalid_template").with_details(details)
+                answer("invalid_template").with_details(details)
             }
             WriteError::NotFound { kind, id } => ApiError::not_found(*kind, id.as_str()),
-            WriteError::ReadOnly { .. } => error("read_only"),
+            WriteError::ReadOnly { .. } => answer("read_only"),
             WriteError::Store(store) => write_refused(store),
         }
     }
 }
 
 /// The error of a write. If the store is unavailable, `details` say whether the write may have been done.
-fn write_refused(failure: &StoreError) -> ApiError {
-    match failure {
+fn write_refused(error: &StoreError) -> ApiError {
+    match error {
         StoreError::Unsure { .. } => {
-            ApiError::from(failure).with_details(json!({"may_have_been_done": true}))
+            ApiError::from(error).with_details(json!({"may_have_been_done": true}))
         }
-        _ if failure.kind() == Kind::Unavailable => {
-            let message = format!("{failure}; the write was not done: try it again later");
-            ApiError::new(failure.kind(), "store_unavailable", message)
+        _ if error.kind() == Kind::Unavailable => {
+            let message = format!("{error}; the write was not done: try it again later");
+            ApiError::new(error.kind(), "store_unavailable", message)
                 .with_details(json!({"may_have_been_done": false}))
         }
-        _ => failure.into(),
+        _ => error.into(),
     }
 }
 
 impl From<&StoreError> for ApiError {
-    fn from(failure: &StoreError) -> ApiError {
-        let code = match failure.kind() {
+    fn from(error: &StoreError) -> ApiError {
+        let code = match error.kind() {
             Kind::PreconditionFailed => "etag_mismatch",
             Kind::Conflict => "conflict",
             Kind::InvalidInput => "invalid_document",
             _ => "store_unavailable",
         };
-        ApiError::new(failure.kind(), code, failure.to_string())
+        ApiError::new(error.kind(), code, error.to_string())
     }
 }

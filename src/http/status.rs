@@ -9,9 +9,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::error::ApiError;
 use crate::app::App;
-use crate::catalog::{Loss, Missing, StoreState};
+use crate::catalog::{Loss, MissingCount, StoreState};
 use crate::telemetry;
-use base::model::{DocumentKind, Problem};
+use base::model::{DocumentKind, ListedProblem};
 
 /// Whether the service is alive, or ready to serve.
 #[derive(Serialize)]
@@ -39,7 +39,7 @@ pub struct StatusReply {
     /// How many documents of each kind serve, by the plural of the kind.
     counts: Map<String, Json>,
     log: LogReply,
-    problems: Arc<Vec<Problem>>,
+    problems: Arc<Vec<ListedProblem>>,
 }
 
 /// What is known of the store.
@@ -120,18 +120,18 @@ pub async fn status(app: Data<App>) -> web::Json<StatusReply> {
 fn word(app: &App, store: &StoreState) -> &'static str {
     match app.catalog.store().read_only() {
         Some(_) => "read_only",
-        None => store.word(),
+        None => store.status(),
     }
 }
 
 /// What is not as it should be with the store, if anything.
 fn trouble(app: &App, store: &StoreState) -> Option<String> {
-    app.catalog.store().read_only().or_else(|| store.trouble())
+    app.catalog.store().read_only().or_else(|| store.problem())
 }
 
 /// What is gone from the store at once: how much of each kind, and how long it is kept.
 fn missing(loss: &Loss) -> Map<String, Json> {
-    let of = |missing: &Missing| {
+    let of = |missing: &MissingCount| {
         (format!("{}s", missing.kind), json!({"gone": missing.gone, "known": missing.known}))
     };
     let mut members: Map<String, Json> = loss.missing.iter().map(of).collect();

@@ -120,7 +120,8 @@ pub fn summary<'a>(id: &'a Id, entry: &'a Entry, snapshot: &'a Snapshot) -> Summ
 
 /// An extension: its document, its state, and what is wrong with it and its prompts.
 fn extension<'a>(entry: &'a ExtensionEntry, snapshot: &'a Snapshot) -> ExtensionReply<'a> {
-    let own = snapshot.problems.iter().filter(|problem| problem.key == entry.key).map(|p| &p.detail);
+    let listed = snapshot.problems.iter().map(|listed| &listed.problem);
+    let own = listed.filter(|problem| problem.key == entry.key).map(|problem| &problem.detail);
     // Those of prompts that come from files of their own are not under the extension's key.
     let prompts = entry.extension.prompts.iter().filter_map(|prompt| snapshot.prompt(&prompt.id));
     let of_files = prompts.flat_map(|prompt| &prompt.problems).filter(|problem| problem.file.is_some());

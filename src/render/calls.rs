@@ -1,4 +1,4 @@
-//! The calls of tools in one render: asked for by its templates, made between two waves, and known from then on.
+//! The tool calls of one render: requested by its templates, made between two waves, and then answered from a table.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
 
-use super::report::{CallReport, Outcome, Warning, WaveReport};
+use super::report::{CallReport, OutcomeKind, Warning, WaveReport};
 use crate::catalog::Snapshot;
 use base::caller::Caller;
 use base::memory::{Memory, Reservation};
@@ -16,7 +16,7 @@ use template::value::Value;
 use template::{ARGUMENT_BYTES, Arguments, CallResult, Functions};
 use tools::{BoundArguments, Call, Identity, ToolAnswer, ToolError, Tools};
 
-/// The tools of a catalog as functions of one render's templates.
+/// The tools of a catalog as functions for the templates of one render.
 pub struct Calls {
     snapshot: Arc<Snapshot>,
     tools: Arc<Tools>,
@@ -25,73 +25,77 @@ pub struct Calls {
     table: Mutex<Table>,
 }
 
-/// What a render may call.
+/// The limits of the tool calls of a render.
 #[derive(Debug, Clone)]
 pub struct CallLimits {
-    /// The ids of the only tools that it may call, if not all.
+    /// The ids of the tools that may be called; `None` if all may.
     pub allowed: Option<Vec<String>>,
-    /// How many calls it may make.
+    /// The largest number of calls.
     pub calls: usize,
-    /// How many of them may run at once.
+    /// How many of them may run concurrently.
     pub parallel: usize,
-    /// The budget that answers are part of.
+    /// The memory budget, which includes the answers.
     pub memory: Arc<Memory>,
 }
 
-/// Different ways to write calls that are remembered.
-const WORDINGS_MAX: usize = 10_000;
+/// The largest number of identities in the table.
+const IDENTITIES_MAX: usize = 10_000;
 
-/// What all answers of one render may take in memory, in bytes.
+/// The largest size of all answers of one render in memory, in bytes.
 const ANSWERS_BYTES: usize = 256 << 20;
 
-/// Every call that was asked for so far, by its number.
+/// All calls that were requested so far; a call's number is its index.
 #[derive(Default)]
 struct Table {
-    calls: Vec<Asked>,
-    /// The numbers of calls, by tool and arguments, as they were written and as the tool gets them: equal calls are one.
+    calls: Vec<ToolRequest>,
+    /// The numbers of the calls, by tool and arguments, both as they are written in the template and as the tool gets them.
+    /// Equal calls have the same number, and are made once.
     numbers: HashMap<Identity, usize>,
-    /// For each wave that is over, the call whose result it could not do without.
+    /// For each finished wave, the call without whose result it could not continue.
     waves: Vec<Option<usize>>,
-    /// What the answers take.
+    /// The size of all answers.
     answer_bytes: usize,
-    /// Their part of the budget of memory.
+    /// The part of the memory budget that the answers take.
     held: Option<Reservation>,
-    /// Whether the wave asks for nothing more: it might not come that far with the results.
+    /// Whether no more calls are accepted in this wave, because with the results the run might not get to them.
     closed: bool,
-    /// Whether the run is on a serving thread, and so has less time.
+    /// Whether the run is on a serving thread, where checking arguments may take little time only.
     inline: bool,
-    /// Whether arguments could not be checked in that time.
+    /// Whether checking arguments would have taken too long for a serving thread.
     ran_out: bool,
 }
 
-struct Asked {
+/// A call that was requested.
+struct ToolRequest {
     tool: Arc<Tool>,
+    /// The index of the wave that requested it.
     wave: usize,
-    /// The arguments, as far as they are such.
+    /// The arguments as the tool gets them; if they do not fit, those in the template.
     bound: Result<BoundArguments, Vec<Value>>,
-    result: Option<Known>,
+    /// `None` until the call has been made.
+    outcome: Option<CallOutcome>,
 }
 
-/// What came of a call.
-struct Known {
-    /// The value that stands for the call; nothing for a gap.
+/// The outcome of a call.
+struct CallOutcome {
+    /// The value that replaces the call in the template; `None` for a gap.
     value: Option<Value>,
-    outcome: Outcome,
-    /// Why it failed, if it did.
-    reason: Option<String>,
+    kind: OutcomeKind,
+    /// The error, if the call failed.
+    error: Option<String>,
     duration: Duration,
 }
 
-impl Known {
-    fn failed(tool: &Tool, reason: String, duration: Duration) -> Known {
+impl CallOutcome {
+    fn failed(tool: &Tool, error: String, duration: Duration) -> CallOutcome {
         let value = tool.default.clone().map(Value::from);
-        let outcome = if value.is_some() { Outcome::Default } else { Outcome::Empty };
-        Known { value, outcome, reason: Some(reason), duration }
+        let kind = if value.is_some() { OutcomeKind::Default } else { OutcomeKind::Empty };
+        CallOutcome { value, kind, error: Some(error), duration }
     }
 }
 
 impl Calls {
-    /// The tools of `snapshot`, reached through `tools` for `caller`.
+    /// The tools of `snapshot`, which are called through `tools` on behalf of `caller`.
     pub fn new(snapshot: Arc<Snapshot>, tools: Arc<Tools>, limits: CallLimits, caller: Caller) -> Calls {
         Calls { snapshot, tools, limits, caller, table: Mutex::default() }
     }
@@ -100,8 +104,8 @@ impl Calls {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a run of the templates, on a serving thread (`inline`) or in the pool. What a run that was given up has asked
-    /// for, the next one asks for again.
+    /// Begins a run of the templates, on a serving thread (`inline`) or in the pool. A run that was aborted is restarted, and
+    /// requests its calls again.
     pub fn open(&self, inline: bool) {
         let mut table = self.table();
         table.closed = false;
@@ -114,51 +118,51 @@ impl Calls {
         self.table().ran_out
     }
 
-    /// Lets the rest of the run ask for nothing more.
+    /// Accepts no more calls in this run.
     pub fn close(&self) {
         self.table().closed = true;
     }
 
-    /// Makes all calls that were asked for and are not made yet, for a wave that `needed` the result of one of them.
-    /// Returns how many there were.
+    /// Makes all calls that were requested and have not been made yet, after a wave that `needed` the result of one of them.
+    /// Returns their number.
     pub async fn make(&self, needed: Option<usize>) -> usize {
         let waiting: Vec<(usize, Arc<Tool>, BoundArguments)> = {
             let mut table = self.table();
             table.waves.push(needed);
-            let calls = table.calls.iter().enumerate().filter(|(_, asked)| asked.result.is_none());
+            let calls = table.calls.iter().enumerate().filter(|(_, request)| request.outcome.is_none());
             calls
-                .filter_map(|(at, asked)| Some((at, asked.tool.clone(), asked.bound.clone().ok()?)))
+                .filter_map(|(at, request)| Some((at, request.tool.clone(), request.bound.clone().ok()?)))
                 .collect()
         };
         let calls = waiting.iter().map(|(number, tool, bound)| async move {
-            let known = self.call_one(tool, bound).await;
-            if let Some(asked) = self.table().calls.get_mut(*number) {
-                asked.result = Some(known);
+            let outcome = self.call_one(tool, bound).await;
+            if let Some(request) = self.table().calls.get_mut(*number) {
+                request.outcome = Some(outcome);
             }
         });
         stream::iter(calls).buffer_unordered(self.limits.parallel).for_each(|()| async {}).await;
         waiting.len()
     }
 
-    async fn call_one(&self, tool: &Arc<Tool>, bound: &BoundArguments) -> Known {
+    async fn call_one(&self, tool: &Arc<Tool>, bound: &BoundArguments) -> CallOutcome {
         let began = Instant::now();
         let module = self.snapshot.module_environ(&tool.module);
         let result = self.tools.call(&self.caller, Call { tool, bound, module }).await;
         let duration = began.elapsed();
-        match result.and_then(|answer| self.kept(answer)) {
+        match result.and_then(|answer| self.reserve(answer)) {
             Ok(answer) => {
-                let outcome = if answer.cached { Outcome::Cached } else { Outcome::Value };
-                Known { value: Some(answer.value), outcome, reason: None, duration }
+                let kind = if answer.cached { OutcomeKind::Cached } else { OutcomeKind::Value };
+                CallOutcome { value: Some(answer.value), kind, error: None, duration }
             }
             Err(error) => {
                 self.log(tool, &error.for_log(), duration);
-                Known::failed(tool, error.to_string(), duration)
+                CallOutcome::failed(tool, error.to_string(), duration)
             }
         }
     }
 
-    /// The answer, if there is room for it beside the others.
-    fn kept(&self, answer: ToolAnswer) -> Result<ToolAnswer, ToolError> {
+    /// Reserves memory for an answer, and returns the answer if there is room.
+    fn reserve(&self, answer: ToolAnswer) -> Result<ToolAnswer, ToolError> {
         let mut table = self.table();
         table.answer_bytes = table.answer_bytes.saturating_add(answer.value.bytes_up_to(ANSWERS_BYTES));
         if table.answer_bytes > ANSWERS_BYTES {
@@ -172,60 +176,60 @@ impl Calls {
         Ok(answer)
     }
 
-    /// Tells the log of the calls that failed before they were made.
+    /// Logs the calls that failed before they were made.
     pub fn log_unmade(&self) {
-        for asked in self.table().calls.iter().filter(|asked| asked.bound.is_err()) {
-            let reason = asked.result.as_ref().and_then(|known| known.reason.as_deref());
-            self.log(&asked.tool, reason.unwrap_or_default(), Duration::ZERO);
+        for request in self.table().calls.iter().filter(|request| request.bound.is_err()) {
+            let error = request.outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
+            self.log(&request.tool, error.unwrap_or_default(), Duration::ZERO);
         }
     }
 
-    fn log(&self, tool: &Tool, reason: &str, duration: Duration) {
+    fn log(&self, tool: &Tool, error: &str, duration: Duration) {
         let (id, request_id, duration_ms) =
             (tool.id.as_str(), self.caller.request_id(), duration.as_millis() as u64);
-        tracing::warn!(tool = id, reason, duration_ms, request_id, "a tool call failed");
+        tracing::warn!(tool = id, error, duration_ms, request_id, "a tool call failed");
     }
 
     /// The ids of the tools that have not answered.
     pub fn unanswered(&self) -> Vec<String> {
         let table = self.table();
-        let calls = table.calls.iter().filter(|asked| asked.result.is_none());
-        let mut ids: Vec<String> = calls.map(|asked| asked.tool.id.to_string()).collect();
+        let calls = table.calls.iter().filter(|request| request.outcome.is_none());
+        let mut ids: Vec<String> = calls.map(|request| request.tool.id.to_string()).collect();
         ids.sort();
         ids.dedup();
         ids
     }
 
-    /// The calls that failed, in the order in which they were asked for.
+    /// The warnings about calls that failed, in the order of the requests.
     pub fn warnings(&self) -> Vec<Warning> {
         let table = self.table();
-        let failed = table.calls.iter().filter_map(|asked| {
-            let reason = asked.result.as_ref()?.reason.clone()?;
-            Some(Warning { tool: asked.tool.id.to_string(), reason })
+        let failed = table.calls.iter().filter_map(|request| {
+            let error = request.outcome.as_ref()?.error.clone()?;
+            Some(Warning { tool: request.tool.id.to_string(), error })
         });
         failed.collect()
     }
 
-    /// The calls, wave by wave.
+    /// The calls that were made, wave by wave.
     pub fn report(&self) -> Vec<WaveReport> {
         let table = self.table();
         let tool_of = |number: usize| Some(table.calls.get(number)?.tool.id.to_string());
         let mut waves: Vec<WaveReport> = Vec::new();
-        for asked in &table.calls {
-            let Some(known) = &asked.result else { continue };
+        for request in &table.calls {
+            let Some(outcome) = &request.outcome else { continue };
             let waited_for =
-                asked.wave.checked_sub(1).and_then(|before| (*table.waves.get(before)?).and_then(tool_of));
-            waves.resize_with(waves.len().max(asked.wave + 1), WaveReport::default);
-            if let Some(wave) = waves.get_mut(asked.wave) {
+                request.wave.checked_sub(1).and_then(|before| (*table.waves.get(before)?).and_then(tool_of));
+            waves.resize_with(waves.len().max(request.wave + 1), WaveReport::default);
+            if let Some(wave) = waves.get_mut(request.wave) {
                 wave.calls.push(CallReport {
-                    tool: asked.tool.id.to_string(),
-                    arguments: match &asked.bound {
+                    tool: request.tool.id.to_string(),
+                    arguments: match &request.bound {
                         Ok(bound) => bound.arguments.clone(),
                         Err(written) => Value::from(written.clone()),
                     },
-                    outcome: known.outcome,
-                    reason: known.reason.clone(),
-                    duration_us: known.duration.as_micros() as u64,
+                    outcome: outcome.kind,
+                    error: outcome.error.clone(),
+                    duration_us: outcome.duration.as_micros() as u64,
                     waited_for,
                 });
             }
@@ -233,7 +237,8 @@ impl Calls {
         waves
     }
 
-    /// The arguments as the tool takes them, or why it cannot; nothing if telling takes too long for a serving thread.
+    /// The arguments as the tool gets them, or the error if they do not fit; `None` if the check takes too long for a serving
+    /// thread.
     fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments) -> Option<Result<BoundArguments, String>> {
         let allowed = self.limits.allowed.as_ref();
         if allowed.is_some_and(|allowed| !allowed.iter().any(|id| id == tool.id.as_str())) {
@@ -247,20 +252,20 @@ impl Calls {
         }
     }
 
-    /// Asks for a call that was not asked for in these words.
-    fn ask(&self, tool: &Arc<Tool>, arguments: Arguments, written: Identity) -> CallResult {
+    /// Requests a call that the table does not have in this notation.
+    fn request(&self, tool: &Arc<Tool>, arguments: Arguments, written: Identity) -> CallResult {
         let Some(bound) = self.bind(tool, &arguments) else {
             self.table().ran_out = true;
             return CallResult::Denied("its arguments take too long to check".to_owned());
         };
         let identity = match &bound {
             Ok(bound) => bound.identity,
-            Err(reason) => Identity::of(&(tool.id.as_str(), reason)),
+            Err(error) => Identity::of(&(tool.id.as_str(), error)),
         };
         let mut table = self.table();
         if let Some(&number) = table.numbers.get(&identity) {
-            table.remember(written, number);
-            return table.called(number);
+            table.add_identity(written, number);
+            return table.result(number);
         }
         let number = table.calls.len();
         if table.closed {
@@ -272,29 +277,29 @@ impl Calls {
                 self.limits.calls
             ));
         }
-        let failed = |reason: &String| Known::failed(tool, reason.clone(), Duration::ZERO);
-        let result = bound.as_ref().err().map(failed);
+        let failed = |error: &String| CallOutcome::failed(tool, error.clone(), Duration::ZERO);
+        let outcome = bound.as_ref().err().map(failed);
         let bound = bound.map_err(|_| arguments.positional);
         let wave = table.waves.len();
-        table.calls.push(Asked { tool: tool.clone(), wave, bound, result });
+        table.calls.push(ToolRequest { tool: tool.clone(), wave, bound, outcome });
         table.numbers.insert(identity, number);
-        table.remember(written, number);
-        table.called(number)
+        table.add_identity(written, number);
+        table.result(number)
     }
 }
 
 impl Table {
-    /// Notes under which words a call was asked for, so that the next wave need not look at its arguments again.
-    fn remember(&mut self, written: Identity, number: usize) {
-        if self.numbers.len() < WORDINGS_MAX {
+    /// Adds the identity of a call as it is written in the template, so that the next wave need not check its arguments again.
+    fn add_identity(&mut self, written: Identity, number: usize) {
+        if self.numbers.len() < IDENTITIES_MAX {
             self.numbers.insert(written, number);
         }
     }
 
-    fn called(&self, number: usize) -> CallResult {
-        match self.calls.get(number).and_then(|asked| asked.result.as_ref()) {
-            Some(Known { value: Some(value), .. }) => CallResult::Value(value.clone()),
-            Some(Known { value: None, .. }) => CallResult::Gap,
+    fn result(&self, number: usize) -> CallResult {
+        match self.calls.get(number).and_then(|request| request.outcome.as_ref()) {
+            Some(CallOutcome { value: Some(value), .. }) => CallResult::Value(value.clone()),
+            Some(CallOutcome { value: None, .. }) => CallResult::Gap,
             None => CallResult::Pending(number),
         }
     }
@@ -316,10 +321,10 @@ impl Functions for Calls {
             ));
         }
         let written = Identity::of(&(name, &arguments.positional, &arguments.named));
-        let known = self.table().numbers.get(&written).copied();
-        match known {
-            Some(number) => self.table().called(number),
-            None => self.ask(tool, arguments, written),
+        let number = self.table().numbers.get(&written).copied();
+        match number {
+            Some(number) => self.table().result(number),
+            None => self.request(tool, arguments, written),
         }
     }
 }

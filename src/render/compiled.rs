@@ -1,4 +1,4 @@
-//! Prompts ready to run: compiled templates with their schema, and the cache of them.
+//! Compiled prompts (templates and schema), and the LRU cache of them.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,8 +9,8 @@ use lru::LruCache;
 use serde_json::Value as Json;
 
 use super::cost::Cost;
-use super::error::RenderFailure;
-use crate::catalog::{Asked, Check, Checked, Documents, Nearby};
+use super::error::RenderError;
+use crate::catalog::{Check, CheckResult, Documents, Lookups, PromptScope};
 use base::model::{Id, ProblemDetail, Prompt, TemplateText, with_defaults};
 use base::schema::{Effort, Schema, in_words};
 use template::value::{Map, Value};
@@ -18,27 +18,27 @@ use template::{
     CompileError, Functions, Limits, Partials, Requirements, Surroundings, Syntax, Template, detect,
 };
 
-/// A prompt whose templates are compiled.
-pub struct Compiled {
-    /// The prompt.
+/// A prompt with compiled templates.
+pub struct CompiledPrompt {
+    /// The version of the prompt that was compiled.
     pub prompt: Arc<Prompt>,
-    /// Its dialect.
+    /// The dialect of all templates.
     pub syntax: Syntax,
     /// One template for each of the prompt's texts.
     pub templates: Vec<Template>,
-    /// What the templates can touch.
+    /// The variables, functions and partials that the templates can use.
     pub requires: Arc<Requirements>,
     /// The schema of the variables, as a document and compiled.
     pub parameters: Option<(Json, Schema)>,
-    /// How long its templates take to run.
+    /// The expected duration of a run.
     pub cost: Cost,
-    /// What was asked of the documents around; `None` if running it asks more, for partials with computed names.
-    asked: Option<Asked>,
-    /// The last revision of the documents that is known to give the same answers.
-    good_for: AtomicU64,
+    /// The lookups in other documents; `None` if there may be more at run time, because names of partials are computed.
+    lookups: Option<Lookups>,
+    /// The last revision of the documents for which the compiled prompt is known to be valid.
+    valid_for: AtomicU64,
 }
 
-/// The dialect of a prompt: what it says, or what its texts look like.
+/// The dialect of a prompt: the one that it names, or the one that is detected in its texts.
 pub fn syntax_of(prompt: &Prompt, functions: &dyn Functions) -> Syntax {
     prompt.syntax.unwrap_or_else(|| {
         let texts: Vec<&str> = prompt.texts().iter().map(|text| text.text.as_ref()).collect();
@@ -46,84 +46,84 @@ pub fn syntax_of(prompt: &Prompt, functions: &dyn Functions) -> Syntax {
     })
 }
 
-impl Compiled {
-    /// Compiles a prompt as it stands among these documents.
+impl CompiledPrompt {
+    /// Compiles a prompt among these documents.
     ///
     /// # Errors
-    /// [`RenderFailure::InvalidTemplate`] for the first text that does not compile,
-    /// [`RenderFailure::InvalidParameters`] for a schema that is none.
+    /// [`RenderError::InvalidTemplate`] for the first text that does not compile,
+    /// [`RenderError::InvalidParameters`] if `parameters` is not a schema.
     pub fn new(
         prompt: &Arc<Prompt>,
         documents: &Arc<Documents>,
         limits: &Limits,
-    ) -> Result<Compiled, RenderFailure> {
-        let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
-        let syntax = syntax_of(prompt, nearby.as_ref());
+    ) -> Result<CompiledPrompt, RenderError> {
+        let scope = Arc::new(PromptScope::new(documents.clone(), prompt.id.clone()));
+        let syntax = syntax_of(prompt, scope.as_ref());
         let mut templates = Vec::with_capacity(prompt.texts().len());
-        for (text, template) in compile_each(prompt, syntax, &nearby, limits) {
+        for (text, template) in compile_each(prompt, syntax, &scope, limits) {
             let template = template
-                .map_err(|source| RenderFailure::InvalidTemplate { source, file: text.file.clone() })?;
+                .map_err(|source| RenderError::InvalidTemplate { source, file: text.file.clone() })?;
             templates.push(template);
         }
         let mut requires = Requirements::default();
         templates.iter().for_each(|template| requires.merge(template.requires()));
         let parameters = parameters(prompt)?;
-        let asks_no_more = !requires.partials.iter().any(|partial| partial.dynamic);
-        Ok(Compiled {
+        let is_complete = !requires.partials.iter().any(|partial| partial.dynamic);
+        Ok(CompiledPrompt {
             prompt: prompt.clone(),
             syntax,
             templates,
             requires: Arc::new(requires),
             parameters,
             cost: Cost::default(),
-            asked: Some(nearby.take_asked()).filter(|_| asks_no_more),
-            good_for: AtomicU64::new(documents.revision),
+            lookups: Some(scope.take_lookups()).filter(|_| is_complete),
+            valid_for: AtomicU64::new(documents.revision),
         })
     }
 
-    /// Compiles a prompt that is run only once, and not on a serving thread.
+    /// Compiles a prompt that will run only once, and not on a serving thread.
     ///
     /// # Errors
-    /// As [`Compiled::new`].
-    pub fn unknown(
+    /// As [`CompiledPrompt::new`].
+    pub fn for_single_use(
         prompt: &Arc<Prompt>,
         documents: &Arc<Documents>,
         limits: &Limits,
-    ) -> Result<Compiled, RenderFailure> {
-        Ok(Compiled { cost: Cost::of_the_unknown(), ..Compiled::new(prompt, documents, limits)? })
+    ) -> Result<CompiledPrompt, RenderError> {
+        Ok(CompiledPrompt { cost: Cost::for_single_use(), ..CompiledPrompt::new(prompt, documents, limits)? })
     }
 
-    /// Whether compiling this prompt among these documents would give the same again.
+    /// Whether compiling this prompt again among these documents would give the same result.
     fn is_current(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
         if !Arc::ptr_eq(&self.prompt, prompt) {
             return false;
         }
-        if self.good_for.load(Ordering::Relaxed) == documents.revision {
+        if self.valid_for.load(Ordering::Relaxed) == documents.revision {
             return true;
         }
-        let same = self.asked.as_ref().is_some_and(|asked| asked.holds_in(documents, &prompt.id));
-        if same {
-            self.good_for.store(documents.revision, Ordering::Relaxed);
+        let is_valid = self.lookups.as_ref().is_some_and(|lookups| lookups.holds_in(documents, &prompt.id));
+        if is_valid {
+            self.valid_for.store(documents.revision, Ordering::Relaxed);
         }
-        same
+        is_valid
     }
 }
 
-fn parameters(prompt: &Prompt) -> Result<Option<(Json, Schema)>, RenderFailure> {
+fn parameters(prompt: &Prompt) -> Result<Option<(Json, Schema)>, RenderError> {
     let Some(document) = &prompt.parameters else { return Ok(None) };
     let schema = Schema::compile(document)
-        .map_err(|error| RenderFailure::InvalidParameters { message: error.to_string() })?;
+        .map_err(|error| RenderError::InvalidParameters { message: error.to_string() })?;
     Ok(Some((document.clone(), schema)))
 }
 
 fn compile_each<'a>(
     prompt: &'a Prompt,
     syntax: Syntax,
-    nearby: &Arc<Nearby>,
+    scope: &Arc<PromptScope>,
     limits: &'a Limits,
 ) -> impl Iterator<Item = (&'a TemplateText, Result<Template, CompileError>)> + 'a {
-    let functions = nearby.clone();
-    let partials: Arc<dyn Partials> = nearby.clone();
+    let functions = scope.clone();
+    let partials: Arc<dyn Partials> = scope.clone();
     let mut bytes = 0;
     prompt.texts().iter().map(move |text| {
         bytes += text.text.len();
@@ -141,35 +141,35 @@ fn compile_each<'a>(
     })
 }
 
-/// The check that the catalog makes of every prompt: all of its templates must compile, and its `parameters` must be
-/// a schema.
+/// The check that the catalog makes of every prompt: all templates must compile, `parameters` must be a schema, and the
+/// defaults in it must fit it.
 pub fn checker(limits: Limits) -> Check {
     Arc::new(move |prompt, documents| {
-        // Whatever a template does to an engine, it must not end the catalog that asks.
-        let checked = catch_unwind(AssertUnwindSafe(|| check(prompt, documents, &limits)));
-        checked.unwrap_or_else(|_| Checked {
-            flaws: vec![ProblemDetail::new("the template engine failed")],
-            ..Checked::default()
+        // A template that makes an engine panic must not end the catalog.
+        let result = catch_unwind(AssertUnwindSafe(|| check(prompt, documents, &limits)));
+        result.unwrap_or_else(|_| CheckResult {
+            problems: vec![ProblemDetail::new("the template engine failed")],
+            ..CheckResult::default()
         })
     })
 }
 
-fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> Checked {
-    let nearby = Arc::new(Nearby::new(documents.clone(), prompt.id.clone()));
-    let syntax = syntax_of(prompt, nearby.as_ref());
-    let results = compile_each(prompt, syntax, &nearby, limits);
-    let mut flaws: Vec<ProblemDetail> =
-        results.filter_map(|(text, result)| Some(flaw(text, &result.err()?))).collect();
+fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> CheckResult {
+    let scope = Arc::new(PromptScope::new(documents.clone(), prompt.id.clone()));
+    let syntax = syntax_of(prompt, scope.as_ref());
+    let results = compile_each(prompt, syntax, &scope, limits);
+    let mut problems: Vec<ProblemDetail> =
+        results.filter_map(|(text, result)| Some(problem(text, &result.err()?))).collect();
     match parameters(prompt) {
         Ok(parameters) => {
-            flaws.extend(parameters.and_then(|(document, schema)| bad_defaults(&document, &schema)))
+            problems.extend(parameters.and_then(|(document, schema)| bad_defaults(&document, &schema)))
         }
-        Err(error) => flaws.push(ProblemDetail::new(error.to_string())),
+        Err(error) => problems.push(ProblemDetail::new(error.to_string())),
     }
-    Checked { flaws, asked: nearby.take_asked() }
+    CheckResult { problems, lookups: scope.take_lookups() }
 }
 
-/// Whether defaults break the schema that they stand in: then nobody could render the prompt who relies on them.
+/// The problem of defaults that break their own schema: a render that relies on them would always fail.
 fn bad_defaults(document: &Json, schema: &Schema) -> Option<ProblemDetail> {
     let defaults = with_defaults(document, Value::from(Map::default()));
     let mut violations = schema.violations(&defaults, Effort::MEDIUM);
@@ -178,7 +178,7 @@ fn bad_defaults(document: &Json, schema: &Schema) -> Option<ProblemDetail> {
     (!violations.is_empty()).then(|| ProblemDetail::new(message))
 }
 
-fn flaw(text: &TemplateText, error: &CompileError) -> ProblemDetail {
+fn problem(text: &TemplateText, error: &CompileError) -> ProblemDetail {
     let position = error.position();
     ProblemDetail {
         message: match text.place.as_str() {
@@ -191,38 +191,38 @@ fn flaw(text: &TemplateText, error: &CompileError) -> ProblemDetail {
     }
 }
 
-/// The compiled prompts that were used last.
-pub struct Cache {
-    entries: Mutex<LruCache<Id, Arc<Compiled>>>,
+/// The most recently used compiled prompts.
+pub struct PromptCache {
+    entries: Mutex<LruCache<Id, Arc<CompiledPrompt>>>,
 }
 
-impl Cache {
-    /// A cache of `size` prompts (at least one).
-    pub fn new(size: usize) -> Cache {
+impl PromptCache {
+    /// A cache of at most `size` prompts (at least one).
+    pub fn new(size: usize) -> PromptCache {
         let size = NonZeroUsize::new(size).unwrap_or(NonZeroUsize::MIN);
-        Cache { entries: Mutex::new(LruCache::new(size)) }
+        PromptCache { entries: Mutex::new(LruCache::new(size)) }
     }
 
-    /// The prompt compiled, if it is at hand.
-    pub fn known(&self, prompt: &Arc<Prompt>, documents: &Documents) -> Option<Arc<Compiled>> {
-        let known = self.entries.lock().ok().and_then(|mut entries| entries.get(&prompt.id).cloned());
-        known.filter(|known| known.is_current(prompt, documents))
+    /// The compiled prompt, if it is in the cache and valid among these documents.
+    pub fn cached(&self, prompt: &Arc<Prompt>, documents: &Documents) -> Option<Arc<CompiledPrompt>> {
+        let cached = self.entries.lock().ok().and_then(|mut entries| entries.get(&prompt.id).cloned());
+        cached.filter(|cached| cached.is_current(prompt, documents))
     }
 
-    /// The prompt compiled.
+    /// The compiled prompt, from the cache or compiled now.
     ///
     /// # Errors
-    /// As [`Compiled::new`].
+    /// As [`CompiledPrompt::new`].
     pub fn get(
         &self,
         prompt: &Arc<Prompt>,
         documents: &Arc<Documents>,
         limits: &Limits,
-    ) -> Result<Arc<Compiled>, RenderFailure> {
-        if let Some(known) = self.known(prompt, documents) {
-            return Ok(known);
+    ) -> Result<Arc<CompiledPrompt>, RenderError> {
+        if let Some(cached) = self.cached(prompt, documents) {
+            return Ok(cached);
         }
-        let compiled = Arc::new(Compiled::new(prompt, documents, limits)?);
+        let compiled = Arc::new(CompiledPrompt::new(prompt, documents, limits)?);
         if let Ok(mut entries) = self.entries.lock() {
             entries.put(prompt.id.clone(), compiled.clone());
         }

@@ -1,4 +1,4 @@
-//! How long a prompt's templates take to run, and so where they are run: on the serving thread, or in which lane of the pool.
+//! Estimates how long a prompt's templates take to run, and chooses where they run: on the serving thread or in the pool.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -7,45 +7,50 @@ use rustix::time::{ClockId, clock_gettime};
 
 use base::pool::Lane;
 
-/// A run that is expected to take longer than this, in microseconds, waits for its turn, so that light ones go first.
+/// A run that is expected to take longer than this, in microseconds, queues for its turn, so that light runs go first.
 const LIGHT_US: u64 = 250;
 
-/// A run that is expected to take longer than this, in microseconds, is made in the pool: no other request on the serving
-/// thread should have to wait so long.
-const MIDDLING_US: u64 = 2_000;
+/// A run that is expected to take longer than this, in microseconds, goes to the pool, to avoid head-of-line blocking on the
+/// serving thread.
+const MEDIUM_US: u64 = 2_000;
 
-/// A run that is expected to take longer than this, in microseconds, is long: it would run out of [`SHORT_TIME`] too often, and
-/// begin again after all that time.
+/// A run that is expected to take longer than this, in microseconds, goes to the long lane: in the short lane it would often
+/// exceed [`SHORT_TIME`] and have to be restarted.
 const SHORT_US: u64 = 3_000;
 
-/// What a run on the serving thread gets: enough for nearly every prompt, too little to delay other requests much.
+/// The steps of a run on the serving thread: enough for nearly every prompt, few enough to delay other requests little.
 const INLINE_STEPS: u64 = 50_000;
+
+/// The time limit of a run on the serving thread.
 const INLINE_TIME: Duration = Duration::from_millis(5);
 
-/// What a run in the short lane gets.
+/// The time limit of a run in the short lane.
 const SHORT_TIME: Duration = Duration::from_millis(5);
 
-/// How the average follows a run: little if it was longer, and not more than twice as long counts, since others may have kept
-/// the processor busy meanwhile; most of the way if it was shorter.
+/// The moving average follows a longer run by 1/16 of the difference, because it may have been preempted.
 const LONGER_PART: u64 = 16;
+
+/// A longer run counts as at most this many times the average.
 const LONGER_MAX: u64 = 2;
+
+/// The moving average follows a shorter run by 3/4 of the difference.
 const SHORTER_PART: u64 = 4;
 
-/// Where templates are run.
+/// The stage of a render: where its templates run, and with what limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// On the caller's thread.
+    /// On the serving thread.
     Inline,
-    /// There, too, one after the other.
+    /// On the serving thread, one run at a time.
     Turn,
     /// In the pool's lane for short work.
     Short,
-    /// In the pool's lane for long work, with all of the time and steps.
+    /// In the pool's lane for long work, with the full limits.
     Long,
 }
 
 impl Stage {
-    /// The lane of the pool; none on the caller's thread.
+    /// The lane of the pool; `None` on the serving thread.
     pub fn lane(self) -> Option<Lane> {
         match self {
             Stage::Inline | Stage::Turn => None,
@@ -54,7 +59,7 @@ impl Stage {
         }
     }
 
-    /// Where to go on when this stage was not enough.
+    /// The next stage for a run that exceeded the limits of this one.
     pub fn next(self) -> Option<Stage> {
         match self {
             Stage::Inline | Stage::Turn => Some(Stage::Short),
@@ -63,7 +68,7 @@ impl Stage {
         }
     }
 
-    /// The steps of a run; those of the settings, if they are fewer.
+    /// The step limit of this stage; the limit of the settings applies as well.
     pub fn steps(self) -> u64 {
         match self {
             Stage::Inline => INLINE_STEPS,
@@ -71,13 +76,13 @@ impl Stage {
         }
     }
 
-    /// Whether a run in this stage that was out of time had little of the processor: others had it meanwhile, and where the run
-    /// belongs is not known from that.
-    pub fn was_interrupted(self, took: Duration) -> bool {
+    /// Whether a run that exceeded the time limit of this stage got less than half of that in processor time. Then it was
+    /// preempted, and its duration says nothing about the stage that it needs.
+    pub fn was_preempted(self, took: Duration) -> bool {
         self != Stage::Inline && self.time().is_some_and(|time| took < time / 2)
     }
 
-    /// The time for a run; none where the render's deadline alone counts.
+    /// The time limit of this stage; `None` if only the deadline of the render applies.
     pub fn time(self) -> Option<Duration> {
         match self {
             Stage::Inline | Stage::Turn => Some(INLINE_TIME),
@@ -87,26 +92,26 @@ impl Stage {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// By itself: with its texts, with calls to make, or with an error of the templates.
-    Itself,
-    /// It had come to something that needs more steps or time than it got.
+pub enum RunEnd {
+    /// It ended normally: with texts, with calls to make, or with an error of the templates.
+    Normal,
+    /// It exceeded the steps, or reached an operation that needs more time than was left.
     TooMuch,
-    /// Its time was over.
+    /// It exceeded its time limit.
     OutOfTime,
 }
 
-/// How long a run takes. Reading the processor's time takes longer than many a light run, and so those are measured by the clock
-/// on the wall.
+/// Measures the duration of a run. Light runs are measured in wall time, because reading the thread's processor time would
+/// take longer than many of them.
 pub enum Clock {
     Wall(Instant),
     Processor(Duration),
 }
 
 impl Clock {
-    /// Begins to measure a run in a stage.
+    /// Starts to measure a run in a stage.
     pub fn start(stage: Stage) -> Clock {
         match stage {
             Stage::Inline => Clock::Wall(Instant::now()),
@@ -114,7 +119,7 @@ impl Clock {
         }
     }
 
-    /// How long it has taken on this thread.
+    /// The duration so far.
     pub fn elapsed(&self) -> Duration {
         match self {
             Clock::Wall(began) => began.elapsed(),
@@ -123,50 +128,49 @@ impl Clock {
     }
 }
 
-/// The processor's time that this thread has had.
+/// The processor time of this thread.
 fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// How long a prompt's templates took to run lately, in microseconds; 0 before the first run.
+/// The cost of a prompt: a moving average of the duration of its recent runs, in microseconds; 0 before the first run.
 #[derive(Debug, Default)]
 pub struct Cost(AtomicU64);
 
 impl Cost {
-    /// The cost of what will run only once: just too long for a serving thread.
-    pub fn of_the_unknown() -> Cost {
-        Cost(AtomicU64::new(MIDDLING_US + 1))
+    /// The initial cost of a prompt that will run only once: just too long for a serving thread.
+    pub fn for_single_use() -> Cost {
+        Cost(AtomicU64::new(MEDIUM_US + 1))
     }
 
-    /// How long the next run is expected to take, in microseconds.
+    /// The expected duration of the next run, in microseconds.
     pub fn expected_us(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Where the next run is expected to fit.
+    /// The stage into which the next run is expected to fit.
     pub fn stage(&self) -> Stage {
         match self.expected_us() {
             cost if cost <= LIGHT_US => Stage::Inline,
-            cost if cost <= MIDDLING_US => Stage::Turn,
+            cost if cost <= MEDIUM_US => Stage::Turn,
             cost if cost <= SHORT_US => Stage::Short,
             _ => Stage::Long,
         }
     }
 
-    /// Takes note of a run in a stage, which took so long. Runs at the same time may overwrite each other's notes: an estimate
-    /// suffices.
-    pub fn note(&self, stage: Stage, took: Duration, end: End) {
+    /// Updates the average after a run in a stage. Concurrent updates may overwrite each other: an estimate suffices.
+    pub fn note(&self, stage: Stage, took: Duration, end: RunEnd) {
         let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let before = self.0.load(Ordering::Relaxed);
-        // The clock on the wall does not tell whether others had the processor; the next stage will. Until then such a run counts
-        // as any longer one, so that a prompt for which the pool has no room does not use all that time again and again.
-        let may_be_interrupted = stage == Stage::Inline && end == End::OutOfTime;
+        // Wall time does not show whether the run was preempted; the next stage measures processor time. Until then the run
+        // counts as a longer one, so that a prompt that the pool rejects does not use its full time here again and again.
+        let may_be_preempted = stage == Stage::Inline && end == RunEnd::OutOfTime;
         let after = match stage.time() {
-            // It would have taken longer than this; how much, the next stage tells.
-            Some(time) if end != End::Itself && !may_be_interrupted => {
+            // It would have taken longer than this; the next stage measures how long.
+            Some(time) if end != RunEnd::Normal && !may_be_preempted => {
                 before.max(2 * u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
             }
-            _ if before == 0 && may_be_interrupted => MIDDLING_US + 1,
+            _ if before == 0 && may_be_preempted => MEDIUM_US + 1,
             _ if before == 0 => took,
             _ if took > before => {
                 let counted = took.min(before.saturating_mul(LONGER_MAX));
@@ -186,59 +190,59 @@ mod tests {
     fn runs_move_between_stages_as_they_become_longer_and_shorter() {
         let cost = Cost::default();
         assert_eq!(cost.stage(), Stage::Inline);
-        cost.note(Stage::Inline, Duration::from_micros(40), End::Itself);
+        cost.note(Stage::Inline, Duration::from_micros(40), RunEnd::Normal);
         assert_eq!(cost.stage(), Stage::Inline);
-        cost.note(Stage::Inline, Duration::from_millis(4), End::Itself);
-        assert_eq!(cost.stage(), Stage::Inline, "a single long run may have been interrupted");
+        cost.note(Stage::Inline, Duration::from_millis(4), RunEnd::Normal);
+        assert_eq!(cost.stage(), Stage::Inline, "a single long run may have been preempted");
         for _ in 0..100 {
-            cost.note(Stage::Inline, Duration::from_millis(1), End::Itself);
+            cost.note(Stage::Inline, Duration::from_millis(1), RunEnd::Normal);
         }
         assert_eq!(cost.stage(), Stage::Turn);
-        cost.note(Stage::Turn, INLINE_TIME, End::OutOfTime);
+        cost.note(Stage::Turn, INLINE_TIME, RunEnd::OutOfTime);
         assert_eq!(cost.stage(), Stage::Long);
-        cost.note(Stage::Long, Duration::from_micros(1_500), End::Itself);
-        cost.note(Stage::Long, Duration::from_micros(1_500), End::Itself);
+        cost.note(Stage::Long, Duration::from_micros(1_500), RunEnd::Normal);
+        cost.note(Stage::Long, Duration::from_micros(1_500), RunEnd::Normal);
         assert_eq!(cost.stage(), Stage::Short);
-        cost.note(Stage::Short, SHORT_TIME, End::OutOfTime);
+        cost.note(Stage::Short, SHORT_TIME, RunEnd::OutOfTime);
         assert_eq!(cost.stage(), Stage::Long);
         for _ in 0..10 {
-            cost.note(Stage::Long, Duration::from_micros(100), End::Itself);
+            cost.note(Stage::Long, Duration::from_micros(100), RunEnd::Normal);
         }
         assert_eq!(cost.stage(), Stage::Inline);
     }
 
     #[test]
-    fn a_run_that_others_interrupt_leaves_its_prompt_where_it_is() {
+    fn a_preempted_run_does_not_move_its_prompt_to_another_stage() {
         let cost = Cost::default();
-        cost.note(Stage::Inline, Duration::from_micros(40), End::Itself);
+        cost.note(Stage::Inline, Duration::from_micros(40), RunEnd::Normal);
         for _ in 0..10 {
-            cost.note(Stage::Inline, INLINE_TIME * 4, End::OutOfTime);
+            cost.note(Stage::Inline, INLINE_TIME * 4, RunEnd::OutOfTime);
         }
         assert_eq!(cost.stage(), Stage::Inline);
         for _ in 0..90 {
-            cost.note(Stage::Inline, INLINE_TIME * 4, End::OutOfTime);
+            cost.note(Stage::Inline, INLINE_TIME * 4, RunEnd::OutOfTime);
         }
-        assert_ne!(cost.stage(), Stage::Inline, "so many are no accident");
-        cost.note(Stage::Short, SHORT_TIME, End::OutOfTime);
+        assert_ne!(cost.stage(), Stage::Inline, "so many cannot all be due to preemption");
+        cost.note(Stage::Short, SHORT_TIME, RunEnd::OutOfTime);
         assert_eq!(cost.stage(), Stage::Long, "it had its time");
 
         let new = Cost::default();
-        new.note(Stage::Inline, INLINE_TIME, End::OutOfTime);
-        assert_eq!(new.stage(), Stage::Short, "nothing is known of it");
+        new.note(Stage::Inline, INLINE_TIME, RunEnd::OutOfTime);
+        assert_eq!(new.stage(), Stage::Short, "there is no earlier run to compare with");
 
         let heavy = Cost::default();
-        heavy.note(Stage::Inline, Duration::from_micros(40), End::TooMuch);
-        assert_eq!(heavy.stage(), Stage::Long, "that does not depend on others");
+        heavy.note(Stage::Inline, Duration::from_micros(40), RunEnd::TooMuch);
+        assert_eq!(heavy.stage(), Stage::Long, "this does not depend on other threads");
     }
 
     #[test]
-    fn a_run_that_others_interrupt_does_not_look_long() {
+    fn a_preempted_run_does_not_look_long() {
         let (wall, processor) = (Clock::start(Stage::Inline), Clock::start(Stage::Turn));
         std::thread::sleep(INLINE_TIME * 4);
         assert!(wall.elapsed() >= INLINE_TIME * 4);
         for stage in [Stage::Turn, Stage::Short] {
-            assert!(stage.was_interrupted(processor.elapsed()));
-            assert!(!stage.was_interrupted(INLINE_TIME), "it had its time");
+            assert!(stage.was_preempted(processor.elapsed()));
+            assert!(!stage.was_preempted(INLINE_TIME), "it had its time");
         }
     }
 }

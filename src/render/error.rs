@@ -1,50 +1,50 @@
-//! Why a prompt was not rendered.
+//! The errors of a render.
 
-use crate::catalog::NotLoaded;
+use crate::catalog::NotLoadedError;
 use base::error::{Kind, Kinded};
 use base::model::{Id, InvalidId, ProblemDetail};
 use base::pool::PoolError;
 use base::schema::{Violation, in_words};
 use template::{CompileError, MissingValue, Position};
 
-/// Why a prompt was not rendered.
+/// The error of a render.
 #[derive(Debug, thiserror::Error)]
-pub enum RenderFailure {
-    /// The id is none.
+pub enum RenderError {
+    /// The text is not an id.
     #[error(transparent)]
     InvalidId(#[from] InvalidId),
-    /// A template that is not registered is no prompt.
+    /// The document of a preview is not a prompt.
     #[error("not a prompt: {}", in_words(violations))]
     InvalidDocument {
-        /// Everything that is wrong.
+        /// All violations of the schema of prompts.
         violations: Vec<Violation>,
     },
-    /// No such prompt.
+    /// There is no prompt with this id.
     #[error("there is no prompt `{id}`; GET /api/prompts lists the prompts that exist")]
     NotFound {
-        /// Its id.
+        /// The id that was asked for.
         id: Id,
     },
-    /// The prompt's document is broken, and no good version of it was ever seen.
-    #[error("the prompt `{id}` cannot be used: {}", reasons.iter().map(|r| r.message.as_str()).collect::<Vec<_>>().join("; "))]
+    /// The prompt's document is bad, and this process has never seen a good version of it.
+    #[error("the prompt `{id}` cannot be used: {}", problems.iter().map(|p| p.message.as_str()).collect::<Vec<_>>().join("; "))]
     Unreadable {
-        /// Its id.
+        /// The id of the prompt.
         id: Id,
-        /// What is wrong.
-        reasons: Vec<ProblemDetail>,
+        /// The problems of the document.
+        problems: Vec<ProblemDetail>,
     },
-    /// The prompt's extension lacks something that it depends on.
-    #[error("the prompt `{id}` cannot be used: its extension {reason}")]
+    /// The prompt's extension has unmet dependences.
+    #[error("the prompt `{id}` cannot be used: its extension {message}")]
     FailedDependency {
-        /// Its id.
+        /// The id of the prompt.
         id: Id,
-        /// What is lacking.
-        reason: String,
+        /// The unmet dependences.
+        message: String,
     },
     /// A template does not compile.
     #[error("the template is not valid: {source}")]
     InvalidTemplate {
-        /// Why.
+        /// The error of the template.
         source: CompileError,
         /// The file that it was read from.
         file: Option<String>,
@@ -52,75 +52,75 @@ pub enum RenderFailure {
     /// The prompt's own `parameters` are not a JSON Schema.
     #[error("the `parameters` of the prompt are {message}")]
     InvalidParameters {
-        /// What is wrong with them.
+        /// The error of compiling the schema.
         message: String,
     },
     /// The variables break the prompt's schema.
     #[error("the variables do not fit the prompt: {}", in_words(violations))]
     InvalidVariables {
-        /// Every way in which they do.
+        /// All violations.
         violations: Vec<Violation>,
     },
-    /// The request has variables in several places that mean the same.
+    /// The request has variables in several members with the same meaning.
     #[error("the variables are given more than once, in {}; give them in one place", places.join(" and "))]
     AmbiguousVariables {
-        /// The members of the request.
+        /// The names of these members.
         places: Vec<&'static str>,
     },
-    /// Values that the prompt needs are not there.
+    /// Values that the prompt needs are missing.
     #[error("the prompt needs values that are missing: {}; give them in `variables`, or register the environs", missing.iter().map(|m| m.path.as_str()).collect::<Vec<_>>().join(", "))]
     Missing {
-        /// All of them, sorted by path.
+        /// All missing values, sorted by path.
         missing: Vec<MissingValue>,
-        /// What else is wrong with the variables.
+        /// All other violations of the variables.
         violations: Vec<Violation>,
     },
-    /// The template did something that is not possible, or passed a limit.
+    /// The template failed at run time, or exceeded a limit.
     #[error("the template failed as it ran: {message}")]
     Failed {
-        /// What happened.
+        /// The error of the template.
         message: String,
-        /// Where.
+        /// The position in the template.
         position: Option<Position>,
     },
-    /// The time for one render passed.
+    /// The render exceeded its time limit.
     #[error(
         "the render did not end within its time limit; simplify the template, or raise render.timeout_ms"
     )]
     Timeout,
-    /// The time for one render passed while it waited for others.
+    /// The render exceeded its time limit while it waited in a queue.
     #[error("the render's turn did not come within its time limit: too many long renders are running")]
     NoTurn,
-    /// The time for one render passed while tools were called.
+    /// The render exceeded its time limit during tool calls.
     #[error("the render did not end within its time limit: no answer yet from {}; make the tools faster, or raise render.timeout_ms", tools.join(", "))]
     ToolsTimeout {
         /// The ids of the tools that had not answered.
         tools: Vec<String>,
     },
-    /// There is no such prompt in the packages, and the store was never read.
+    /// The prompt, or something that it needs, was not found, but it may be in the store, which has not been read yet.
     #[error(transparent)]
-    NotLoaded(#[from] NotLoaded),
-    /// Too many long renders wait for their turn.
+    NotLoaded(#[from] NotLoadedError),
+    /// The queue of renders is full.
     #[error("too many long renders are waiting; try again in a moment")]
     Overloaded,
 }
 
-impl From<PoolError> for RenderFailure {
-    fn from(error: PoolError) -> RenderFailure {
+impl From<PoolError> for RenderError {
+    fn from(error: PoolError) -> RenderError {
         match error {
-            PoolError::Overloaded => RenderFailure::Overloaded,
-            PoolError::NoTurn => RenderFailure::NoTurn,
-            PoolError::Timeout => RenderFailure::Timeout,
+            PoolError::Overloaded => RenderError::Overloaded,
+            PoolError::NoTurn => RenderError::NoTurn,
+            PoolError::Timeout => RenderError::Timeout,
             PoolError::Broken => {
-                RenderFailure::Failed { message: "the render broke off".to_owned(), position: None }
+                RenderError::Failed { message: "the render ended in a panic".to_owned(), position: None }
             }
         }
     }
 }
 
-impl Kinded for RenderFailure {
+impl Kinded for RenderError {
     fn kind(&self) -> Kind {
-        use RenderFailure as F;
+        use RenderError as F;
         match self {
             F::InvalidId(_)
             | F::InvalidDocument { .. }

@@ -1,19 +1,19 @@
-//! Rendering: the one place where catalog, templates and tools meet.
+//! Rendering: the place where catalog, templates and tools meet.
 //!
 //! - [`Renderer`]: from a prompt's id and variables to finished text or messages
-//! - `compiled`: a prompt ready to run, and the cache of them; `surroundings`: what it sees of the catalog meanwhile
-//! - `variables`: defaults and schema check of what a request brings
-//! - `run`: one render in waves, on the caller's thread or in the pool; `cost`: where it is expected to fit; `turns`: middling
-//!   ones on one thread
-//! - `calls`: the calls of tools in one render; `report`: how it went
+//! - `compiled`: compiled prompts and their cache; `partials`: what templates see of the catalog while they are compiled
+//! - `variables`: the variables of a request: defaults and schema check
+//! - `run`: one render in waves, on the serving thread or in the pool; `cost`: chooses between these; `turns`: the queue of
+//!   medium renders on a serving thread
+//! - `calls`: the tool calls of one render; `report`: the report of a render
 
 mod calls;
 mod compiled;
 mod cost;
 mod error;
+mod partials;
 mod report;
 mod run;
-mod surroundings;
 mod turns;
 mod variables;
 
@@ -25,8 +25,8 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 pub use compiled::checker;
-pub use error::RenderFailure;
-pub use report::{CallReport, Outcome, Report, Warning, WaveReport};
+pub use error::RenderError;
+pub use report::{CallReport, OutcomeKind, Report, Warning, WaveReport};
 pub use variables::only_one;
 
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
@@ -34,56 +34,56 @@ use base::caller::Caller;
 use base::memory::Memory;
 use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
 use base::pool::{Lane, Pool};
-use compiled::{Cache, Compiled};
+use compiled::{CompiledPrompt, PromptCache};
 use cost::Stage;
-use run::{Job, Order, Place};
+use run::{Executors, Job, RenderInput};
 use template::value::Value;
 use template::{Limits, Requirements, Syntax};
 use tools::Tools;
 use turns::{Turn, Turns};
 
-/// How prompts are rendered.
+/// The options of a renderer.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// The time for one render.
+pub struct RendererOptions {
+    /// The time limit of a render.
     pub timeout: Duration,
-    /// How many compiled prompts are kept.
+    /// The size of the cache of compiled prompts.
     pub templates_cached: usize,
-    /// What a render may use up.
+    /// The limits of the templates.
     pub limits: Limits,
-    /// Calls of tools in one render.
+    /// The largest number of tool calls in one render.
     pub tool_calls: usize,
-    /// How many of them may run at once.
+    /// How many of them may run concurrently.
     pub tool_calls_at_once: usize,
-    /// The budget of memory that answers of tools are part of.
+    /// The memory budget, which includes the answers of tools.
     pub memory: Arc<Memory>,
 }
 
 /// A prompt with more source than this, in bytes, is compiled in the pool.
 const COMPILED_INLINE_MAX: usize = 8 << 10;
 
-/// Turns prompts into text and messages.
+/// Renders prompts to text and messages.
 pub struct Renderer {
     catalog: Arc<Catalog>,
     tools: Arc<Tools>,
-    options: Options,
-    cache: Arc<Cache>,
+    options: RendererOptions,
+    cache: Arc<PromptCache>,
     pool: Arc<Pool>,
     turns: Turns,
 }
 
-/// A render that has begun: what the catalog held at that moment, and its turn, if it takes one.
-pub struct Begun {
+/// The admission of a render: the snapshot that it uses, and its turn on the serving thread if it needs one.
+pub struct RenderTicket {
     id: Id,
     snapshot: Arc<Snapshot>,
-    /// The prompt compiled, if it was at hand.
-    known: Option<Arc<Compiled>>,
+    /// The compiled prompt, if it was in the cache.
+    cached: Option<Arc<CompiledPrompt>>,
     turn: Option<Turn>,
 }
 
 /// A finished prompt.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rendered {
+pub struct RenderedPrompt {
     /// The prompt.
     pub prompt: Arc<Prompt>,
     /// The text or the messages.
@@ -114,19 +114,19 @@ impl Content {
     }
 }
 
-/// A prompt as [`Renderer::describe`] shows it.
+/// The properties of a prompt that are found by compiling it.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// The dialect, where the templates compile.
+    /// The dialect; `None` if the templates do not compile.
     pub syntax: Option<Syntax>,
-    /// What the templates can touch, where they compile.
+    /// The variables, functions and partials that the templates can use; empty if they do not compile.
     pub requires: Arc<Requirements>,
 }
 
-/// A prompt that is ready to be rendered.
-struct Prepared {
-    compiled: Arc<Compiled>,
-    /// Whether it was compiled before.
+/// A prompt that is ready to run.
+struct PreparedPrompt {
+    compiled: Arc<CompiledPrompt>,
+    /// Whether it came from the cache.
     cached: bool,
     turn: Option<Turn>,
     snapshot: Arc<Snapshot>,
@@ -134,81 +134,87 @@ struct Prepared {
 }
 
 impl Renderer {
-    /// A renderer over a catalog, whose templates call `tools`; what is too long for a serving thread runs in `pool`.
-    pub fn new(catalog: Arc<Catalog>, tools: Arc<Tools>, pool: Arc<Pool>, options: Options) -> Renderer {
-        let cache = Arc::new(Cache::new(options.templates_cached));
+    /// A renderer of the prompts of a catalog, whose templates call `tools`; long runs go to `pool`.
+    pub fn new(
+        catalog: Arc<Catalog>,
+        tools: Arc<Tools>,
+        pool: Arc<Pool>,
+        options: RendererOptions,
+    ) -> Renderer {
+        let cache = Arc::new(PromptCache::new(options.templates_cached));
         Renderer { catalog, tools, options, cache, pool, turns: Turns::default() }
     }
 
     /// Renders the prompt `id`; the variables must be an object, if there are any.
     ///
     /// # Errors
-    /// [`RenderFailure`], with everything that is missing or wrong at once.
+    /// [`RenderError`]; one error names everything that is missing or wrong.
     pub fn render(
         &self,
         caller: &Caller,
         id: &Id,
         variables: Option<Value>,
-    ) -> impl Future<Output = Result<Rendered, RenderFailure>> {
-        self.render_begun(caller, self.look_up(id.clone()), variables)
+    ) -> impl Future<Output = Result<RenderedPrompt, RenderError>> {
+        self.render_admitted(caller, self.look_up(id.clone()), variables)
     }
 
-    /// Begins a render: waits for its turn on this thread, if it is one of those that take turns. Who does so before the
-    /// variables are parsed has nothing large lying about while it waits, and refuses what is too much at the least cost.
+    /// Admits a render: if it takes turns on this thread, waits for its turn. Call it before parsing the variables: requests
+    /// then wait without large data in memory, and are rejected at little cost during overload.
     ///
     /// # Errors
-    /// [`RenderFailure::Overloaded`].
-    pub async fn begin(&self, id: Id) -> Result<Begun, RenderFailure> {
-        let mut begun = self.look_up(id);
-        if let Some(known) = begun.known.as_ref().filter(|known| known.cost.stage() == Stage::Turn) {
-            begun.turn = Some(self.turns.take(known.cost.expected_us()).await?);
+    /// [`RenderError::Overloaded`].
+    pub async fn admit(&self, id: Id) -> Result<RenderTicket, RenderError> {
+        let mut ticket = self.look_up(id);
+        let cached = ticket.cached.as_ref();
+        if let Some(compiled) = cached.filter(|compiled| compiled.cost.stage() == Stage::Turn) {
+            ticket.turn = Some(self.turns.take(compiled.cost.expected_us()).await?);
         }
-        Ok(begun)
+        Ok(ticket)
     }
 
-    fn look_up(&self, id: Id) -> Begun {
+    fn look_up(&self, id: Id) -> RenderTicket {
         let snapshot = self.catalog.snapshot();
         let prompt = snapshot.prompt(&id).and_then(|entry| entry.prompt.as_ref());
-        let known = prompt.and_then(|prompt| self.cache.known(prompt, &snapshot.documents));
-        Begun { id, snapshot, known, turn: None }
+        let cached = prompt.and_then(|prompt| self.cache.cached(prompt, &snapshot.documents));
+        RenderTicket { id, snapshot, cached, turn: None }
     }
 
-    /// As [`Renderer::render`], for a render that was begun before.
+    /// As [`Renderer::render`], for a render that was admitted before.
     ///
     /// # Errors
     /// As [`Renderer::render`].
-    pub fn render_begun(
+    pub fn render_admitted(
         &self,
         caller: &Caller,
-        begun: Begun,
+        ticket: RenderTicket,
         variables: Option<Value>,
-    ) -> impl Future<Output = Result<Rendered, RenderFailure>> {
-        self.render_known(caller, begun, variables).map_err(|failure| self.or_not_loaded(failure))
+    ) -> impl Future<Output = Result<RenderedPrompt, RenderError>> {
+        self.render_ticket(caller, ticket, variables).map_err(|error| self.or_not_loaded(error))
     }
 
-    async fn render_known(
+    async fn render_ticket(
         &self,
         caller: &Caller,
-        Begun { id, snapshot, known, turn }: Begun,
+        RenderTicket { id, snapshot, cached: compiled, turn }: RenderTicket,
         variables: Option<Value>,
-    ) -> Result<Rendered, RenderFailure> {
+    ) -> Result<RenderedPrompt, RenderError> {
         let started = Instant::now();
         let prompt = serving(&snapshot, &id)?;
-        let cached = known.is_some();
-        let compiled = match known {
-            Some(known) => known,
+        let cached = compiled.is_some();
+        let compiled = match compiled {
+            Some(compiled) => compiled,
             None => self.compile(prompt, &snapshot, started).await?,
         };
-        self.run(caller, Prepared { compiled, cached, turn, snapshot, started }, variables).await
+        self.run(caller, PreparedPrompt { compiled, cached, turn, snapshot, started }, variables).await
     }
 
-    /// Compiles a prompt and keeps it; a long one is compiled in the pool.
+    /// Compiles a prompt and caches it; a long one is compiled in the pool.
     async fn compile(
         &self,
         prompt: Arc<Prompt>,
         snapshot: &Arc<Snapshot>,
         started: Instant,
-    ) -> Result<Arc<Compiled>, RenderFailure> {
+    ) -> Result<Arc<CompiledPrompt>, RenderError> {
         let (cache, limits) = (self.cache.clone(), self.options.limits);
         if prompt.source_bytes() <= COMPILED_INLINE_MAX {
             return cache.get(&prompt, &snapshot.documents, &limits);
@@ -218,61 +224,61 @@ impl Renderer {
         self.pool.run(Lane::Short, started + self.options.timeout, work).await?
     }
 
-    /// Does work in the pool, within the time limit of a render.
+    /// Runs other work in the pool, with the time limit of a render.
     ///
     /// # Errors
-    /// When there is too much to do, or the time limit passes.
-    pub async fn aside<T: Send + 'static>(
+    /// If the pool is overloaded, or the time limit is exceeded.
+    pub async fn run_in_pool<T: Send + 'static>(
         &self,
         lane: Lane,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, RenderFailure> {
+    ) -> Result<T, RenderError> {
         Ok(self.pool.run(lane, Instant::now() + self.options.timeout, work).await?)
     }
 
-    /// A prompt that is not known may be in a store that could not be read yet, and so may be what a prompt of a package lacks
-    /// while the store is read for the first time.
-    fn or_not_loaded(&self, failure: RenderFailure) -> RenderFailure {
-        let may_be_there = match &failure {
-            RenderFailure::NotFound { .. } => true,
-            RenderFailure::InvalidTemplate { .. } => self.catalog.store_state().is_first_read(),
-            RenderFailure::Missing { missing, .. } => {
+    /// Replaces the error of a missing prompt by [`RenderError::NotLoaded`] if the store has not been read yet, because the
+    /// prompt may be there. During the first read, the same applies to what a prompt of a package needs.
+    fn or_not_loaded(&self, error: RenderError) -> RenderError {
+        let may_be_there = match &error {
+            RenderError::NotFound { .. } => true,
+            RenderError::InvalidTemplate { .. } => self.catalog.store_state().is_first_read(),
+            RenderError::Missing { missing, .. } => {
                 missing.iter().any(|missing| !missing.path.starts_with("variables."))
                     && self.catalog.store_state().is_first_read()
             }
             _ => false,
         };
         let not_loaded = may_be_there.then(|| self.catalog.store_state().not_loaded()).flatten();
-        not_loaded.map_or(failure, RenderFailure::from)
+        not_loaded.map_or(error, RenderError::from)
     }
 
     /// Renders a prompt document that is not registered.
     ///
     /// # Errors
-    /// [`RenderFailure::InvalidDocument`]; else as for a registered one.
+    /// [`RenderError::InvalidDocument`]; otherwise as for [`Renderer::render`].
     pub async fn preview(
         &self,
         caller: &Caller,
         mut document: Json,
         variables: Option<Value>,
-    ) -> Result<Rendered, RenderFailure> {
+    ) -> Result<RenderedPrompt, RenderError> {
         let started = Instant::now();
         let violations = violations(DocumentKind::Prompt, &mut document);
         if !violations.is_empty() {
-            return Err(RenderFailure::InvalidDocument { violations });
+            return Err(RenderError::InvalidDocument { violations });
         }
         let snapshot = self.catalog.snapshot();
         let prompt = Arc::new(Prompt::from_document(Id::parse("preview")?, Origin::Direct, document));
         let (documents, limits) = (snapshot.documents.clone(), self.options.limits);
-        // Of a text that is seen for the first time nothing is known, so that all of it runs in the pool.
-        let work = move || Compiled::unknown(&prompt, &documents, &limits);
+        // The cost of a new text is not known, so it is compiled and run in the pool.
+        let work = move || CompiledPrompt::for_single_use(&prompt, &documents, &limits);
         let compiled = self.pool.run(Lane::Short, started + self.options.timeout, work).await??;
         let prepared =
-            Prepared { compiled: Arc::new(compiled), cached: false, turn: None, snapshot, started };
+            PreparedPrompt { compiled: Arc::new(compiled), cached: false, turn: None, snapshot, started };
         self.run(caller, prepared, variables).await
     }
 
-    /// What is known of a prompt of this catalog, without rendering it.
+    /// Describes a prompt of this catalog without rendering it.
     pub fn describe(&self, snapshot: &Arc<Snapshot>, entry: &Arc<PromptEntry>) -> Description {
         let compiled =
             entry.prompt.as_ref().map(|p| self.cache.get(p, &snapshot.documents, &self.options.limits));
@@ -286,50 +292,52 @@ impl Renderer {
     async fn run(
         &self,
         caller: &Caller,
-        Prepared { compiled, cached, turn, snapshot, started }: Prepared,
+        PreparedPrompt { compiled, cached, turn, snapshot, started }: PreparedPrompt,
         variables: Option<Value>,
-    ) -> Result<Rendered, RenderFailure> {
+    ) -> Result<RenderedPrompt, RenderError> {
         let timeout = match compiled.prompt.limits.timeout_ms {
             Some(ms) => self.options.timeout.min(Duration::from_millis(ms)),
             None => self.options.timeout,
         };
         let deadline = started + timeout;
-        let place = Place { turns: &self.turns, pool: &self.pool };
+        let executors = Executors { turns: &self.turns, pool: &self.pool };
         let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
         let revision = snapshot.revision;
-        let order = Order { compiled: compiled.clone(), snapshot, variables: checked.value, turn, deadline };
-        let job = Job::new(caller, order, &self.tools, &self.options);
-        if !checked.faults.is_empty() {
-            return Err(checked.faults.with_found(job.look(place).await));
+        let compiled_prompt = compiled.clone();
+        let input =
+            RenderInput { compiled: compiled_prompt, snapshot, variables: checked.value, turn, deadline };
+        let job = Job::new(caller, input, &self.tools, &self.options);
+        if !checked.errors.is_empty() {
+            return Err(checked.errors.combine(job.find_missing(executors).await));
         }
-        let ran = job.run(place).await?;
-        Ok(Rendered {
+        let result = job.run(executors).await?;
+        Ok(RenderedPrompt {
             prompt: compiled.prompt.clone(),
-            content: content(&compiled.prompt, ran.texts),
-            warnings: ran.calls.warnings(),
+            content: content(&compiled.prompt, result.texts),
+            warnings: result.calls.warnings(),
             report: Report {
                 syntax: compiled.syntax,
                 revision,
                 cached,
-                pooled: ran.pooled,
+                pooled: result.pooled,
                 duration_us: started.elapsed().as_micros() as u64,
                 requires: compiled.requires.clone(),
-                waves: ran.calls.report(),
+                waves: result.calls.report(),
             },
         })
     }
 }
 
 /// The version of a prompt that serves.
-fn serving(snapshot: &Snapshot, id: &Id) -> Result<Arc<Prompt>, RenderFailure> {
-    let entry = snapshot.prompt(id).ok_or_else(|| RenderFailure::NotFound { id: id.clone() })?;
-    if let Some(reason) = entry.extension.as_ref().and_then(|extension| extension.unavailable.clone()) {
-        return Err(RenderFailure::FailedDependency { id: id.clone(), reason });
+fn serving(snapshot: &Snapshot, id: &Id) -> Result<Arc<Prompt>, RenderError> {
+    let entry = snapshot.prompt(id).ok_or_else(|| RenderError::NotFound { id: id.clone() })?;
+    if let Some(message) = entry.extension.as_ref().and_then(|extension| extension.unavailable.clone()) {
+        return Err(RenderError::FailedDependency { id: id.clone(), message });
     }
     entry
         .prompt
         .clone()
-        .ok_or_else(|| RenderFailure::Unreadable { id: id.clone(), reasons: entry.problems.clone() })
+        .ok_or_else(|| RenderError::Unreadable { id: id.clone(), problems: entry.problems.clone() })
 }
 
 fn content(prompt: &Arc<Prompt>, texts: Vec<String>) -> Content {

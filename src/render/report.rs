@@ -1,4 +1,4 @@
-//! How a render went: what is told to whoever asks for it, and what is told in any case.
+//! The report of a render, which a client can ask for, and the warnings, which are always sent.
 
 use std::sync::Arc;
 
@@ -7,70 +7,71 @@ use serde::Serialize;
 use template::value::Value;
 use template::{Requirements, Syntax};
 
-/// A call of a tool that failed.
+/// The warning about a tool call that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// The tool's id.
+    /// The id of the tool.
     pub tool: String,
-    /// Why it failed.
-    pub reason: String,
+    /// The error of the call.
+    #[serde(rename = "reason")]
+    pub error: String,
 }
 
-/// How a render went.
+/// The report of a render.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// The dialect.
+    /// The dialect of the templates.
     pub syntax: Syntax,
-    /// The revision of the catalog that the render saw.
+    /// The revision of the snapshot that was used.
     pub revision: u64,
-    /// Whether the compiled templates were at hand.
+    /// Whether the compiled prompt came from the cache.
     pub cached: bool,
-    /// Whether the render was too long for the serving thread and went on in the pool.
+    /// Whether the last wave ran in the pool.
     pub pooled: bool,
-    /// The time for everything, in microseconds.
+    /// The duration of the whole render, in microseconds.
     pub duration_us: u64,
-    /// What the templates can touch.
+    /// The variables, functions and partials that the templates can use.
     pub requires: Arc<Requirements>,
-    /// The calls of tools, by the runs of the templates that asked for them.
+    /// The tool calls, wave by wave.
     pub waves: Vec<WaveReport>,
 }
 
-/// The calls that one run of the templates asked for, and that ran at the same time.
+/// The tool calls that one run of the templates requested, and that were made concurrently.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct WaveReport {
-    /// The calls, in the order in which the templates asked for them.
+    /// The calls, in the order in which the templates requested them.
     pub calls: Vec<CallReport>,
 }
 
-/// One call of a tool.
+/// The report of one tool call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallReport {
-    /// The tool's id.
+    /// The id of the tool.
     pub tool: String,
-    /// The arguments as the tool got them; a list of those that were given where they are not right.
+    /// The arguments as an object, as the tool got them; if they do not fit, the list of arguments in the template.
     pub arguments: Value,
-    /// What stands for the call in the text.
-    pub outcome: Outcome,
-    /// Why it failed, if it did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// How long it took, in microseconds.
+    /// The kind of value that replaced the call in the text.
+    pub outcome: OutcomeKind,
+    /// The error, if the call failed.
+    #[serde(rename = "reason", skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The duration of the call, in microseconds.
     pub duration_us: u64,
-    /// The tool whose result was needed before this call could be asked for.
+    /// The tool whose result was needed before this call could be requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited_for: Option<String>,
 }
 
-/// What stands for a call in the text.
+/// The kind of value that replaces a tool call in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum OutcomeKind {
     /// The tool's answer.
     Value,
-    /// An answer that was known already, or that another call asked for at the same time.
+    /// An answer from the cache, or that of an equal call that was under way.
     Cached,
-    /// The call failed, and the tool's document has a default.
+    /// The default of the tool's document, because the call failed.
     Default,
-    /// The call failed, and there is nothing in its place.
+    /// Nothing, because the call failed and the tool has no default.
     Empty,
 }

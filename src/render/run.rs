@@ -1,19 +1,21 @@
-//! One render: its templates are run, in waves if they call tools, each on the caller's thread if that is expected to be
-//! quick, and, when that is not enough, in the pool.
+//! One render: runs the templates, in waves if they call tools. A wave runs on the serving thread if it is expected to be
+//! short, otherwise in the pool.
 //!
-//! A run that calls tools whose results are not known yet goes on for as long as no result could change what else it
-//! calls. Then the calls that it asked for are made at the same time, and the next wave runs everything again with the
-//! results. The wave that asks for nothing gives the text. So no thread waits for a tool, and nothing is called that a
-//! single run from left to right would not have called.
+//! A run that calls tools continues without their results for as long as no result could influence which other calls are
+//! made. Then the requested calls are made concurrently, and the next wave runs all templates again, from the beginning, with
+//! the results. A wave without new calls gives the texts. So no thread waits for a tool, and no call is made that a
+//! sequential run from left to right would not have made.
+//!
+//! The step limit applies to each message of a prompt, the output limit to all messages together.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::Options;
+use super::RendererOptions;
 use super::calls::{CallLimits, Calls};
-use super::compiled::Compiled;
-use super::cost::{Clock, End, Stage};
-use super::error::RenderFailure;
+use super::compiled::CompiledPrompt;
+use super::cost::{Clock, RunEnd, Stage};
+use super::error::RenderError;
 use super::turns::{Turn, Turns};
 use super::variables::unique;
 use crate::catalog::Snapshot;
@@ -23,65 +25,65 @@ use template::value::{Map, Value};
 use template::{Functions, Limits, RunBudget, RunError};
 use tools::Tools;
 
-/// How often a run is begun again in the same stage because others had the processor.
-const INTERRUPTED_MAX: usize = 3;
+/// How many attempts a run has in the same stage if it is preempted.
+const PREEMPTED_MAX: usize = 3;
 
-/// Everything that a render needs, owned, so that it can move to another thread.
+/// A render with everything that it needs, owned, so that it can move to another thread.
 pub struct Job {
-    compiled: Arc<Compiled>,
+    compiled: Arc<CompiledPrompt>,
     root: Arc<Map>,
     calls: Arc<Calls>,
     limits: Limits,
     deadline: Instant,
-    /// A turn that was taken before, for the first wave.
+    /// The turn of the first wave, if it was taken before.
     turn: Mutex<Option<Turn>>,
 }
 
 /// Where renders run.
 #[derive(Clone, Copy)]
-pub struct Place<'r> {
-    /// On the serving threads.
+pub struct Executors<'r> {
+    /// The queues of the serving threads.
     pub turns: &'r Turns,
-    /// Elsewhere.
+    /// The threads for longer work.
     pub pool: &'r Pool,
 }
 
-/// What is to be rendered.
-pub struct Order {
-    /// The prompt.
-    pub compiled: Arc<Compiled>,
-    /// The environs and tools.
+/// The input of a render.
+pub struct RenderInput {
+    /// The compiled prompt.
+    pub compiled: Arc<CompiledPrompt>,
+    /// The snapshot with the environs and tools.
     pub snapshot: Arc<Snapshot>,
-    /// The variables, checked.
+    /// The variables, checked and with defaults.
     pub variables: Value,
     /// The turn on a serving thread, if it was taken before.
     pub turn: Option<Turn>,
-    /// When the render must have ended.
+    /// The end of the render's time limit.
     pub deadline: Instant,
 }
 
-/// What a render gave.
-pub struct Ran {
+/// The result of a render.
+pub struct RunResult {
     /// One text for each template.
     pub texts: Vec<String>,
-    /// The calls of tools.
+    /// The tool calls.
     pub calls: Arc<Calls>,
-    /// Whether it took the pool.
+    /// Whether the last wave ran in the pool.
     pub pooled: bool,
 }
 
-/// What one run of the templates gave.
-enum Wave {
+/// The result of one wave.
+enum WaveResult {
     /// The texts.
     Done(Vec<String>),
-    /// There are calls to make; the result of one of them may be needed to go on.
+    /// There are calls to make; `needed` is the call without whose result the run could not continue.
     Waiting { needed: Option<usize> },
 }
 
 impl Job {
     /// A render for `caller`, whose templates call `tools`.
-    pub fn new(caller: &Caller, order: Order, tools: &Arc<Tools>, options: &Options) -> Job {
-        let Order { compiled, snapshot, variables, turn, deadline } = order;
+    pub fn new(caller: &Caller, input: RenderInput, tools: &Arc<Tools>, options: &RendererOptions) -> Job {
+        let RenderInput { compiled, snapshot, variables, turn, deadline } = input;
         let root = Map::over(snapshot.environs.clone(), vec![("variables".into(), variables)])
             .with_alias("args", "variables");
         let limits = CallLimits {
@@ -98,82 +100,86 @@ impl Job {
     /// Renders all texts.
     ///
     /// # Errors
-    /// [`RenderFailure`]; all missing values of all texts are in one.
-    pub async fn run(self, place: Place<'_>) -> Result<Ran, RenderFailure> {
+    /// [`RenderError`]; one error names all missing values of all texts.
+    pub async fn run(self, executors: Executors<'_>) -> Result<RunResult, RenderError> {
         let job = Arc::new(self);
         let mut stage = job.compiled.cost.stage();
         loop {
-            match job.wave(place, &mut stage).await? {
-                Wave::Done(texts) => {
+            match job.wave(executors, &mut stage).await? {
+                WaveResult::Done(texts) => {
                     job.calls.log_unmade();
-                    return Ok(Ran { texts, calls: job.calls.clone(), pooled: stage.lane().is_some() });
+                    return Ok(RunResult { texts, calls: job.calls.clone(), pooled: stage.lane().is_some() });
                 }
-                // Boxed, so that a render without calls does not carry the room for them about.
-                Wave::Waiting { needed } => Box::pin(job.make_calls(needed)).await?,
+                // Boxed, so that the futures of renders without calls stay small.
+                WaveResult::Waiting { needed } => Box::pin(job.make_calls(needed)).await?,
             }
         }
     }
 
-    /// Runs the templates once, calling nothing, to see what is missing.
+    /// Runs the templates once without making calls, to find missing values.
     ///
     /// # Errors
     /// As [`Job::run`].
-    pub async fn look(self, place: Place<'_>) -> Result<(), RenderFailure> {
+    pub async fn find_missing(self, executors: Executors<'_>) -> Result<(), RenderError> {
         let mut stage = self.compiled.cost.stage();
-        Arc::new(self).wave(place, &mut stage).await.map(drop)
+        Arc::new(self).wave(executors, &mut stage).await.map(drop)
     }
 
-    async fn make_calls(&self, needed: Option<usize>) -> Result<(), RenderFailure> {
+    async fn make_calls(&self, needed: Option<usize>) -> Result<(), RenderError> {
         match tokio::time::timeout_at(self.deadline.into(), self.calls.make(needed)).await {
-            Err(_) => Err(RenderFailure::ToolsTimeout { tools: self.calls.unanswered() }),
-            // Without a call, the next wave would be like this one, for ever.
-            Ok(0) => Err(RenderFailure::Failed {
-                message: "a result is needed that nobody gives".into(),
+            Err(_) => Err(RenderError::ToolsTimeout { tools: self.calls.unanswered() }),
+            // Without a new result, the next wave would be the same, and so on for ever.
+            Ok(0) => Err(RenderError::Failed {
+                message: "the template waits for a tool result that was never requested".into(),
                 position: None,
             }),
             Ok(_) => Ok(()),
         }
     }
 
-    /// Runs the templates once, in this stage, or in the first later one that suffices: what was too long for a stage once is
-    /// so in every wave.
-    async fn wave(self: &Arc<Self>, place: Place<'_>, stage: &mut Stage) -> Result<Wave, RenderFailure> {
+    /// Runs the templates once, in this stage or in the first later one that suffices. Later waves start in the stage that
+    /// this one reached, because they take at least as long.
+    async fn wave(
+        self: &Arc<Self>,
+        executors: Executors<'_>,
+        stage: &mut Stage,
+    ) -> Result<WaveResult, RenderError> {
         loop {
             let turn = self.turn.lock().ok().and_then(|mut turn| turn.take());
             let attempt = match stage.lane() {
                 None if *stage == Stage::Inline || turn.is_some() => self.attempt_in(*stage),
                 None => {
-                    let _turn = place.turns.take(self.compiled.cost.expected_us()).await?;
+                    let _turn = executors.turns.take(self.compiled.cost.expected_us()).await?;
                     self.attempt_in(*stage)
                 }
                 Some(lane) => {
                     let (job, stage) = (self.clone(), *stage);
-                    place.pool.run(lane, self.deadline, move || job.attempt_in(stage)).await?
+                    executors.pool.run(lane, self.deadline, move || job.attempt_in(stage)).await?
                 }
             };
             match (attempt, stage.next()) {
-                (Ok(texts), _) => return Ok(Wave::Done(texts)),
-                (Err(RunError::Pending { needed }), _) => return Ok(Wave::Waiting { needed }),
+                (Ok(texts), _) => return Ok(WaveResult::Done(texts)),
+                (Err(RunError::Pending { needed }), _) => return Ok(WaveResult::Waiting { needed }),
                 (Err(RunError::Steps { .. } | RunError::Deadline), Some(next)) => *stage = next,
                 (Err(error), _) => return Err(error.into()),
             }
         }
     }
 
-    /// Runs the templates with what a stage gives them, and takes note of how long that took.
+    /// Runs the templates with the limits of a stage, and updates the cost of the prompt.
     fn attempt_in(&self, stage: Stage) -> Result<Vec<String>, RunError> {
-        for _ in 0..INTERRUPTED_MAX {
-            let (given, clock) = (self.given(stage), Clock::start(stage));
-            let attempt = self.attempt(&given, stage.lane().is_none());
+        for _ in 0..PREEMPTED_MAX {
+            let (budget, clock) = (self.budget(stage), Clock::start(stage));
+            let attempt = self.attempt(&budget, stage.lane().is_none());
             let took = clock.elapsed();
             let attempt = if self.calls.ran_out() { Err(RunError::Deadline) } else { attempt };
             let end = match attempt {
-                Err(RunError::Deadline) if Instant::now() >= given.deadline => End::OutOfTime,
-                Err(RunError::Steps { .. } | RunError::Deadline) => End::TooMuch,
-                _ => End::Itself,
+                Err(RunError::Deadline) if Instant::now() >= budget.deadline => RunEnd::OutOfTime,
+                Err(RunError::Steps { .. } | RunError::Deadline) => RunEnd::TooMuch,
+                _ => RunEnd::Normal,
             };
-            let goes_on = Instant::now() < self.deadline;
-            if end == End::OutOfTime && goes_on && stage.was_interrupted(took) {
+            let has_time = Instant::now() < self.deadline;
+            if end == RunEnd::OutOfTime && has_time && stage.was_preempted(took) {
                 continue;
             }
             self.compiled.cost.note(stage, took, end);
@@ -182,8 +188,8 @@ impl Job {
         Err(RunError::Deadline)
     }
 
-    /// What a run gets in a stage that begins now.
-    fn given(&self, stage: Stage) -> RunBudget {
+    /// The limits of a run in a stage that begins now.
+    fn budget(&self, stage: Stage) -> RunBudget {
         RunBudget {
             steps: stage.steps().min(self.limits.steps),
             output_bytes: self.limits.output_bytes,
@@ -191,23 +197,23 @@ impl Job {
         }
     }
 
-    fn attempt(&self, run: &RunBudget, inline: bool) -> Result<Vec<String>, RunError> {
+    fn attempt(&self, budget: &RunBudget, inline: bool) -> Result<Vec<String>, RunError> {
         self.calls.open(inline);
         let functions: Arc<dyn Functions> = self.calls.clone();
         let mut texts = Vec::with_capacity(self.compiled.templates.len());
-        let (mut missing, mut failure, mut pending) = (Vec::new(), None, None);
-        let mut run = *run;
+        let (mut missing, mut first_error, mut pending) = (Vec::new(), None, None);
+        let mut budget = *budget;
         for template in &self.compiled.templates {
-            match template.render(&self.root, &functions, &run) {
+            match template.render(&self.root, &functions, &budget) {
                 Ok(text) => {
-                    run.output_bytes = run.output_bytes.saturating_sub(text.len());
+                    budget.output_bytes = budget.output_bytes.saturating_sub(text.len());
                     texts.push(text);
                 }
                 Err(RunError::Missing(more)) => missing.extend(more),
-                // What is missing in the other texts counts more.
-                Err(error @ RunError::Failed { .. }) => failure = failure.or(Some(error)),
+                // Missing values in the other texts take precedence.
+                Err(error @ RunError::Failed { .. }) => first_error = first_error.or(Some(error)),
                 Err(RunError::Pending { needed }) => {
-                    // With the result, this text may turn out to fail: then the later ones would call nothing.
+                    // With the result, this text may fail, and then the later texts would make no calls.
                     if needed.is_some() {
                         self.calls.close();
                     }
@@ -219,8 +225,8 @@ impl Job {
         if !missing.is_empty() {
             return Err(RunError::Missing(unique(missing)));
         }
-        match (failure, pending) {
-            (Some(failure), _) => Err(failure),
+        match (first_error, pending) {
+            (Some(error), _) => Err(error),
             (None, Some(needed)) => Err(RunError::Pending { needed }),
             (None, None) => Ok(texts),
         }

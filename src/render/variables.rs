@@ -1,45 +1,49 @@
-//! What a request brings: defaults filled in, checked against the prompt's schema.
+//! The variables of a request: fills in the defaults and checks them against the prompt's schema.
+//!
+//! `null` counts as no variables.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::compiled::Compiled;
-use super::error::RenderFailure;
+use super::compiled::CompiledPrompt;
+use super::error::RenderError;
 use base::model::with_defaults;
 use base::pool::{Lane, Pool};
 use base::schema::{Effort, Violation};
 use template::value::{Map, SmolStr, Step, Value};
 use template::{MissingValue, RunError};
 
-/// The variables of a render, and what is wrong with them.
-pub struct Checked {
+/// The variables of a render and the result of checking them.
+pub struct CheckedVariables {
     /// The variables with the prompt's defaults.
     pub value: Value,
-    /// What the schema says against them.
-    pub faults: Faults,
+    /// The violations of the schema.
+    pub errors: VariableErrors,
 }
 
-/// What the schema says against the variables.
+/// The violations of the schema by the variables.
 #[derive(Debug, Default)]
-pub struct Faults {
+pub struct VariableErrors {
+    /// Required members that are absent.
     missing: Vec<MissingValue>,
+    /// All other violations.
     violations: Vec<Violation>,
 }
 
-/// Variables with more values than this are checked in the pool, whatever the schema.
+/// Variables with more values than this are checked in the pool, regardless of the schema.
 const CHECKED_INLINE_MAX: usize = 2_000;
 
-/// The variables of a request, which may stand in any one of several members.
+/// The variables of a request, which may be in one of several members.
 ///
 /// # Errors
-/// [`RenderFailure::AmbiguousVariables`] if there are some in more than one.
+/// [`RenderError::AmbiguousVariables`] if more than one member has them.
 pub fn only_one<const N: usize>(
     places: [(&'static str, Option<Value>); N],
-) -> Result<Option<Value>, RenderFailure> {
+) -> Result<Option<Value>, RenderError> {
     let given: Vec<_> = places.into_iter().filter_map(|(place, value)| Some((place, value?))).collect();
     if given.len() > 1 {
         let places = given.into_iter().map(|(place, _)| place).collect();
-        return Err(RenderFailure::AmbiguousVariables { places });
+        return Err(RenderError::AmbiguousVariables { places });
     }
     Ok(given.into_iter().next().map(|(_, value)| value))
 }
@@ -47,25 +51,25 @@ pub fn only_one<const N: usize>(
 /// Fills the prompt's defaults into the variables of a request, and checks them.
 ///
 /// # Errors
-/// When they are not an object, or checking them takes longer than the deadline allows. What the schema finds is returned
-/// beside the value, so that the templates can still say what else is missing.
+/// If they are not an object, or if the check does not end before the deadline. Violations of the schema are returned with
+/// the value, so that the templates can run to find what else is missing.
 pub async fn check(
-    compiled: Arc<Compiled>,
+    compiled: Arc<CompiledPrompt>,
     variables: Option<Value>,
     pool: &Pool,
     deadline: Instant,
-) -> Result<Checked, RenderFailure> {
+) -> Result<CheckedVariables, RenderError> {
     let value = match variables {
         None | Some(Value::Null) => Value::from(Map::default()),
         Some(value @ Value::Map(_)) => value,
         Some(_) => {
             let message = "the variables must be an object".to_owned();
             let violations = vec![Violation { path: String::new(), message, missing: None }];
-            return Err(RenderFailure::InvalidVariables { violations });
+            return Err(RenderError::InvalidVariables { violations });
         }
     };
     let Some((document, schema)) = &compiled.parameters else {
-        return Ok(Checked { value, faults: Faults::default() });
+        return Ok(CheckedVariables { value, errors: VariableErrors::default() });
     };
     if value.count_up_to(CHECKED_INLINE_MAX) < CHECKED_INLINE_MAX {
         let filled = with_defaults(document, value.clone());
@@ -85,18 +89,18 @@ pub async fn check(
     Ok(checked.await?)
 }
 
-fn checked(value: Value, violations: Vec<Violation>) -> Checked {
-    let mut faults = Faults::default();
+fn checked(value: Value, violations: Vec<Violation>) -> CheckedVariables {
+    let mut errors = VariableErrors::default();
     for violation in violations {
         match &violation.missing {
-            Some(member) => faults.missing.push(missing(&violation.path, member, &value)),
-            None => faults.violations.push(violation),
+            Some(member) => errors.missing.push(missing(&violation.path, member, &value)),
+            None => errors.violations.push(violation),
         }
     }
-    Checked { value, faults }
+    CheckedVariables { value, errors }
 }
 
-/// An absent required member as a path of the template's data.
+/// An absent required member, as a path in the data of the templates.
 fn missing(pointer: &str, member: &str, variables: &Value) -> MissingValue {
     let mut steps = vec![Step::Key("variables".into())];
     let mut here = Some(variables.clone());
@@ -116,46 +120,47 @@ fn missing(pointer: &str, member: &str, variables: &Value) -> MissingValue {
     MissingValue { path: template::value::Path(steps).member(member).to_string(), position: None }
 }
 
-impl Faults {
-    /// Whether there are none.
+impl VariableErrors {
+    /// Whether the variables fit the schema.
     pub fn is_empty(&self) -> bool {
         self.missing.is_empty() && self.violations.is_empty()
     }
 
-    /// What is wrong in all: what the schema found, and what is missing as a look at the templates found.
-    pub fn with_found(self, looked: Result<(), RenderFailure>) -> RenderFailure {
-        let Faults { mut missing, mut violations } = self;
-        if let Err(RenderFailure::Missing { missing: more, violations: others }) = looked {
+    /// One error for these violations and for the values that were found missing in a trial run of the templates.
+    pub fn combine(self, trial: Result<(), RenderError>) -> RenderError {
+        let VariableErrors { mut missing, mut violations } = self;
+        if let Err(RenderError::Missing { missing: more, violations: others }) = trial {
             missing.extend(more);
             violations.extend(others);
         }
         match missing.is_empty() {
-            true => RenderFailure::InvalidVariables { violations },
-            false => RenderFailure::Missing { missing: unique(missing), violations },
+            true => RenderError::InvalidVariables { violations },
+            false => RenderError::Missing { missing: unique(missing), violations },
         }
     }
 }
 
-/// One entry a path, sorted; of equal paths the one with a position stays.
+/// Sorts by path and keeps one entry of each path, preferably one with a position.
 pub fn unique(mut missing: Vec<MissingValue>) -> Vec<MissingValue> {
     missing.sort_by(|a, b| (&a.path, a.position.is_none()).cmp(&(&b.path, b.position.is_none())));
     missing.dedup_by(|later, earlier| later.path == earlier.path);
     missing
 }
 
-impl From<RunError> for RenderFailure {
-    fn from(error: RunError) -> RenderFailure {
+impl From<RunError> for RenderError {
+    fn from(error: RunError) -> RenderError {
         match error {
             RunError::Missing(missing) => {
-                RenderFailure::Missing { missing: unique(missing), violations: Vec::new() }
+                RenderError::Missing { missing: unique(missing), violations: Vec::new() }
             }
-            RunError::Failed { message, position } => RenderFailure::Failed { message, position },
-            RunError::Deadline => RenderFailure::Timeout,
-            RunError::Pending { .. } => {
-                RenderFailure::Failed { message: "a tool's result is not known".into(), position: None }
-            }
+            RunError::Failed { message, position } => RenderError::Failed { message, position },
+            RunError::Deadline => RenderError::Timeout,
+            RunError::Pending { .. } => RenderError::Failed {
+                message: "the result of a tool call is not available".into(),
+                position: None,
+            },
             limit @ (RunError::Limit { .. } | RunError::Steps { .. }) => {
-                RenderFailure::Failed { message: limit.to_string(), position: None }
+                RenderError::Failed { message: limit.to_string(), position: None }
             }
         }
     }

@@ -1,86 +1,86 @@
-//! What can go wrong in a store; no text in here ever contains a password.
+//! The errors of a store; no message contains a password.
 
 use std::path::PathBuf;
 
 use super::Etag;
 use base::error::{Kind, Kinded};
 
-/// A failure of a store.
+/// The error of an operation of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The store cannot be reached, did not answer in time, or refused to do it just now.
+    /// The store cannot be reached, did not answer in time, or cannot do it just now.
     ///
-    /// A write that ends so was not done, and will not be.
-    #[error("the store is unavailable: {reason}")]
+    /// A write with this error was not applied, and will not be.
+    #[error("the store is unavailable: {message}")]
     Unavailable {
-        /// What happened.
-        reason: String,
+        /// What went wrong.
+        message: String,
     },
-    /// The store did not say whether a write was done: read the key to find out. If it was not done by now, it will not be.
-    #[error("the store is unavailable: {reason}; the write may have been done: read it to find out")]
+    /// It is unknown whether a write was applied: read the key to find out. If it is not applied by now, it will not be.
+    #[error("the store is unavailable: {message}; the write may have been done: read it to find out")]
     Unsure {
-        /// What happened.
-        reason: String,
+        /// What went wrong.
+        message: String,
     },
-    /// A scan cannot go on: another server answers now, and a cursor is good for one server only. Begin again.
+    /// A scan cannot continue: another server answers now, and a cursor is valid for one server only. Start a new scan.
     #[error("the store is unavailable: the server changed while it was being read")]
     ScanLost,
-    /// Another process (or another part of this one) has the embedded store open.
+    /// Another process (or another store of this process) has the file open.
     #[error("the store {} is in use by another process; stop it, or talk to it instead", path.display())]
     Locked {
         /// The database file.
         path: PathBuf,
     },
-    /// What is stored is not what the caller expected; nothing was changed.
+    /// The precondition of a write does not hold; nothing was changed.
     #[error("the key {key} {}", describe_found(found))]
-    Expectation {
-        /// The key.
+    PreconditionFailed {
+        /// The key of the write.
         key: String,
-        /// What is there now; `None` if nothing is.
+        /// The version that is stored now; `None` if there is none.
         found: Option<Etag>,
     },
-    /// The key holds something other than plain bytes.
+    /// The key holds a value of another Redis type than string.
     #[error("the key {key} holds a {found}, not a string")]
     WrongType {
-        /// The key.
+        /// The key that was read.
         key: String,
-        /// The type that it holds, in Redis' words: `list`, `hash`, …
+        /// The type of its value in Redis' words: `list`, `hash`, …
         found: String,
     },
     /// The value is larger than [`VALUE_LIMIT`](super::VALUE_LIMIT).
     #[error("the value of the key {key} has {bytes} bytes; at most {limit} are allowed")]
     TooLarge {
-        /// The key.
+        /// The key of the value.
         key: String,
         /// The size of the value.
         bytes: usize,
-        /// The largest size allowed.
+        /// The largest size that is allowed.
         limit: usize,
     },
-    /// The address names no store.
-    #[error("the address of the store cannot be used: {reason}")]
+    /// The text is not the address of a store.
+    #[error("the address of the store cannot be used: {message}")]
     BadUrl {
-        /// What is wrong with it, without repeating it: an address can contain a password.
-        reason: String,
+        /// What is wrong with it. It does not quote the address, which can contain a password.
+        message: String,
     },
-    /// The file of an embedded store cannot be read as one.
+    /// The file of an embedded store is damaged, or is not a database.
     #[error(
-        "the store {} is damaged or no store at all ({reason}); put back a copy of it, \
+        "the store {} is damaged or no store at all ({message}); restore it from a backup, \
          or move it away to start with an empty one",
         path.display()
     )]
     Corrupt {
         /// The database file.
         path: PathBuf,
-        /// What was found.
-        reason: String,
+        /// What the database found.
+        message: String,
     },
 }
 
 fn describe_found(found: &Option<Etag>) -> String {
     match found {
         Some(etag) => format!("has changed: its version is now {etag}"),
-        None => "does not exist (any more)".to_owned(),
+        None => "does not exist".to_owned(),
     }
 }
 
@@ -91,7 +91,7 @@ impl Kinded for StoreError {
                 Kind::Unavailable
             }
             StoreError::Locked { .. } | StoreError::WrongType { .. } => Kind::Conflict,
-            StoreError::Expectation { .. } => Kind::PreconditionFailed,
+            StoreError::PreconditionFailed { .. } => Kind::PreconditionFailed,
             StoreError::TooLarge { .. } | StoreError::BadUrl { .. } => Kind::InvalidInput,
             StoreError::Corrupt { .. } => Kind::Unavailable,
         }

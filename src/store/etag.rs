@@ -1,4 +1,4 @@
-//! The version of a stored value, taken from its bytes so that writes by others count too.
+//! The version of a stored value: a hash of its bytes, so that writes by other programs count as changes too.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 pub struct Etag([u8; 32]);
 
 impl Etag {
-    /// The version of these bytes.
+    /// Computes the version of a value.
     pub fn of(bytes: &[u8]) -> Etag {
         Etag(Sha256::digest(bytes).into())
     }
@@ -28,17 +28,17 @@ impl fmt::Debug for Etag {
     }
 }
 
-/// The text is not 64 hexadecimal digits.
+/// The error of parsing an [`Etag`]: the text is not 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a version is written as 64 hexadecimal digits")]
-pub struct NotAnEtag;
+pub struct ParseEtagError;
 
 impl FromStr for Etag {
-    type Err = NotAnEtag;
+    type Err = ParseEtagError;
 
-    fn from_str(text: &str) -> Result<Etag, NotAnEtag> {
+    fn from_str(text: &str) -> Result<Etag, ParseEtagError> {
         if text.len() != 64 {
-            return Err(NotAnEtag);
+            return Err(ParseEtagError);
         }
         let mut bytes = [0; 32];
         for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
@@ -48,9 +48,9 @@ impl FromStr for Etag {
     }
 }
 
-fn hex_digit(digit: u8) -> Result<u8, NotAnEtag> {
-    let value = char::from(digit).to_digit(16).ok_or(NotAnEtag)?;
-    u8::try_from(value).map_err(|_| NotAnEtag)
+fn hex_digit(digit: u8) -> Result<u8, ParseEtagError> {
+    let value = char::from(digit).to_digit(16).ok_or(ParseEtagError)?;
+    u8::try_from(value).map_err(|_| ParseEtagError)
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn other_texts_are_no_versions() {
         for text in ["", "abc", &"g".repeat(64), &"é".repeat(32), &"0".repeat(65)] {
-            assert_eq!(text.parse::<Etag>(), Err(NotAnEtag), "{text}");
+            assert_eq!(text.parse::<Etag>(), Err(ParseEtagError), "{text}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Storage: bytes under text keys, behind one trait with two backends (embedded and Redis).
 //!
-//! - [`Store`]: what a store can do
+//! - [`Store`]: the operations of a store
 //! - [`open`]: from an address to a store
-//! - `embedded`: a file of our own (redb), for a single process
-//! - `redis`: a server that others write to as well
+//! - `embedded`: a database file of our own (redb), for a single process
+//! - `redis`: a server that other programs write to as well
 
 mod embedded;
 mod error;
@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 pub use error::StoreError;
-pub use etag::{Etag, NotAnEtag};
+pub use etag::{Etag, ParseEtagError};
 
 /// The address of a store that lives in memory alone.
 pub const MEMORY: &str = "memory:";
@@ -25,7 +25,7 @@ pub const MEMORY: &str = "memory:";
 /// The largest value, in bytes, that is read or written.
 pub const VALUE_LIMIT: usize = 16 * 1024 * 1024;
 
-/// A page of a scan holds about this many keys at most.
+/// The approximate largest number of keys in a page of a scan.
 const PAGE_KEYS: usize = 1000;
 
 /// A page of a scan ends before its values exceed this many bytes, unless it is a single value.
@@ -35,70 +35,70 @@ const PAGE_BYTES: usize = 4 * 1024 * 1024;
 ///
 /// Every call ends within a few seconds, whatever the backend does.
 ///
-/// A write that returns an error is over: with [`StoreError::Unsure`] it may have been done, with any other one it was not,
-/// and in either case it does not happen later, so that a later write cannot lose to it. (In Redis this rests on the
-/// server's clock, which must not be set back meanwhile, and on the right to ask for it.) A write whose future is dropped
-/// may still happen, within the time that the call would have taken.
+/// A write that returns an error is over. After [`StoreError::Unsure`] it may or may not have been applied; after any other
+/// error it was not applied. In both cases it is not applied later, so it cannot overwrite a later write. (In Redis this
+/// relies on the server's clock, which must not be set back meanwhile, and on the permission to run `TIME`.) A write whose
+/// future is dropped may still be applied within the time that the call would have taken.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Where the data lies, without secrets: `redis://host:6379/0`, `embedded:data`.
+    /// The address of the data, without secrets: `redis://host:6379/0`, `embedded:data`.
     fn describe(&self) -> &str;
 
-    /// Why the store takes no writes just now, although it can be read, if it knows: a write has failed, as on a full disk, and
-    /// none has succeeded since.
+    /// The error that keeps the store from taking writes although it can be read, if the backend knows of one: a write has
+    /// failed (a full disk, for instance), and none has succeeded since.
     fn read_only(&self) -> Option<String> {
         None
     }
 
-    /// Succeeds if the store would serve a call now.
+    /// Succeeds if the store can serve calls now.
     async fn ping(&self) -> Result<(), StoreError>;
 
-    /// One page of the keys that begin with one of `prefixes`, with what they hold, in no particular order.
+    /// One page of the keys that begin with one of `prefixes`, with their values, in no particular order.
     ///
-    /// Start without a cursor, go on with [`Page::next`] and the same prefixes until there is none. A page may be empty and
-    /// yet have a next one. A key that exists during the whole scan is seen at least once; in Redis
-    /// it can be seen **twice**, with different values if it was written meanwhile (the later one is newer).
+    /// Start without a cursor; continue with [`Page::next`] and the same prefixes until there is none. An empty page may
+    /// have a next page. A key that exists during the whole scan is returned at least once. In Redis it can be returned
+    /// **twice**, with different values if it was written meanwhile; the later value is the newer one.
     ///
-    /// All pages of a scan come from one server. When another one answers (after a fail-over or a restart), the scan ends
-    /// with [`StoreError::ScanLost`], and has to begin again.
+    /// All pages of a scan come from one server. If another server answers (after a failover or a restart), the scan ends
+    /// with [`StoreError::ScanLost`], and the caller has to start a new one.
     async fn scan(&self, prefixes: &[&str], from: Option<Cursor>) -> Result<Page, StoreError>;
 
-    /// The first page of what exactly these keys hold, in no particular order; those that do not exist are left out.
+    /// The first page of the values of exactly these keys, in no particular order; keys that do not exist are left out.
     ///
-    /// Go on with [`Store::scan`] and [`Page::next`]. Each page asks the store for these keys: what it leaves out was not
-    /// there at that moment. Give at most some thousands of keys at once.
+    /// Continue with [`Store::scan`] and [`Page::next`]. Each page asks the store for its keys, so a key that is left out did
+    /// not exist at that moment. Pass at most a few thousand keys at once.
     async fn read(&self, keys: Vec<String>) -> Result<Page, StoreError>;
 
-    /// What the key holds, if anything.
+    /// The value of the key and its version; `None` if the key does not exist.
     async fn get(&self, key: &str) -> Result<Option<Record>, StoreError>;
 
-    /// Writes a value, if the expectation holds, and returns its version; done means durable in the
-    /// embedded store, and as durable as the server is configured in Redis.
+    /// Writes a value if the precondition holds, and returns its version. When the call returns, the write is durable in the
+    /// embedded store, and in Redis as durable as the server is configured to make it.
     ///
-    /// With `ttl` the key vanishes after that time (in whole milliseconds, at least one); without, an earlier
-    /// limit is lifted. [`Expect::Any`] also replaces a value of another Redis type.
+    /// With `ttl` the key expires after that time (in whole milliseconds, at least one); without it, an earlier expiry is
+    /// removed. [`Precondition::Any`] also replaces a value of another Redis type.
     async fn put(
         &self,
         key: &str,
         bytes: &[u8],
-        expect: Expect,
+        condition: Precondition,
         ttl: Option<Duration>,
     ) -> Result<Etag, StoreError>;
 
-    /// Removes a key, if the expectation holds, and says whether it was there.
-    async fn delete(&self, key: &str, expect: Expect) -> Result<bool, StoreError>;
+    /// Removes a key if the precondition holds, and returns whether it existed.
+    async fn delete(&self, key: &str, condition: Precondition) -> Result<bool, StoreError>;
 
-    /// Tells of changes to keys with one of these prefixes from now on; `None` if this backend cannot,
-    /// so that the caller has to scan now and then.
-    fn watch(&self, prefixes: Vec<String>) -> Option<Changes>;
+    /// The changes of keys with one of these prefixes from now on; `None` if this backend cannot push changes, so that the
+    /// caller has to scan periodically.
+    fn watch(&self, prefixes: Vec<String>) -> Option<ChangeStream>;
 }
 
 /// A stored value and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The value.
+    /// The stored bytes.
     pub bytes: Vec<u8>,
-    /// Its version.
+    /// The hash of `bytes`.
     pub etag: Etag,
 }
 
@@ -108,52 +108,52 @@ impl Record {
     }
 }
 
-/// What a write expects to find.
+/// What must be stored under the key for a write to be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expect {
-    /// Whatever there is, or nothing.
+pub enum Precondition {
+    /// Any value, or none.
     Any,
-    /// Nothing.
+    /// No value.
     Absent,
-    /// Exactly this version.
+    /// The value with this version.
     Etag(Etag),
 }
 
-impl Expect {
+impl Precondition {
     fn check(self, key: &str, found: Option<Etag>) -> Result<(), StoreError> {
         let holds = match self {
-            Expect::Any => true,
-            Expect::Absent => found.is_none(),
-            Expect::Etag(expected) => found == Some(expected),
+            Precondition::Any => true,
+            Precondition::Absent => found.is_none(),
+            Precondition::Etag(expected) => found == Some(expected),
         };
-        holds.then_some(()).ok_or_else(|| StoreError::Expectation { key: key.to_owned(), found })
+        holds.then_some(()).ok_or_else(|| StoreError::PreconditionFailed { key: key.to_owned(), found })
     }
 }
 
-/// A part of a scan.
+/// One page of a scan.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// The keys of this page.
+    /// The keys of this page with their values.
     pub items: Vec<Item>,
-    /// Where to go on; `None` after the last page.
+    /// The cursor of the next page; `None` after the last page.
     pub next: Option<Cursor>,
-    /// About how many keys the store looked at for this page, those with other prefixes included.
+    /// Approximately how many keys the store examined for this page, including those with other prefixes.
     pub walked: usize,
 }
 
-/// A key that a scan found.
+/// A key that a scan returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// The key; if it is not UTF-8, as much of it as can be shown.
+    /// The key; if it is not UTF-8, the invalid parts are replaced by U+FFFD.
     pub key: String,
-    /// Its value, or why that cannot be read.
-    pub content: Result<Vec<u8>, Unreadable>,
+    /// The value, or the error of reading it.
+    pub content: Result<Vec<u8>, ItemError>,
 }
 
-/// Why a key that exists cannot be read.
+/// The error of a key that exists but cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
-    /// It holds another Redis type.
+pub enum ItemError {
+    /// The key holds a value of another Redis type.
     #[error("it holds a {found}, not a string")]
     WrongType {
         /// The type in Redis' words: `list`, `hash`, …
@@ -170,49 +170,49 @@ pub enum Unreadable {
     KeyNotText,
 }
 
-/// Where a scan goes on; only good for the store and the prefixes that it came from.
+/// The position of a scan; only valid for the store and the prefixes that it came from.
 #[derive(Debug, Clone)]
 pub struct Cursor(Position);
 
 #[derive(Debug, Clone)]
 enum Position {
-    /// After this key of the prefix in this place; at its begin if there is none.
+    /// In the embedded store: at the prefix with this index, after this key, or at its first key if there is none.
     After(usize, Option<String>),
-    /// Before these keys, the last one first.
+    /// In the embedded store: before these named keys, which are read from the last one on.
     Keys(Vec<String>),
-    /// In the middle of a Redis scan.
+    /// In Redis.
     Scan(redis::ScanState),
 }
 
-/// News from a store.
+/// A change in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// This key was written or removed, or its time was up.
+    /// This key was written or removed, or it expired.
     Changed(String),
-    /// Some news were lost: scan again.
+    /// The receiver fell behind and some changes were dropped: scan again.
     Lost,
 }
 
-/// A stream of news; it ends when the store is closed.
-pub type Changes = BoxStream<'static, Change>;
+/// A stream of changes; it ends when the store is closed.
+pub type ChangeStream = BoxStream<'static, Change>;
 
 /// Opens the store at an address; call it inside a tokio runtime.
 ///
-/// - `embedded:PATH`: a folder (made if need be), or a file if it is one or its name ends in `.redb`
-/// - `memory:` ([`MEMORY`]): an embedded store without a file, for trials
+/// - `embedded:PATH`: a folder (created if necessary), or a file if PATH is a file or ends in `.redb`
+/// - `memory:` ([`MEMORY`]): an embedded store without a file, for tests and trials
 /// - `redis://[[user]:password@]host[:port][/db]`, `rediss://…` with TLS (`?ca=FILE` trusts the certificates of
-///   this PEM file instead of the public ones). A server that is away is no error here: each call
-///   says so, and the first one that reaches it connects.
+///   this PEM file instead of the public ones). An unreachable server is not an error here: the connection is made by
+///   the first call that reaches the server, and calls before that return errors.
 ///
 /// # Errors
 /// `BadUrl`; for the embedded store also `Locked`, `Corrupt` and `Unavailable`.
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     match url.split_once(':') {
-        Some(("memory", "")) => Ok(Arc::new(embedded::Embedded::in_memory()?)),
-        Some(("embedded", path)) => Ok(Arc::new(embedded::Embedded::open(path).await?)),
-        Some(("redis" | "rediss", _)) => Ok(Arc::new(redis::Redis::open(url).await?)),
+        Some(("memory", "")) => Ok(Arc::new(embedded::EmbeddedStore::in_memory()?)),
+        Some(("embedded", path)) => Ok(Arc::new(embedded::EmbeddedStore::open(path).await?)),
+        Some(("redis" | "rediss", _)) => Ok(Arc::new(redis::RedisStore::open(url).await?)),
         _ => Err(StoreError::BadUrl {
-            reason: "it must begin with embedded:, redis:// or rediss://, or be memory:".to_owned(),
+            message: "it must begin with embedded:, redis:// or rediss://, or be memory:".to_owned(),
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! Log lines on their way out: a queue of bounded size, and a thread that writes.
+//! A bounded queue of log lines, and the thread that writes them.
 
 use std::cell::RefCell;
 use std::io::{ErrorKind, Result, Write};
@@ -8,68 +8,69 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The lines that may wait.
+/// The largest number of lines in the queue.
 const LINES: usize = 16_384;
 
-/// The bytes of the lines that may wait.
+/// The largest number of bytes in the queue.
 const BYTES: usize = 8 << 20;
 
-/// About so many bytes are written at once.
+/// The approximate size of one write.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// How long a writer that takes nothing just now (a terminal that does not block) is left alone.
+/// The pause before a write is retried on a non-blocking output that accepts nothing just now (a terminal, for instance).
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The lines of this process that were dropped.
+/// The number of lines that were dropped since the process started.
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// What the thread that writes has to say itself, while it says it: that goes out at once, also when the queue is full.
+    /// On the writing thread, the line that it logs itself: it bypasses the queue, which may be full.
     static OWN: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
 }
 
-/// How many lines of the log were dropped since the process began, because nobody took them.
+/// How many log lines were dropped since the process started, because standard error was not read fast enough.
 pub fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Where lines are put.
+/// The sending end of the queue.
 #[derive(Clone)]
 pub(super) struct Queue {
     sender: SyncSender<Message>,
+    /// The bytes in the queue.
     waiting: Arc<AtomicUsize>,
 }
 
 enum Message {
     Line(Vec<u8>),
-    /// Whoever sent this waits until everything before it is written.
+    /// Asks for an answer when everything before it is written.
     Flush(SyncSender<()>),
 }
 
 impl Queue {
-    /// A queue whose lines a thread of its own writes to `out`.
+    /// A queue, and a thread that writes its lines to `out`.
     pub fn start(out: impl Write + Send + 'static) -> Result<Queue> {
         let (sender, lines) = sync_channel(LINES);
         let waiting = Arc::new(AtomicUsize::new(0));
-        let mut drain = Drain { out, lines, waiting: waiting.clone(), told: dropped() };
+        let mut drain = Drain { out, lines, waiting: waiting.clone(), reported: dropped() };
         thread::Builder::new().name("log".to_owned()).spawn(move || drain.run())?;
         Ok(Queue { sender, waiting })
     }
 
-    /// Waits until all lines so far are written, but no longer than `limit`.
+    /// Waits until all lines that are in the queue now are written, but at most for `limit`.
     pub fn flush(&self, limit: Duration) {
         let deadline = Instant::now() + limit;
-        let (written, done) = sync_channel(1);
+        let (answer, written) = sync_channel(1);
         while Instant::now() < deadline {
-            if self.sender.try_send(Message::Flush(written.clone())).is_ok() {
-                let _in_vain = done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+            if self.sender.try_send(Message::Flush(answer.clone())).is_ok() {
+                let _timed_out = written.recv_timeout(deadline.saturating_duration_since(Instant::now()));
                 return;
             }
             thread::sleep(PAUSE);
         }
     }
 
-    /// Puts a line into the queue, if there is room.
+    /// Puts a line into the queue, or drops it if the queue is full.
     fn put(&self, line: &[u8]) {
         let fits = self.waiting.fetch_add(line.len(), Ordering::Relaxed) + line.len() <= BYTES;
         if !(fits && self.sender.try_send(Message::Line(line.to_vec())).is_ok()) {
@@ -80,7 +81,7 @@ impl Queue {
 }
 
 impl Write for Queue {
-    /// Takes a whole line, which is how the subscriber writes.
+    /// Takes one line; the subscriber writes whole lines.
     fn write(&mut self, line: &[u8]) -> Result<usize> {
         let own = OWN.with_borrow_mut(|own| own.as_mut().map(|own| own.extend_from_slice(line)));
         if own.is_none() {
@@ -94,13 +95,13 @@ impl Write for Queue {
     }
 }
 
-/// The other end of a queue.
+/// The receiving end of the queue.
 struct Drain<W> {
     out: W,
     lines: Receiver<Message>,
     waiting: Arc<AtomicUsize>,
-    /// How many dropped lines the log has told of.
-    told: u64,
+    /// How many dropped lines have been reported in the log.
+    reported: u64,
 }
 
 impl<W: Write> Drain<W> {
@@ -108,23 +109,23 @@ impl<W: Write> Drain<W> {
     fn run(&mut self) {
         let mut batch = Vec::new();
         while let Ok(first) = self.lines.recv() {
-            let (mut count, mut flushed) = (0, Vec::new());
+            let (mut count, mut flushes) = (0, Vec::new());
             for message in std::iter::once(first).chain(std::iter::from_fn(|| self.lines.try_recv().ok())) {
                 match message {
                     Message::Line(line) => {
                         batch.extend_from_slice(&line);
                         count += 1;
                     }
-                    Message::Flush(written) => flushed.push(written),
+                    Message::Flush(answer) => flushes.push(answer),
                 }
-                if batch.len() >= BATCH_BYTES || !flushed.is_empty() {
+                if batch.len() >= BATCH_BYTES || !flushes.is_empty() {
                     break;
                 }
             }
             self.write(&batch, count);
             batch.clear();
-            for written in &flushed {
-                let _nobody_waits_any_more = written.try_send(());
+            for answer in &flushes {
+                let _receiver_is_gone = answer.try_send(());
             }
         }
     }
@@ -133,21 +134,21 @@ impl<W: Write> Drain<W> {
         let written = write_all(&mut self.out, batch);
         self.waiting.fetch_sub(batch.len(), Ordering::Relaxed);
         match written {
-            // A closed pipe: nobody will ever read this.
+            // The pipe is closed: the lines are lost.
             Err(_) => drop(DROPPED.fetch_add(count, Ordering::Relaxed)),
-            Ok(()) => self.tell_of_the_dropped(),
+            Ok(()) => self.report_dropped(),
         }
     }
 
-    /// Says how many lines were dropped since it last said so: there is room again.
-    fn tell_of_the_dropped(&mut self) {
+    /// Logs how many lines were dropped since the last report; it is called when there is room again.
+    fn report_dropped(&mut self) {
         let dropped = dropped();
-        let lines = dropped - std::mem::replace(&mut self.told, dropped);
+        let lines = dropped - std::mem::replace(&mut self.reported, dropped);
         if lines == 0 {
             return;
         }
         OWN.set(Some(Vec::new()));
-        tracing::warn!(lines, "lines of the log were dropped: they came faster than standard error was read");
+        tracing::warn!(lines, "log lines were dropped because standard error was not read fast enough");
         let own = OWN.take().unwrap_or_default();
         if write_all(&mut self.out, &own).is_err() {
             DROPPED.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +156,7 @@ impl<W: Write> Drain<W> {
     }
 }
 
-/// Writes everything, also where the other end takes nothing just now.
+/// Writes everything; retries on a non-blocking output that accepts nothing just now.
 fn write_all(out: &mut impl Write, mut bytes: &[u8]) -> Result<()> {
     while !bytes.is_empty() {
         match out.write(bytes) {

@@ -39,7 +39,7 @@ async fn a_log_that_nobody_reads_holds_nobody_up_and_says_later_how_much_was_dro
     }
     let told = std::thread::spawn(move || {
         let lines = BufReader::new(pipe).lines().map_while(Result::ok);
-        lines.into_iter().find(|line| line.contains("lines of the log were dropped"))
+        lines.into_iter().find(|line| line.contains("log lines were dropped"))
     });
     for _ in 0..1_000 {
         if told.is_finished() {

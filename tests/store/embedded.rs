@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ai_prompt_shell::store::{self, Change, Expect, StoreError};
+use ai_prompt_shell::store::{self, Change, Precondition, StoreError};
 use base::error::{Kind, Kinded};
 use futures_util::StreamExt;
 
@@ -90,7 +90,7 @@ async fn a_file_that_is_no_store_is_an_error_that_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let (good, path) = (folder.path().join("good.redb"), folder.path().join("bad.redb"));
     let store = store::open(&format!("embedded:{}", good.display())).await.unwrap();
-    store.put("k", b"1", Expect::Any, None).await.unwrap();
+    store.put("k", b"1", Precondition::Any, None).await.unwrap();
     drop(store);
 
     let good = std::fs::read(good).unwrap();
@@ -126,12 +126,12 @@ async fn watchers_hear_of_writes_and_removals_under_their_prefixes() {
     let fresh = embedded_store().await;
     let store = &fresh.store;
     let mut changes = store.watch(vec!["a:".into(), "b:".into()]).unwrap();
-    let etag = store.put("a:1", b"1", Expect::Any, None).await.unwrap();
-    store.put("c:1", b"1", Expect::Any, None).await.unwrap();
-    store.put("a:1", b"2", Expect::Absent, None).await.unwrap_err();
-    store.delete("b:none", Expect::Any).await.unwrap();
-    store.delete("a:1", Expect::Etag(etag)).await.unwrap();
-    store.put("b:1", b"1", Expect::Any, Some(Duration::from_millis(1))).await.unwrap();
+    let etag = store.put("a:1", b"1", Precondition::Any, None).await.unwrap();
+    store.put("c:1", b"1", Precondition::Any, None).await.unwrap();
+    store.put("a:1", b"2", Precondition::Absent, None).await.unwrap_err();
+    store.delete("b:none", Precondition::Any).await.unwrap();
+    store.delete("a:1", Precondition::Etag(etag)).await.unwrap();
+    store.put("b:1", b"1", Precondition::Any, Some(Duration::from_millis(1))).await.unwrap();
     for key in ["a:1", "a:1", "b:1"] {
         assert_eq!(changes.next().await, Some(Change::Changed(key.into())));
     }

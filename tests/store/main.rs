@@ -14,27 +14,27 @@ use ai_prompt_shell::store::{self, Item, Page, Store};
 use support::redis::RedisServer;
 use tempfile::TempDir;
 
-/// A fresh, empty store, and what has to live as long as it.
-struct Fresh {
+/// An empty store, and the resource that it needs.
+struct TestStore {
     store: Arc<dyn Store>,
-    _alive: Alive,
+    _resource: Resource,
 }
 
-enum Alive {
+enum Resource {
     Folder { _folder: TempDir },
     Server { _server: RedisServer },
 }
 
-async fn embedded_store() -> Fresh {
+async fn embedded_store() -> TestStore {
     let folder = tempfile::tempdir().unwrap();
     let store = store::open(&format!("embedded:{}", folder.path().display())).await.unwrap();
-    Fresh { store, _alive: Alive::Folder { _folder: folder } }
+    TestStore { store, _resource: Resource::Folder { _folder: folder } }
 }
 
-async fn redis_store() -> Fresh {
+async fn redis_store() -> TestStore {
     let server = RedisServer::start();
     let store = store::open(&server.url()).await.unwrap();
-    Fresh { store, _alive: Alive::Server { _server: server } }
+    TestStore { store, _resource: Resource::Server { _server: server } }
 }
 
 /// All items with this prefix, page by page.

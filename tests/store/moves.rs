@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ai_prompt_shell::store::{self, Expect, StoreError};
+use ai_prompt_shell::store::{self, Precondition, StoreError};
 use redis::{Commands, cmd};
 
 use crate::{keys, scan_all, to_the_end};
@@ -70,7 +70,7 @@ async fn without_the_right_to_ask_who_it_is_a_new_connection_is_another_server()
     let proxy = Proxy::before(server.port);
     let store = store::open(&proxy.url()).await.unwrap();
     for n in 0..3 {
-        store.put(&format!("k:{n}"), b"x", Expect::Any, None).await.unwrap();
+        store.put(&format!("k:{n}"), b"x", Precondition::Any, None).await.unwrap();
     }
     let page = store.scan(&["k:"], None).await.unwrap();
     proxy.cut();
@@ -83,18 +83,18 @@ async fn a_write_that_was_given_up_on_is_not_done_later_even_if_its_expectation_
     let server = RedisServer::start();
     let proxy = Proxy::before(server.port);
     let store = store::open(&proxy.url()).await.unwrap();
-    let old = store.put("k", b"old", Expect::Any, None).await.unwrap();
-    for expect in [Expect::Any, Expect::Etag(old)] {
+    let old = store.put("k", b"old", Precondition::Any, None).await.unwrap();
+    for condition in [Precondition::Any, Precondition::Etag(old)] {
         proxy.hold(b"late");
-        let unsure = store.put("k", b"late", expect, None).await.unwrap_err();
+        let unsure = store.put("k", b"late", condition, None).await.unwrap_err();
         assert!(matches!(unsure, StoreError::Unsure { .. }), "{unsure}");
-        store.put("k", b"new", Expect::Any, None).await.unwrap();
-        store.put("k", b"old", Expect::Any, None).await.unwrap();
+        store.put("k", b"new", Precondition::Any, None).await.unwrap();
+        store.put("k", b"old", Precondition::Any, None).await.unwrap();
         proxy.release();
         assert_stays(&server, "k", Some("old")).await;
     }
     proxy.hold(b"late");
-    assert!(store.put("absent", b"late", Expect::Absent, None).await.is_err());
+    assert!(store.put("absent", b"late", Precondition::Absent, None).await.is_err());
     proxy.release();
     assert_stays(&server, "absent", None).await;
 }
@@ -104,14 +104,14 @@ async fn a_write_whose_connection_breaks_is_over_when_its_error_is_told() {
     let server = RedisServer::start();
     let proxy = Proxy::before(server.port);
     let store = store::open(&proxy.url()).await.unwrap();
-    store.put("k", b"old", Expect::Any, None).await.unwrap();
+    store.put("k", b"old", Precondition::Any, None).await.unwrap();
     proxy.hold(b"late");
-    let (outcome, ()) = tokio::join!(store.put("k", b"late", Expect::Any, None), async {
+    let (outcome, ()) = tokio::join!(store.put("k", b"late", Precondition::Any, None), async {
         proxy.wait_until_holding().await;
         proxy.cut();
     });
     assert!(matches!(outcome, Err(StoreError::Unsure { .. })), "{outcome:?}");
-    store.put("k", b"new", Expect::Any, None).await.unwrap();
+    store.put("k", b"new", Precondition::Any, None).await.unwrap();
     proxy.release();
     assert_stays(&server, "k", Some("new")).await;
 }
@@ -121,12 +121,12 @@ async fn a_removal_that_was_given_up_on_is_not_done_later() {
     let server = RedisServer::start();
     let proxy = Proxy::before(server.port);
     let store = store::open(&proxy.url()).await.unwrap();
-    let etag = store.put("unique-key", b"1", Expect::Any, None).await.unwrap();
-    assert!(!store.delete("other", Expect::Any).await.unwrap());
-    for expect in [Expect::Any, Expect::Etag(etag)] {
+    let etag = store.put("unique-key", b"1", Precondition::Any, None).await.unwrap();
+    assert!(!store.delete("other", Precondition::Any).await.unwrap());
+    for condition in [Precondition::Any, Precondition::Etag(etag)] {
         // With an expectation the key is read first, so that only the script itself is held.
-        proxy.hold(if expect == Expect::Any { b"unique-key" } else { b"same" });
-        let unsure = store.delete("unique-key", expect).await.unwrap_err();
+        proxy.hold(if condition == Precondition::Any { b"unique-key" } else { b"same" });
+        let unsure = store.delete("unique-key", condition).await.unwrap_err();
         assert!(matches!(unsure, StoreError::Unsure { .. }), "{unsure}");
         let mut other = server.connection();
         cmd("SET").arg("unique-key").arg("1").exec(&mut other).unwrap();

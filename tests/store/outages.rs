@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ai_prompt_shell::store::{self, Etag, Expect, Store, StoreError};
+use ai_prompt_shell::store::{self, Etag, Precondition, Store, StoreError};
 use redis::cmd;
 use tokio::time::timeout;
 
@@ -14,14 +14,14 @@ use support::redis::{RedisServer, free_port};
 const HANGS: Duration = Duration::from_secs(10);
 
 async fn assert_unavailable(store: &dyn Store) {
-    let etag = Expect::Etag(Etag::of(b"1"));
+    let etag = Precondition::Etag(Etag::of(b"1"));
     let errors = [
         timeout(HANGS, store.ping()).await.unwrap().err(),
         timeout(HANGS, store.get("k")).await.unwrap().err(),
         timeout(HANGS, store.scan(&[""], None)).await.unwrap().err(),
-        timeout(HANGS, store.put("k", b"1", Expect::Any, None)).await.unwrap().err(),
+        timeout(HANGS, store.put("k", b"1", Precondition::Any, None)).await.unwrap().err(),
         timeout(HANGS, store.put("k", b"1", etag, None)).await.unwrap().err(),
-        timeout(HANGS, store.delete("k", Expect::Any)).await.unwrap().err(),
+        timeout(HANGS, store.delete("k", Precondition::Any)).await.unwrap().err(),
         timeout(HANGS, store.delete("k", etag)).await.unwrap().err(),
     ];
     for error in errors {
@@ -47,7 +47,7 @@ async fn a_server_that_is_away_at_first_is_an_error_of_each_call_and_then_works(
     assert_unavailable(&*store).await;
     server.restart();
     wait_until_up(&*store).await;
-    store.put("k", b"1", Expect::Absent, None).await.unwrap();
+    store.put("k", b"1", Precondition::Absent, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_server_that_goes_away_is_an_error_of_each_call_until_it_is_back() {
     let mut server = RedisServer::start();
     let store = store::open(&server.url()).await.unwrap();
     for _ in 0..2 {
-        store.put("k", b"1", Expect::Absent, None).await.unwrap();
+        store.put("k", b"1", Precondition::Absent, None).await.unwrap();
         server.kill();
         assert_unavailable(&*store).await;
         server.restart();
@@ -63,8 +63,8 @@ async fn a_server_that_goes_away_is_an_error_of_each_call_until_it_is_back() {
         assert_eq!(store.get("k").await.unwrap(), None);
     }
     // The script is not loaded in the new server either.
-    let etag = store.put("k", b"1", Expect::Absent, None).await.unwrap();
-    store.put("k", b"2", Expect::Etag(etag), None).await.unwrap();
+    let etag = store.put("k", b"1", Precondition::Absent, None).await.unwrap();
+    store.put("k", b"2", Precondition::Etag(etag), None).await.unwrap();
 }
 
 #[tokio::test]
@@ -72,10 +72,10 @@ async fn a_connection_that_the_server_closed_is_replaced_unnoticed() {
     let server = RedisServer::start();
     let store = store::open(&server.url()).await.unwrap();
     let mut other = server.connection();
-    let mut etag = store.put("k", b"0", Expect::Absent, None).await.unwrap();
+    let mut etag = store.put("k", b"0", Precondition::Absent, None).await.unwrap();
     for n in 1..20 {
         cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut other).unwrap();
-        etag = store.put("k", n.to_string().as_bytes(), Expect::Etag(etag), None).await.unwrap();
+        etag = store.put("k", n.to_string().as_bytes(), Precondition::Etag(etag), None).await.unwrap();
         cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut other).unwrap();
         assert_eq!(store.get("k").await.unwrap().unwrap().etag, etag);
     }
@@ -94,7 +94,7 @@ async fn a_server_that_never_answers_is_an_error_for_one_and_for_many_calls() {
 async fn a_server_that_stops_answering_is_an_error_and_works_again_when_it_goes_on() {
     let server = RedisServer::start();
     let store = store::open(&server.url()).await.unwrap();
-    store.put("k", b"1", Expect::Any, None).await.unwrap();
+    store.put("k", b"1", Precondition::Any, None).await.unwrap();
     server.pause();
     assert_unavailable(&*store).await;
     many_at_once_fail(store.clone()).await;

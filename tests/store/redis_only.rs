@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ai_prompt_shell::store::{self, Etag, Expect, StoreError, Unreadable, VALUE_LIMIT};
+use ai_prompt_shell::store::{self, Etag, ItemError, Precondition, StoreError, VALUE_LIMIT};
 use redis::cmd;
 
 use super::{keys, scan_all};
@@ -13,12 +13,12 @@ use support::redis::RedisServer;
 async fn a_foreign_write_counts_as_a_change() {
     let server = RedisServer::start();
     let store = store::open(&server.url()).await.unwrap();
-    let ours = store.put("k", b"ours", Expect::Any, None).await.unwrap();
+    let ours = store.put("k", b"ours", Precondition::Any, None).await.unwrap();
     cmd("SET").arg("k").arg("theirs").exec(&mut server.connection()).unwrap();
-    let changed = StoreError::Expectation { key: "k".into(), found: Some(Etag::of(b"theirs")) };
-    assert_eq!(store.put("k", b"x", Expect::Etag(ours), None).await.unwrap_err(), changed);
-    assert_eq!(store.delete("k", Expect::Etag(ours)).await.unwrap_err(), changed);
-    assert!(store.delete("k", Expect::Etag(Etag::of(b"theirs"))).await.unwrap());
+    let changed = StoreError::PreconditionFailed { key: "k".into(), found: Some(Etag::of(b"theirs")) };
+    assert_eq!(store.put("k", b"x", Precondition::Etag(ours), None).await.unwrap_err(), changed);
+    assert_eq!(store.delete("k", Precondition::Etag(ours)).await.unwrap_err(), changed);
+    assert!(store.delete("k", Precondition::Etag(Etag::of(b"theirs"))).await.unwrap());
 }
 
 #[tokio::test]
@@ -35,15 +35,15 @@ async fn what_cannot_be_read_is_reported_and_takes_nothing_else_down() {
     let mut items = scan_all(&*store, "k:").await;
     items.sort_by(|a, b| a.key.cmp(&b.key));
     let contents: Vec<_> = items.into_iter().map(|item| (item.key, item.content)).collect();
-    let wrong = |found: &str| Err(Unreadable::WrongType { found: found.into() });
+    let wrong = |found: &str| Err(ItemError::WrongType { found: found.into() });
     assert_eq!(
         contents,
         [
             ("k:good".into(), Ok(b"x".to_vec())),
             ("k:hash".into(), wrong("hash")),
-            ("k:large".into(), Err(Unreadable::TooLarge { bytes: VALUE_LIMIT + 1 })),
+            ("k:large".into(), Err(ItemError::TooLarge { bytes: VALUE_LIMIT + 1 })),
             ("k:list".into(), wrong("list")),
-            ("k:\u{fffd}".into(), Err(Unreadable::KeyNotText)),
+            ("k:\u{fffd}".into(), Err(ItemError::KeyNotText)),
         ]
     );
 }
@@ -55,11 +55,11 @@ async fn another_type_is_named_and_replaced_only_without_an_expectation() {
     cmd("RPUSH").arg("k").arg("x").exec(&mut server.connection()).unwrap();
     let wrong = StoreError::WrongType { key: "k".into(), found: "list".into() };
     assert_eq!(store.get("k").await.unwrap_err(), wrong);
-    for expect in [Expect::Absent, Expect::Etag(Etag::of(b"x"))] {
-        assert_eq!(store.put("k", b"1", expect, None).await.unwrap_err(), wrong);
-        assert_eq!(store.delete("k", expect).await.unwrap_err(), wrong);
+    for condition in [Precondition::Absent, Precondition::Etag(Etag::of(b"x"))] {
+        assert_eq!(store.put("k", b"1", condition, None).await.unwrap_err(), wrong);
+        assert_eq!(store.delete("k", condition).await.unwrap_err(), wrong);
     }
-    store.put("k", b"1", Expect::Any, None).await.unwrap();
+    store.put("k", b"1", Precondition::Any, None).await.unwrap();
     assert_eq!(store.get("k").await.unwrap().unwrap().bytes, b"1");
 }
 
@@ -107,14 +107,14 @@ async fn a_user_with_the_least_rights_and_a_password_works_in_the_database_of_th
     let store = store::open(&format!("redis://writer:p%40ss@{address}")).await.unwrap();
     assert_eq!(store.describe(), format!("redis://{address}"));
     store.ping().await.unwrap();
-    let first = store.put("my:k", b"1", Expect::Absent, None).await.unwrap();
-    let second = store.put("my:k", b"2", Expect::Etag(first), None).await.unwrap();
-    store.put("my:other", b"3", Expect::Any, None).await.unwrap();
+    let first = store.put("my:k", b"1", Precondition::Absent, None).await.unwrap();
+    let second = store.put("my:k", b"2", Precondition::Etag(first), None).await.unwrap();
+    store.put("my:other", b"3", Precondition::Any, None).await.unwrap();
     assert_eq!(keys(&*store, "my:").await, ["my:k", "my:other"]);
-    store.delete("my:k", Expect::Etag(second)).await.unwrap();
-    assert!(store.delete("my:other", Expect::Any).await.unwrap());
+    store.delete("my:k", Precondition::Etag(second)).await.unwrap();
+    assert!(store.delete("my:other", Precondition::Any).await.unwrap());
 
-    store.put("my:k", b"1", Expect::Any, None).await.unwrap();
+    store.put("my:k", b"1", Precondition::Any, None).await.unwrap();
     let other_database = format!("redis://writer:p%40ss@127.0.0.1:{}", server.port);
     assert_eq!(keys(&*store::open(&other_database).await.unwrap(), "my:").await, Vec::<String>::new());
 }
@@ -138,8 +138,8 @@ async fn tls_works_with_a_private_authority_and_only_if_that_is_trusted() {
 
     let trusting = format!("{address}?ca={}", folder.path().join("ca.pem").display());
     let store = store::open(&trusting).await.unwrap();
-    let etag = store.put("k", b"1", Expect::Absent, None).await.unwrap();
-    store.put("k", b"2", Expect::Etag(etag), None).await.unwrap();
+    let etag = store.put("k", b"1", Precondition::Absent, None).await.unwrap();
+    store.put("k", b"2", Precondition::Etag(etag), None).await.unwrap();
     assert_eq!(scan_all(&*store, "").await.len(), 1);
     assert_eq!(store.describe(), address);
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ai_prompt_shell::store::{Etag, Expect, Store, StoreError, VALUE_LIMIT};
+use ai_prompt_shell::store::{Etag, Precondition, Store, StoreError, VALUE_LIMIT};
 
 use super::{keys, scan_all, to_the_end};
 
@@ -60,7 +60,7 @@ async fn a_value_is_read_back_with_the_version_of_its_bytes(store: AnyStore) {
     let all_bytes: Vec<u8> = (0..=255).collect();
     for (key, value) in [("a:b", &b"text"[..]), ("a:empty", b""), ("a:binary", &all_bytes), ("ключ", b"x")]
     {
-        let etag = store.put(key, value, Expect::Any, None).await.unwrap();
+        let etag = store.put(key, value, Precondition::Any, None).await.unwrap();
         let record = store.get(key).await.unwrap().unwrap();
         assert_eq!((record.bytes.as_slice(), record.etag), (value, etag), "{key}");
         assert_eq!(etag, Etag::of(value));
@@ -68,47 +68,47 @@ async fn a_value_is_read_back_with_the_version_of_its_bytes(store: AnyStore) {
 }
 
 async fn a_key_that_is_not_there_is_nothing(store: AnyStore) {
-    store.put("a:b", b"x", Expect::Any, None).await.unwrap();
+    store.put("a:b", b"x", Precondition::Any, None).await.unwrap();
     assert_eq!(store.get("a").await.unwrap(), None);
 }
 
 async fn an_expectation_of_nothing_fails_where_something_is(store: AnyStore) {
-    let first = store.put("k", b"1", Expect::Absent, None).await.unwrap();
-    let refused = store.put("k", b"2", Expect::Absent, None).await.unwrap_err();
-    assert_eq!(refused, StoreError::Expectation { key: "k".into(), found: Some(first) });
+    let first = store.put("k", b"1", Precondition::Absent, None).await.unwrap();
+    let refused = store.put("k", b"2", Precondition::Absent, None).await.unwrap_err();
+    assert_eq!(refused, StoreError::PreconditionFailed { key: "k".into(), found: Some(first) });
     assert_eq!(store.get("k").await.unwrap().unwrap().bytes, b"1");
 }
 
 async fn an_expected_version_must_be_the_one_that_is_there(store: AnyStore) {
-    let first = store.put("k", b"1", Expect::Any, None).await.unwrap();
-    let second = store.put("k", b"2", Expect::Etag(first), None).await.unwrap();
-    let refused = store.put("k", b"3", Expect::Etag(first), None).await.unwrap_err();
-    assert_eq!(refused, StoreError::Expectation { key: "k".into(), found: Some(second) });
+    let first = store.put("k", b"1", Precondition::Any, None).await.unwrap();
+    let second = store.put("k", b"2", Precondition::Etag(first), None).await.unwrap();
+    let refused = store.put("k", b"3", Precondition::Etag(first), None).await.unwrap_err();
+    assert_eq!(refused, StoreError::PreconditionFailed { key: "k".into(), found: Some(second) });
     assert_eq!(store.get("k").await.unwrap().unwrap().bytes, b"2");
 }
 
 async fn an_expected_version_must_not_be_gone(store: AnyStore) {
-    let refused = store.put("k", b"1", Expect::Etag(Etag::of(b"0")), None).await.unwrap_err();
-    assert_eq!(refused, StoreError::Expectation { key: "k".into(), found: None });
+    let refused = store.put("k", b"1", Precondition::Etag(Etag::of(b"0")), None).await.unwrap_err();
+    assert_eq!(refused, StoreError::PreconditionFailed { key: "k".into(), found: None });
     assert_eq!(store.get("k").await.unwrap(), None);
 }
 
 async fn a_removal_says_whether_something_was_there(store: AnyStore) {
-    store.put("k", b"1", Expect::Any, None).await.unwrap();
-    assert!(store.delete("k", Expect::Any).await.unwrap());
-    assert!(!store.delete("k", Expect::Any).await.unwrap());
-    assert!(!store.delete("k", Expect::Absent).await.unwrap());
+    store.put("k", b"1", Precondition::Any, None).await.unwrap();
+    assert!(store.delete("k", Precondition::Any).await.unwrap());
+    assert!(!store.delete("k", Precondition::Any).await.unwrap());
+    assert!(!store.delete("k", Precondition::Absent).await.unwrap());
     assert_eq!(store.get("k").await.unwrap(), None);
 }
 
 async fn a_removal_keeps_its_expectation(store: AnyStore) {
-    let etag = store.put("k", b"1", Expect::Any, None).await.unwrap();
-    let there = StoreError::Expectation { key: "k".into(), found: Some(etag) };
-    assert_eq!(store.delete("k", Expect::Etag(Etag::of(b"0"))).await.unwrap_err(), there);
-    assert_eq!(store.delete("k", Expect::Absent).await.unwrap_err(), there);
-    assert!(store.delete("k", Expect::Etag(etag)).await.unwrap());
-    let gone = StoreError::Expectation { key: "k".into(), found: None };
-    assert_eq!(store.delete("k", Expect::Etag(etag)).await.unwrap_err(), gone);
+    let etag = store.put("k", b"1", Precondition::Any, None).await.unwrap();
+    let there = StoreError::PreconditionFailed { key: "k".into(), found: Some(etag) };
+    assert_eq!(store.delete("k", Precondition::Etag(Etag::of(b"0"))).await.unwrap_err(), there);
+    assert_eq!(store.delete("k", Precondition::Absent).await.unwrap_err(), there);
+    assert!(store.delete("k", Precondition::Etag(etag)).await.unwrap());
+    let gone = StoreError::PreconditionFailed { key: "k".into(), found: None };
+    assert_eq!(store.delete("k", Precondition::Etag(etag)).await.unwrap_err(), gone);
 }
 
 const SHORT: Option<Duration> = Some(Duration::from_millis(20));
@@ -121,24 +121,24 @@ async fn wait_until_gone(store: &dyn Store, key: &str) {
 }
 
 async fn a_value_vanishes_when_its_time_is_up(store: AnyStore) {
-    store.put("k", b"1", Expect::Any, SHORT).await.unwrap();
-    store.put("stays", b"1", Expect::Any, Some(Duration::from_secs(3600))).await.unwrap();
+    store.put("k", b"1", Precondition::Any, SHORT).await.unwrap();
+    store.put("stays", b"1", Precondition::Any, Some(Duration::from_secs(3600))).await.unwrap();
     wait_until_gone(&*store, "k").await;
     assert_eq!(keys(&*store, "").await, ["stays"]);
     assert_eq!(keys(&*store, "").await, ["stays"]);
 }
 
 async fn a_conditional_write_sets_and_lifts_the_time_to_live(store: AnyStore) {
-    let first = store.put("k", b"1", Expect::Absent, SHORT).await.unwrap();
+    let first = store.put("k", b"1", Precondition::Absent, SHORT).await.unwrap();
     wait_until_gone(&*store, "k").await;
-    store.put("k", b"1", Expect::Absent, None).await.unwrap();
-    let second = store.put("k", b"2", Expect::Etag(first), SHORT).await.unwrap();
+    store.put("k", b"1", Precondition::Absent, None).await.unwrap();
+    let second = store.put("k", b"2", Precondition::Etag(first), SHORT).await.unwrap();
     wait_until_gone(&*store, "k").await;
 
     let hour = Some(Duration::from_secs(3600));
-    for lift in [Expect::Any, Expect::Etag(second)] {
-        store.put("k", b"2", Expect::Any, hour).await.unwrap();
-        store.put("k", b"2", Expect::Any, SHORT).await.unwrap();
+    for lift in [Precondition::Any, Precondition::Etag(second)] {
+        store.put("k", b"2", Precondition::Any, hour).await.unwrap();
+        store.put("k", b"2", Precondition::Any, SHORT).await.unwrap();
         // If the short time was up before this write, there is nothing to lift and nothing to see.
         if store.put("k", b"3", lift, None).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(60)).await;
@@ -149,18 +149,18 @@ async fn a_conditional_write_sets_and_lifts_the_time_to_live(store: AnyStore) {
 
 async fn a_vanished_value_counts_as_absent(store: AnyStore) {
     for key in ["written", "removed"] {
-        store.put(key, b"1", Expect::Any, SHORT).await.unwrap();
+        store.put(key, b"1", Precondition::Any, SHORT).await.unwrap();
         wait_until_gone(&*store, key).await;
     }
-    store.put("written", b"2", Expect::Absent, None).await.unwrap();
-    assert!(!store.delete("removed", Expect::Any).await.unwrap());
+    store.put("written", b"2", Precondition::Absent, None).await.unwrap();
+    assert!(!store.delete("removed", Precondition::Any).await.unwrap());
 }
 
 async fn a_time_to_live_of_any_length_is_accepted(store: AnyStore) {
-    store.put("long", b"1", Expect::Any, Some(Duration::MAX)).await.unwrap();
-    store.put("long", b"2", Expect::Etag(Etag::of(b"1")), Some(Duration::MAX)).await.unwrap();
+    store.put("long", b"1", Precondition::Any, Some(Duration::MAX)).await.unwrap();
+    store.put("long", b"2", Precondition::Etag(Etag::of(b"1")), Some(Duration::MAX)).await.unwrap();
     assert_eq!(store.get("long").await.unwrap().unwrap().bytes, b"2");
-    store.put("short", b"1", Expect::Any, Some(Duration::ZERO)).await.unwrap();
+    store.put("short", b"1", Precondition::Any, Some(Duration::ZERO)).await.unwrap();
     wait_until_gone(&*store, "short").await;
 }
 
@@ -168,7 +168,7 @@ async fn a_scan_finds_exactly_the_keys_with_the_prefix(store: AnyStore) {
     let with = [r"p*[a]?\:", r"p*[a]?\:x", r"p*[a]?\:y:z", "p*[a]?\\:ё"];
     let without = ["p", "pX[a]?\\:x", "p*aZ\\:x", "p*[a]Z\\:x", r"p*[a]?:x", "q", "p*[b]", "P*[a]?\\:x"];
     for key in with.iter().chain(&without) {
-        store.put(key, b"1", Expect::Any, None).await.unwrap();
+        store.put(key, b"1", Precondition::Any, None).await.unwrap();
     }
     let mut expected = with.map(str::to_owned);
     expected.sort();
@@ -178,7 +178,7 @@ async fn a_scan_finds_exactly_the_keys_with_the_prefix(store: AnyStore) {
 
 async fn a_scan_of_several_prefixes_finds_the_keys_of_each(store: AnyStore) {
     for key in ["r:a:1", "r:a:2", "r:b:1", "r:c:1", "r:a", "q:a:1", "s"] {
-        store.put(key, key.as_bytes(), Expect::Any, None).await.unwrap();
+        store.put(key, key.as_bytes(), Precondition::Any, None).await.unwrap();
     }
     for (prefixes, expected) in [
         (&["r:c:", "r:a:"][..], &["r:a:1", "r:a:2", "r:c:1"][..]),
@@ -194,14 +194,14 @@ async fn a_scan_of_several_prefixes_finds_the_keys_of_each(store: AnyStore) {
 }
 
 async fn a_scan_of_no_prefix_finds_nothing(store: AnyStore) {
-    store.put("k", b"1", Expect::Any, None).await.unwrap();
+    store.put("k", b"1", Precondition::Any, None).await.unwrap();
     let first = store.scan(&[], None).await.unwrap();
     assert_eq!(to_the_end(&*store, &[], first).await, []);
 }
 
 async fn named_keys_are_read_and_absent_ones_left_out(store: AnyStore) {
     for key in ["a", "b", "c"] {
-        store.put(key, key.as_bytes(), Expect::Any, None).await.unwrap();
+        store.put(key, key.as_bytes(), Precondition::Any, None).await.unwrap();
     }
     let first = store.read(["c", "none", "a"].map(str::to_owned).to_vec()).await.unwrap();
     let mut items = to_the_end(&*store, &[], first).await;
@@ -214,7 +214,7 @@ async fn named_keys_are_read_and_absent_ones_left_out(store: AnyStore) {
 async fn named_keys_come_in_pages_of_bounded_size(store: AnyStore) {
     let keys: Vec<String> = (0..10).map(|n| format!("large:{n}")).collect();
     for key in &keys {
-        store.put(key, &vec![7; 1024 * 1024], Expect::Any, None).await.unwrap();
+        store.put(key, &vec![7; 1024 * 1024], Precondition::Any, None).await.unwrap();
     }
     let mut page = store.read(keys).await.unwrap();
     let mut count = page.items.len();
@@ -228,7 +228,7 @@ async fn named_keys_come_in_pages_of_bounded_size(store: AnyStore) {
 
 async fn a_scan_reads_the_bytes_as_they_are(store: AnyStore) {
     for (key, value) in [("a", &b""[..]), ("b", b"\xff\x00\r\n"), ("c", b"123")] {
-        store.put(key, value, Expect::Any, None).await.unwrap();
+        store.put(key, value, Precondition::Any, None).await.unwrap();
         let items = scan_all(&*store, key).await;
         assert!(!items.is_empty());
         assert!(items.iter().all(|item| item.content.as_deref() == Ok(value)), "{items:?}");
@@ -236,14 +236,14 @@ async fn a_scan_reads_the_bytes_as_they_are(store: AnyStore) {
 }
 
 async fn a_scan_of_nothing_is_empty(store: AnyStore) {
-    store.put("a", b"1", Expect::Any, None).await.unwrap();
+    store.put("a", b"1", Precondition::Any, None).await.unwrap();
     assert_eq!(scan_all(&*store, "b").await, []);
 }
 
 async fn a_scan_of_large_values_comes_in_pages_of_bounded_size(store: AnyStore) {
     let megabyte = vec![7; 1024 * 1024];
     for n in 0..10 {
-        store.put(&format!("large:{n}"), &megabyte, Expect::Any, None).await.unwrap();
+        store.put(&format!("large:{n}"), &megabyte, Precondition::Any, None).await.unwrap();
     }
     let (mut from, mut seen) = (None, Vec::new());
     loop {
@@ -262,14 +262,14 @@ async fn a_scan_of_large_values_comes_in_pages_of_bounded_size(store: AnyStore) 
 
 async fn a_scan_misses_no_key_while_others_write(store: AnyStore) {
     for n in 0..300 {
-        store.put(&format!("kept:{n}"), b"1", Expect::Any, None).await.unwrap();
+        store.put(&format!("kept:{n}"), b"1", Precondition::Any, None).await.unwrap();
     }
     let others = tokio::spawn({
         let store = store.clone();
         async move {
             for n in 0..200 {
-                store.put(&format!("kept:new:{n}"), b"1", Expect::Any, None).await.unwrap();
-                store.delete(&format!("kept:new:{}", n / 2), Expect::Any).await.unwrap();
+                store.put(&format!("kept:new:{n}"), b"1", Precondition::Any, None).await.unwrap();
+                store.delete(&format!("kept:new:{}", n / 2), Precondition::Any).await.unwrap();
             }
         }
     });
@@ -283,19 +283,19 @@ async fn a_scan_misses_no_key_while_others_write(store: AnyStore) {
 
 async fn a_value_of_the_largest_size_is_kept_and_a_larger_one_refused(store: AnyStore) {
     let mut value = vec![b'x'; VALUE_LIMIT];
-    let etag = store.put("k", &value, Expect::Absent, None).await.unwrap();
+    let etag = store.put("k", &value, Precondition::Absent, None).await.unwrap();
     assert_eq!(store.get("k").await.unwrap().unwrap().bytes, value);
-    store.put("k", &value, Expect::Etag(etag), None).await.unwrap();
+    store.put("k", &value, Precondition::Etag(etag), None).await.unwrap();
     value.push(b'x');
     let too_large = StoreError::TooLarge { key: "k".into(), bytes: VALUE_LIMIT + 1, limit: VALUE_LIMIT };
-    for expect in [Expect::Any, Expect::Etag(etag)] {
-        assert_eq!(store.put("k", &value, expect, None).await.unwrap_err(), too_large);
+    for condition in [Precondition::Any, Precondition::Etag(etag)] {
+        assert_eq!(store.put("k", &value, condition, None).await.unwrap_err(), too_large);
     }
     assert_eq!(store.get("k").await.unwrap().unwrap().etag, etag);
 }
 
 async fn concurrent_increments_lose_none(store: AnyStore) {
-    store.put("counter", b"0", Expect::Absent, None).await.unwrap();
+    store.put("counter", b"0", Precondition::Absent, None).await.unwrap();
     let tasks = (0..32).map(|_| {
         let store = store.clone();
         tokio::spawn(async move {
@@ -312,9 +312,9 @@ async fn increment(store: &dyn Store) {
         let record = store.get("counter").await.unwrap().unwrap();
         let count: u32 = String::from_utf8(record.bytes).unwrap().parse().unwrap();
         let next = (count + 1).to_string();
-        match store.put("counter", next.as_bytes(), Expect::Etag(record.etag), None).await {
+        match store.put("counter", next.as_bytes(), Precondition::Etag(record.etag), None).await {
             Ok(_) => return,
-            Err(StoreError::Expectation { found: Some(_), .. }) => {}
+            Err(StoreError::PreconditionFailed { found: Some(_), .. }) => {}
             Err(other) => panic!("{other}"),
         }
     }

@@ -1,37 +1,44 @@
-//! What a change makes of the catalog is what a merge of everything would make of it.
+//! A property test: single changes lead to the same catalog as merging everything.
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::catalog::{Checked, Nearby};
+use crate::catalog::{CheckResult, PromptScope};
 
 /// Stands for the template engines: a text is a list of names; prompts of these names must be there and not say `bad`, and
 /// `f:` names a function.
 fn check() -> Check {
     Arc::new(|prompt, documents| {
-        let nearby = Nearby::new(documents.clone(), prompt.id.clone());
+        let scope = PromptScope::new(documents.clone(), prompt.id.clone());
         let text = |prompt: &base::model::Prompt| prompt.texts()[0].text.to_string();
-        let mut flaws = Vec::new();
+        let mut problems = Vec::new();
         for name in text(prompt).split_whitespace() {
             let good = match name.strip_prefix("f:") {
-                Some(function) => nearby.has_function(function),
+                Some(function) => scope.has_function(function),
                 None if name == "bad" => false,
                 None => {
-                    let found = nearby.prompt(name).and_then(|entry| entry.prompt.clone());
+                    let found = scope.prompt(name).and_then(|entry| entry.prompt.clone());
                     found.is_some_and(|found| !text(&found).contains("bad"))
                 }
             };
             if !good {
-                flaws.push(ProblemDetail::new(format!("no {name}")));
+                problems.push(ProblemDetail::new(format!("no {name}")));
             }
         }
-        Checked { flaws, asked: nearby.take_asked() }
+        CheckResult { problems, lookups: scope.take_lookups() }
     })
 }
 
-/// A change of one document: its kind, its layer, its key, and its text, if it is not removed.
-type Change = (DocumentKind, Layer, String, Option<String>);
+/// A change of one document.
+#[derive(Debug, Clone)]
+struct Change {
+    kind: DocumentKind,
+    layer: Layer,
+    key: String,
+    /// `None` if the document is removed.
+    text: Option<String>,
+}
 
 fn any_text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec!["a", "b", "c", "x.a", "x.b", "x:y.a", "f:m_t", "bad"]);
@@ -61,22 +68,22 @@ fn any_change() -> impl Strategy<Value = Change> {
         (DocumentKind::Tool, "shenma:tools:m:t".to_owned(), there.then(|| document.to_string()))
     });
     let change = prop_oneof![6 => prompt, 1 => extension, 1 => tool];
-    (layer, change).prop_map(|(layer, (kind, key, text))| (kind, layer, key, text))
+    (layer, change).prop_map(|(layer, (kind, key, text))| Change { kind, layer, key, text })
 }
 
-fn apply(state: &mut State, (kind, layer, key, text): &Change) {
+fn apply(state: &mut CatalogState, Change { kind, layer, key, text }: &Change) {
     match text {
         None => {
             state.remove(*kind, *layer, key);
         }
         Some(text) => {
             let bytes = Ok(text.as_bytes().into());
-            state.put(*kind, *layer, Raw { key: key.clone(), guessed: false, file: None, bytes });
+            state.put(*kind, *layer, RawDocument { key: key.clone(), guessed: false, file: None, bytes });
         }
     }
 }
 
-/// All that requests can see.
+/// Everything that requests can see.
 fn seen(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug {
     let documents = &snapshot.documents;
     let prompts: Vec<_> = documents
@@ -88,8 +95,7 @@ fn seen(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug {
             (entry.id.clone(), entry.origin, text, extension, entry.problems.clone())
         })
         .collect();
-    let problems: Vec<_> =
-        snapshot.problems.iter().map(|problem| (problem.key.clone(), problem.detail.clone())).collect();
+    let problems: Vec<_> = snapshot.problems.iter().map(|listed| listed.problem.clone()).collect();
     let functions: BTreeSet<String> = documents.functions.keys().cloned().collect();
     (prompts, problems, functions, documents.extensions.len(), documents.plain.of(DocumentKind::Tool).len())
 }
@@ -102,14 +108,14 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec(any_change(), 1..4), 1..12),
         enforce in any::<bool>(),
     ) {
-        let mut by_changes = State::new("shenma:", enforce, check());
-        let mut by_merging = State::new("shenma:", enforce, check());
+        let mut by_changes = CatalogState::new("shenma:", enforce, check());
+        let mut by_merging = CatalogState::new("shenma:", enforce, check());
         for changes in steps {
             for change in &changes {
                 apply(&mut by_changes, change);
                 apply(&mut by_merging, change);
             }
-            by_merging.dirty.documents |= !by_merging.dirty.prompts.is_empty();
+            by_merging.pending.documents |= !by_merging.pending.prompts.is_empty();
             let (one, other) = (by_changes.snapshot(), by_merging.snapshot());
             prop_assert_eq!(seen(&one), seen(&other), "after {:?}", changes);
         }

@@ -1,8 +1,8 @@
 //! The embedded store: one redb file, used by one process.
 
-mod birth;
-mod failure;
-mod news;
+mod creation;
+mod feed;
+mod health;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -13,34 +13,36 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use self::news::News;
-use self::table::Table;
-use super::{Changes, Cursor, Etag, Expect, Page, Position, Record, Store, StoreError, check_size};
+use self::feed::ChangeFeed;
+use self::table::{Table, TablePage};
+use super::{
+    ChangeStream, Cursor, Etag, Page, Position, Precondition, Record, Store, StoreError, check_size,
+};
 
 /// The name of the file in a folder.
 const FILE_NAME: &str = "store.redb";
 
-/// A store in a file.
-pub(super) struct Embedded {
+/// A store in a database file.
+pub(super) struct EmbeddedStore {
     description: String,
     path: PathBuf,
     table: Arc<Table>,
-    news: News,
-    /// Writers wait here, and not each on a thread of its own.
+    feed: ChangeFeed,
+    /// Writers wait for this lock, so that they do not each block a thread.
     writer: Arc<Mutex<()>>,
-    /// Tries to write after a failure, until that works.
+    /// Held by the task that makes trial writes after an error.
     recovery: Arc<Mutex<()>>,
 }
 
-/// How often it is tried whether something can be written again.
+/// The pause between trial writes during an outage.
 const RECOVER_EVERY: Duration = Duration::from_secs(1);
 
-impl Embedded {
-    /// Opens the store in a folder or file, and makes it if it is not there.
-    pub(super) async fn open(location: &str) -> Result<Embedded, StoreError> {
+impl EmbeddedStore {
+    /// Opens the store in a folder or file, and creates it if it does not exist.
+    pub(super) async fn open(location: &str) -> Result<EmbeddedStore, StoreError> {
         if location.is_empty() {
             return Err(StoreError::BadUrl {
-                reason: "embedded: needs a path, as in embedded:data".to_owned(),
+                message: "embedded: needs a path, as in embedded:data".to_owned(),
             });
         }
         let path = file_at(Path::new(location));
@@ -49,17 +51,17 @@ impl Embedded {
             make_folder_of(&file)?;
             Table::open(file)
         });
-        Ok(Embedded::over(table.await?, format!("embedded:{location}"), path))
+        Ok(EmbeddedStore::new(table.await?, format!("embedded:{location}"), path))
     }
 
-    /// An empty store in memory, gone with the process.
-    pub(super) fn in_memory() -> Result<Embedded, StoreError> {
-        Ok(Embedded::over(Table::in_memory()?, super::MEMORY.to_owned(), PathBuf::from(super::MEMORY)))
+    /// An empty store in memory, which ends with the process.
+    pub(super) fn in_memory() -> Result<EmbeddedStore, StoreError> {
+        Ok(EmbeddedStore::new(Table::in_memory()?, super::MEMORY.to_owned(), PathBuf::from(super::MEMORY)))
     }
 
-    fn over(table: Table, description: String, path: PathBuf) -> Embedded {
+    fn new(table: Table, description: String, path: PathBuf) -> EmbeddedStore {
         let (writer, recovery) = (Arc::default(), Arc::default());
-        Embedded { description, table: Arc::new(table), path, news: News::new(), writer, recovery }
+        EmbeddedStore { description, table: Arc::new(table), path, feed: ChangeFeed::new(), writer, recovery }
     }
 
     async fn reading<T: Send + 'static>(
@@ -67,49 +69,49 @@ impl Embedded {
         work: impl FnOnce(&Table) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let table = self.table.clone();
-        let done = blocking(&self.path, move || work(&table)).await;
+        let result = blocking(&self.path, move || work(&table)).await;
         self.recover();
-        done
+        result
     }
 
-    /// Runs `work` when no other write runs. Work that has begun goes on even if the caller leaves, so the turn ends
-    /// and the news go out in there.
+    /// Runs `work` when no other write is running. Work that has begun continues even if the caller's future is dropped, so
+    /// the work itself announces the change and releases the lock.
     async fn writing<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Table, &News) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&Table, &ChangeFeed) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let turn = self.writer.clone().lock_owned().await;
-        let (table, news) = (self.table.clone(), self.news.clone());
-        let done = blocking(&self.path, move || {
-            let done = work(&table, &news);
-            drop(turn);
-            done
+        let lock = self.writer.clone().lock_owned().await;
+        let (table, feed) = (self.table.clone(), self.feed.clone());
+        let result = blocking(&self.path, move || {
+            let result = work(&table, &feed);
+            drop(lock);
+            result
         })
         .await;
         self.recover();
-        done
+        result
     }
 
-    /// After a failure: tries every second whether something can be written again, until that works or the store is gone.
+    /// During an outage, makes a trial write every second until one succeeds or the store is dropped.
     fn recover(&self) {
         if self.table.read_only().is_none() {
             return;
         }
-        // One task is enough.
+        // One such task is enough.
         let Ok(only_one) = self.recovery.clone().try_lock_owned() else { return };
         let (table, writer) = (Arc::downgrade(&self.table), self.writer.clone());
         tokio::spawn(async move {
             let _only_one = only_one;
             loop {
                 tokio::time::sleep(RECOVER_EVERY).await;
-                let turn = writer.clone().lock_owned().await;
+                let lock = writer.clone().lock_owned().await;
                 let Some(table) = table.upgrade().filter(|table| table.read_only().is_some()) else { return };
                 let path = table.path().to_owned();
-                let tried = blocking(&path, move || {
-                    let _turn = turn;
+                let trial = blocking(&path, move || {
+                    let _lock = lock;
                     table.try_to_write()
                 });
-                if let Err(error) = tried.await {
+                if let Err(error) = trial.await {
                     tracing::debug!(%error, "the store still cannot be written");
                 }
             }
@@ -118,7 +120,7 @@ impl Embedded {
 }
 
 #[async_trait]
-impl Store for Embedded {
+impl Store for EmbeddedStore {
     fn describe(&self) -> &str {
         &self.description
     }
@@ -138,16 +140,16 @@ impl Store for Embedded {
             _ => (0, None),
         };
         let Some(prefix) = prefixes.get(at) else { return Ok(Page::default()) };
-        let (prefix, news, is_last) = ((*prefix).to_owned(), self.news.clone(), at + 1 == prefixes.len());
+        let (prefix, feed, is_last) = ((*prefix).to_owned(), self.feed.clone(), at + 1 == prefixes.len());
         self.reading(move |table| {
-            let (mut page, last, expired) = table.page(&prefix, after.as_deref())?;
+            let TablePage { mut page, last_key, expired } = table.page(&prefix, after.as_deref())?;
             page.walked = page.items.len() + expired.len();
-            page.next = match last {
+            page.next = match last_key {
                 Some(key) => Some(Cursor(Position::After(at, Some(key)))),
                 None => (!is_last).then_some(Cursor(Position::After(at + 1, None))),
             };
             if !expired.is_empty() {
-                table.sweep(expired)?.iter().for_each(|key| news.changed(key));
+                table.sweep(expired)?.iter().for_each(|key| feed.announce(key));
             }
             Ok(page)
         })
@@ -167,37 +169,37 @@ impl Store for Embedded {
         &self,
         key: &str,
         bytes: &[u8],
-        expect: Expect,
+        condition: Precondition,
         ttl: Option<Duration>,
     ) -> Result<Etag, StoreError> {
         check_size(key, bytes.len())?;
         let (key, bytes) = (key.to_owned(), bytes.to_vec());
-        self.writing(move |table, news| {
-            let etag = table.put(&key, &bytes, expect, ttl)?;
-            news.changed(&key);
+        self.writing(move |table, feed| {
+            let etag = table.put(&key, &bytes, condition, ttl)?;
+            feed.announce(&key);
             Ok(etag)
         })
         .await
     }
 
-    async fn delete(&self, key: &str, expect: Expect) -> Result<bool, StoreError> {
+    async fn delete(&self, key: &str, condition: Precondition) -> Result<bool, StoreError> {
         let key = key.to_owned();
-        self.writing(move |table, news| {
-            let was_there = table.delete(&key, expect)?;
+        self.writing(move |table, feed| {
+            let was_there = table.delete(&key, condition)?;
             if was_there {
-                news.changed(&key);
+                feed.announce(&key);
             }
             Ok(was_there)
         })
         .await
     }
 
-    fn watch(&self, prefixes: Vec<String>) -> Option<Changes> {
-        Some(self.news.watch(prefixes))
+    fn watch(&self, prefixes: Vec<String>) -> Option<ChangeStream> {
+        Some(self.feed.watch(prefixes))
     }
 }
 
-/// The database file that a location means.
+/// The database file at a location, which may name the file or its folder.
 fn file_at(location: &Path) -> PathBuf {
     let is_file = location.is_file() || location.extension().is_some_and(|end| end == "redb");
     if is_file { location.to_owned() } else { location.join(FILE_NAME) }
@@ -206,20 +208,20 @@ fn file_at(location: &Path) -> PathBuf {
 fn make_folder_of(file: &Path) -> Result<(), StoreError> {
     let Some(folder) = file.parent() else { return Ok(()) };
     std::fs::create_dir_all(folder)
-        .map_err(|error| StoreError::Unavailable { reason: format!("{}: {error}", folder.display()) })
+        .map_err(|error| StoreError::Unavailable { message: format!("{}: {error}", folder.display()) })
 }
 
-/// Runs blocking work on a thread for that. redb panics on some kinds of damage: that ends here too.
+/// Runs blocking work on a thread for blocking work. redb panics on some kinds of damage; the panic ends here.
 async fn blocking<T: Send + 'static>(
     path: &Path,
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     match spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(stopped) if stopped.is_panic() => Err(StoreError::Corrupt {
+        Ok(result) => result,
+        Err(error) if error.is_panic() => Err(StoreError::Corrupt {
             path: path.to_owned(),
-            reason: "reading it ended in a panic".to_owned(),
+            message: "reading it ended in a panic".to_owned(),
         }),
-        Err(_) => Err(StoreError::Unavailable { reason: "the program is shutting down".to_owned() }),
+        Err(_) => Err(StoreError::Unavailable { message: "the program is shutting down".to_owned() }),
     }
 }

@@ -10,119 +10,126 @@ use redb::{
     WriteTransaction,
 };
 
-use super::birth;
-use super::failure::Failure;
-use crate::store::{Cursor, Etag, Expect, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Record, StoreError};
+use super::creation;
+use super::health::Health;
+use crate::store::{
+    Cursor, Etag, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Precondition, Record, StoreError,
+};
 
 /// Key to (end of life in milliseconds since 1970, or [`NEVER`]; bytes).
 const DOCUMENTS: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("documents");
 
-/// Holds a row for a moment, to see whether something can be written.
+/// Holds the row of a trial write.
 const PROBE: TableDefinition<&str, &[u8]> = TableDefinition::new("probe");
 
-/// The size of that row.
+/// The size of the row of a trial write.
 const PROBE_BYTES: usize = 64 * 1024;
 
-/// The expiry of a value that stays.
+/// The expiry of a value without a time to live.
 const NEVER: u64 = u64::MAX;
 
-/// How much memory redb may use to keep pages of the file.
+/// The size of redb's page cache.
 const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
 type Row = (u64, &'static [u8]);
 
-/// A page, its last key if there may be more, and the keys that it passed whose time is up.
-type PageOfRows = (Page, Option<String>, Vec<String>);
+/// One page of the keys with a prefix.
+pub(super) struct TablePage {
+    pub(super) page: Page,
+    /// The last key of the page; `None` if no more keys follow.
+    pub(super) last_key: Option<String>,
+    /// The keys between the first and the last one that have expired.
+    pub(super) expired: Vec<String>,
+}
 
 /// The open database.
 pub(super) struct Table {
-    /// `None` after a failure, until the file can be opened again.
+    /// `None` after an error, until the file can be opened again.
     db: RwLock<Option<Database>>,
     path: PathBuf,
-    failure: Failure,
+    health: Health,
 }
 
 impl Table {
-    /// Opens or makes the database in this file.
+    /// Opens or creates the database in this file.
     pub(super) fn open(path: PathBuf) -> Result<Table, StoreError> {
-        birth::make_if_absent(&path, make)?;
-        let opened = opened(&path)?;
-        Table::of(opened, path)
+        creation::create_if_absent(&path, create)?;
+        let db = open(&path)?;
+        Table::new(db, path)
     }
 
-    /// Makes an empty database in memory.
+    /// Creates an empty database in memory.
     pub(super) fn in_memory() -> Result<Table, StoreError> {
         let memory = redb::backends::InMemoryBackend::new();
         let path = PathBuf::from(crate::store::MEMORY);
-        let made = builder().create_with_backend(memory).map_err(|error| cannot_open(&path, error))?;
-        Table::of(made, path)
+        let db = builder().create_with_backend(memory).map_err(|error| open_error(&path, error))?;
+        Table::new(db, path)
     }
 
-    fn of(db: Database, path: PathBuf) -> Result<Table, StoreError> {
-        let table = Table { db: RwLock::new(Some(db)), path, failure: Failure::default() };
-        // Nothing is written if nothing has to be: what is stored can be read on a full disk, too.
+    fn new(db: Database, path: PathBuf) -> Result<Table, StoreError> {
+        let table = Table { db: RwLock::new(Some(db)), path, health: Health::default() };
+        // Opening an existing store writes nothing, so that it can be read on a full disk.
         if !table.with_database(|db| table.has_documents(db))? {
             table.write(|transaction| {
-                transaction.open_table(DOCUMENTS).map(drop).map_err(|e| table.failed(e))
+                transaction.open_table(DOCUMENTS).map(drop).map_err(|e| table.note_error(e))
             })?;
         }
         Ok(table)
     }
 
     fn has_documents(&self, db: &Database) -> Result<bool, StoreError> {
-        let transaction = db.begin_read().map_err(|e| self.failed(e))?;
+        let transaction = db.begin_read().map_err(|e| self.note_error(e))?;
         match transaction.open_table(DOCUMENTS) {
             Ok(_) => Ok(true),
             Err(TableError::TableDoesNotExist(_)) => Ok(false),
-            Err(error) => Err(self.failed(error)),
+            Err(error) => Err(self.note_error(error)),
         }
     }
 
-    /// The file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Why nothing can be written just now: a write has failed, and none has succeeded since.
+    /// The error that keeps the file from being written: a write has failed, and none has succeeded since.
     pub(super) fn read_only(&self) -> Option<String> {
-        self.failure.reason()
+        self.health.outage_message()
     }
 
-    /// Tries whether something can be written (again): a row that takes more than what is left in the file, and goes at once.
+    /// Makes a trial write: a row that does not fit into the free space of the file, which is removed at once.
     pub(super) fn try_to_write(&self) -> Result<(), StoreError> {
         let row = vec![0xff; PROBE_BYTES];
         self.write(|transaction| {
-            let mut table = transaction.open_table(PROBE).map_err(|e| self.failed(e))?;
-            table.insert("", row.as_slice()).map(drop).map_err(|e| self.failed(e))
+            let mut table = transaction.open_table(PROBE).map_err(|e| self.note_error(e))?;
+            table.insert("", row.as_slice()).map(drop).map_err(|e| self.note_error(e))
         })?;
-        self.write(|transaction| transaction.delete_table(PROBE).map(drop).map_err(|e| self.failed(e)))
+        self.write(|transaction| transaction.delete_table(PROBE).map(drop).map_err(|e| self.note_error(e)))
     }
 
-    /// The database; after a failure it is opened again first, which redb needs for anything to work again.
+    /// Runs `work` with the database. After an I/O error the file is opened again first: redb rejects every call until then.
     fn with_database<T>(
         &self,
         work: impl FnOnce(&Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        if self.failure.is_time_to_reopen()? {
+        if self.health.is_time_to_reopen()? {
             self.reopen()?;
         }
         let db = self.db.read().unwrap_or_else(PoisonError::into_inner);
-        db.as_ref().map_or_else(|| Err(self.failure.error()), work)
+        db.as_ref().map_or_else(|| Err(self.health.error()), work)
     }
 
-    /// Waits until nobody uses the database, lets go of the file (which redb locks), and opens it again: with everything that
-    /// was ever acknowledged, because that had reached the disk.
+    /// Waits until nobody uses the database, closes the file (which redb locks), and opens it again. No acknowledged write
+    /// is lost, because each one had reached the disk.
     fn reopen(&self) -> Result<(), StoreError> {
         let mut db = self.db.write().unwrap_or_else(PoisonError::into_inner);
         drop(db.take());
-        match opened(&self.path) {
-            Ok(opened) => {
-                *db = Some(opened);
-                self.failure.reopened();
+        match open(&self.path) {
+            Ok(reopened) => {
+                *db = Some(reopened);
+                self.health.reopened();
                 Ok(())
             }
             Err(error) => {
-                self.failure.note(error.to_string());
+                self.health.failed(error.to_string());
                 Err(error)
             }
         }
@@ -130,46 +137,46 @@ impl Table {
 
     /// Succeeds if the database can be read.
     pub(super) fn ping(&self) -> Result<(), StoreError> {
-        self.with_database(|db| db.begin_read().map(drop).map_err(|error| self.failed(error)))
+        self.with_database(|db| db.begin_read().map(drop).map_err(|error| self.note_error(error)))
     }
 
-    /// What the key holds, unless its time is up.
+    /// The value of the key, unless it has expired.
     pub(super) fn get(&self, key: &str) -> Result<Option<Record>, StoreError> {
         self.with_database(|db| {
-            let transaction = db.begin_read().map_err(|e| self.failed(e))?;
-            let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+            let transaction = db.begin_read().map_err(|e| self.note_error(e))?;
+            let table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
             self.read(&table, key, |bytes| Record::new(bytes.to_vec()))
         })
     }
 
-    /// Writes a value, if the expectation holds.
+    /// Writes a value if the precondition holds.
     pub(super) fn put(
         &self,
         key: &str,
         bytes: &[u8],
-        expect: Expect,
+        condition: Precondition,
         ttl: Option<Duration>,
     ) -> Result<Etag, StoreError> {
         self.write(|transaction| {
-            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
-            expect.check(key, self.read(&table, key, Etag::of)?)?;
-            table.insert(key, (expiry(ttl), bytes)).map_err(|e| self.failed(e))?;
+            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
+            condition.check(key, self.read(&table, key, Etag::of)?)?;
+            table.insert(key, (expiry(ttl), bytes)).map_err(|e| self.note_error(e))?;
             Ok(Etag::of(bytes))
         })
     }
 
-    /// Removes a key, if the expectation holds, and says whether it was there.
-    pub(super) fn delete(&self, key: &str, expect: Expect) -> Result<bool, StoreError> {
+    /// Removes a key if the precondition holds, and returns whether it existed.
+    pub(super) fn delete(&self, key: &str, condition: Precondition) -> Result<bool, StoreError> {
         self.write(|transaction| {
-            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
             let found = self.read(&table, key, Etag::of)?;
-            expect.check(key, found)?;
-            table.remove(key).map_err(|e| self.failed(e))?;
+            condition.check(key, found)?;
+            table.remove(key).map_err(|e| self.note_error(e))?;
             Ok(found.is_some())
         })
     }
 
-    /// What these keys hold, from the last one on, until a page is full.
+    /// One page of the values of these keys, from the last one on.
     pub(super) fn read_all(&self, mut keys: Vec<String>) -> Result<Page, StoreError> {
         let (mut page, mut bytes) = (Page::default(), 0);
         while bytes < PAGE_BYTES
@@ -184,23 +191,23 @@ impl Table {
         Ok(page)
     }
 
-    /// One page of the keys with this prefix, its last key if there may be more, and those keys it passed whose time is up.
-    pub(super) fn page(&self, prefix: &str, after: Option<&str>) -> Result<PageOfRows, StoreError> {
+    /// One page of the keys with this prefix, beginning after the key `after`.
+    pub(super) fn page(&self, prefix: &str, after: Option<&str>) -> Result<TablePage, StoreError> {
         self.with_database(|db| self.page_of(db, prefix, after))
     }
 
-    fn page_of(&self, db: &Database, prefix: &str, after: Option<&str>) -> Result<PageOfRows, StoreError> {
-        let transaction = db.begin_read().map_err(|e| self.failed(e))?;
-        let table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+    fn page_of(&self, db: &Database, prefix: &str, after: Option<&str>) -> Result<TablePage, StoreError> {
+        let transaction = db.begin_read().map_err(|e| self.note_error(e))?;
+        let table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
         let start = after.map_or(Bound::Included(prefix), Bound::Excluded);
-        let rows = table.range::<&str>((start, Bound::Unbounded)).map_err(|e| self.failed(e))?;
+        let rows = table.range::<&str>((start, Bound::Unbounded)).map_err(|e| self.note_error(e))?;
 
         let (mut page, mut expired, mut bytes, now) = (Page::default(), Vec::new(), 0, now());
         for row in rows {
-            let (key, value) = row.map_err(|e| self.failed(e))?;
+            let (key, value) = row.map_err(|e| self.note_error(e))?;
             let (key, (expiry, content)) = (key.value(), value.value());
             if !key.starts_with(prefix) {
-                return Ok((page, None, expired));
+                return Ok(TablePage { page, last_key: None, expired });
             }
             if expiry <= now {
                 expired.push(key.to_owned());
@@ -209,14 +216,14 @@ impl Table {
                 page.items.push(Item { key: key.to_owned(), content: Ok(content.to_vec()) });
             }
             if page.items.len() + expired.len() >= PAGE_KEYS || bytes >= PAGE_BYTES {
-                return Ok((page, Some(key.to_owned()), expired));
+                return Ok(TablePage { page, last_key: Some(key.to_owned()), expired });
             }
         }
-        Ok((page, None, expired))
+        Ok(TablePage { page, last_key: None, expired })
     }
 
-    /// Removes those of the keys whose time is (still) up, and returns them; does nothing while
-    /// somebody else writes, because the next scan will find them again.
+    /// Removes those of the keys that are still expired, and returns them. Does nothing while another write is running,
+    /// because the next scan will find the keys again.
     pub(super) fn sweep(&self, keys: Vec<String>) -> Result<Vec<String>, StoreError> {
         self.with_database(|db| self.sweep_in(db, keys))
     }
@@ -225,15 +232,15 @@ impl Table {
         let Ok(transaction) = db.try_begin_write() else { return Ok(Vec::new()) };
         let mut swept = Vec::new();
         {
-            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.failed(e))?;
+            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
             for key in keys {
                 if self.read(&table, &key, |_| ())?.is_none() {
-                    table.remove(key.as_str()).map_err(|e| self.failed(e))?;
+                    table.remove(key.as_str()).map_err(|e| self.note_error(e))?;
                     swept.push(key);
                 }
             }
         }
-        transaction.commit().map_err(|e| self.failed(e))?;
+        transaction.commit().map_err(|e| self.note_error(e))?;
         Ok(swept)
     }
 
@@ -243,7 +250,7 @@ impl Table {
         key: &str,
         view: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, StoreError> {
-        let found = table.get(key).map_err(|e| self.failed(e))?;
+        let found = table.get(key).map_err(|e| self.note_error(e))?;
         let Some(found) = found else { return Ok(None) };
         let (expiry, bytes) = found.value();
         Ok((expiry > now()).then(|| view(bytes)))
@@ -254,23 +261,23 @@ impl Table {
         work: impl FnOnce(&WriteTransaction) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.with_database(|db| {
-            let mut transaction = db.begin_write().map_err(|e| self.failed(e))?;
-            // An acknowledged write has reached the disk: commit returns after fsync.
-            transaction.set_durability(Durability::Immediate).map_err(|e| self.failed(e))?;
-            let done = work(&transaction)?;
-            transaction.commit().map_err(|e| self.failed(e))?;
-            self.failure.over();
-            Ok(done)
+            let mut transaction = db.begin_write().map_err(|e| self.note_error(e))?;
+            // With this durability, commit returns after fsync: an acknowledged write has reached the disk.
+            transaction.set_durability(Durability::Immediate).map_err(|e| self.note_error(e))?;
+            let result = work(&transaction)?;
+            transaction.commit().map_err(|e| self.note_error(e))?;
+            self.health.written();
+            Ok(result)
         })
     }
 
-    fn failed(&self, error: impl Into<redb::Error>) -> StoreError {
+    fn note_error(&self, error: impl Into<redb::Error>) -> StoreError {
         let error = error.into();
-        // After either, redb refuses everything until the file is opened again.
-        let is_lasting = matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo);
-        let error = failure(&self.path, error);
-        if is_lasting {
-            self.failure.note(error.to_string());
+        // After these errors redb rejects every call until the file is opened again.
+        let needs_reopening = matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo);
+        let error = store_error(&self.path, error);
+        if needs_reopening {
+            self.health.failed(error.to_string());
         }
         error
     }
@@ -282,38 +289,38 @@ fn builder() -> redb::Builder {
     builder
 }
 
-fn opened(path: &Path) -> Result<Database, StoreError> {
-    builder().open(path).map_err(|error| cannot_open(path, error))
+fn open(path: &Path) -> Result<Database, StoreError> {
+    builder().open(path).map_err(|error| open_error(path, error))
 }
 
-/// Makes a whole, empty database in a file, which has reached the disk then.
-fn make(path: &Path) -> Result<(), StoreError> {
-    let failed = |error: redb::Error| failure(path, error);
-    let made = builder().create(path).map_err(|error| cannot_open(path, error))?;
-    let transaction = made.begin_write().map_err(|error| failed(error.into()))?;
+/// Creates a complete, empty database in a file, and flushes it to the disk.
+fn create(path: &Path) -> Result<(), StoreError> {
+    let failed = |error: redb::Error| store_error(path, error);
+    let db = builder().create(path).map_err(|error| open_error(path, error))?;
+    let transaction = db.begin_write().map_err(|error| failed(error.into()))?;
     transaction.open_table(DOCUMENTS).map(drop).map_err(|error| failed(error.into()))?;
     transaction.commit().map_err(|error| failed(error.into()))?;
-    made.close().map_err(|error| cannot_open(path, error))
+    db.close().map_err(|error| open_error(path, error))
 }
 
-fn cannot_open(path: &Path, error: DatabaseError) -> StoreError {
+fn open_error(path: &Path, error: DatabaseError) -> StoreError {
     match error {
         DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => {
             StoreError::Locked { path: path.to_owned() }
         }
-        other => failure(path, other.into()),
+        other => store_error(path, other.into()),
     }
 }
 
-fn failure(path: &Path, error: redb::Error) -> StoreError {
-    let reason = error.to_string();
+fn store_error(path: &Path, error: redb::Error) -> StoreError {
+    let message = error.to_string();
     match error {
         // redb reports a file that is not its own as invalid data.
         redb::Error::Io(io) if io.kind() != std::io::ErrorKind::InvalidData => {
-            StoreError::Unavailable { reason: format!("{}: {io}", path.display()) }
+            StoreError::Unavailable { message: format!("{}: {io}", path.display()) }
         }
-        redb::Error::PreviousIo | redb::Error::DatabaseClosed => StoreError::Unavailable { reason },
-        _ => StoreError::Corrupt { path: path.to_owned(), reason },
+        redb::Error::PreviousIo | redb::Error::DatabaseClosed => StoreError::Unavailable { message },
+        _ => StoreError::Corrupt { path: path.to_owned(), message },
     }
 }
 

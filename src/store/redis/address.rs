@@ -1,35 +1,35 @@
-//! From an address to a client: what is allowed in it, and how it is shown without its secrets.
+//! Parses the address of a Redis store: the options that are allowed, and a description without secrets.
 
 use ::redis::{Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, TlsCertificates, parse_redis_url};
 
 use crate::store::StoreError;
 
-/// A client that has not connected yet, and its address without user and password.
+/// A client that has not connected yet, and its address without user name and password.
 pub(super) async fn client(url: &str) -> Result<(Client, String), StoreError> {
-    let parsed = parse_redis_url(url).ok_or_else(|| bad("it is no valid URL"))?;
+    let parsed = parse_redis_url(url).ok_or_else(|| invalid("it is no valid URL"))?;
     let mut ca_file = None;
     for (name, value) in parsed.query_pairs() {
         match name.as_ref() {
             "ca" => ca_file = Some(value.into_owned()),
-            other => return Err(bad(format!("it has the unknown option {other}; there is only ca"))),
+            other => return Err(invalid(format!("it has the unknown option {other}; there is only ca"))),
         }
     }
-    let info = parsed.into_connection_info().map_err(|error| bad(error.to_string()))?;
+    let info = parsed.into_connection_info().map_err(|error| invalid(error.to_string()))?;
     let description = describe(&info);
     let client = match ca_file {
-        Some(file) => client_that_trusts(info, &file).await?,
-        None => Client::open(info).map_err(|error| bad(error.to_string()))?,
+        Some(file) => client_with_ca(info, &file).await?,
+        None => Client::open(info).map_err(|error| invalid(error.to_string()))?,
     };
     Ok((client, description))
 }
 
-async fn client_that_trusts(info: ConnectionInfo, ca_file: &str) -> Result<Client, StoreError> {
+async fn client_with_ca(info: ConnectionInfo, ca_file: &str) -> Result<Client, StoreError> {
     if !matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
-        return Err(bad("the option ca needs rediss://"));
+        return Err(invalid("the option ca needs rediss://"));
     }
-    let pem = tokio::fs::read(ca_file).await.map_err(|error| bad(format!("{ca_file}: {error}")))?;
+    let pem = tokio::fs::read(ca_file).await.map_err(|error| invalid(format!("{ca_file}: {error}")))?;
     let certificates = TlsCertificates { client_tls: None, root_cert: Some(pem) };
-    Client::build_with_tls(info, certificates).map_err(|error| bad(format!("{ca_file}: {error}")))
+    Client::build_with_tls(info, certificates).map_err(|error| invalid(format!("{ca_file}: {error}")))
 }
 
 fn describe(info: &ConnectionInfo) -> String {
@@ -46,8 +46,8 @@ fn describe(info: &ConnectionInfo) -> String {
     }
 }
 
-fn bad(reason: impl Into<String>) -> StoreError {
-    StoreError::BadUrl { reason: reason.into() }
+fn invalid(message: impl Into<String>) -> StoreError {
+    StoreError::BadUrl { message: message.into() }
 }
 
 #[cfg(test)]

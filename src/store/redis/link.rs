@@ -1,5 +1,6 @@
-//! The connection to the server: made when it is needed, shared by all calls, replaced when it breaks,
-//! and never waited for longer than its time limits. A connection knows which server it leads to.
+//! The link to the server: one multiplexed connection, opened on demand, shared by all calls, and replaced when it breaks.
+//!
+//! Every wait has a time limit. A connection knows the run id of its server, so that a scan can notice a failover.
 
 use std::fmt;
 use std::future::Future;
@@ -13,214 +14,227 @@ use tokio::time::timeout;
 
 use crate::store::StoreError;
 
-/// How long connecting may take, name lookup, TLS and login included.
+/// The time limit for connecting, including name resolution, the TLS handshake and authentication.
 const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 
-/// After a failed attempt to connect, calls fail at once for this long, so that a server in trouble
-/// is not met by one attempt per call.
-const REST: Duration = Duration::from_millis(100);
+/// The backoff after a failed attempt to connect: calls fail at once for this long, so that a server that is down does not
+/// get one attempt per call.
+const BACKOFF: Duration = Duration::from_millis(100);
 
-/// How long a command with a small request and answer may take.
+/// The time limit of a command with a small request and reply.
 const COMMAND_LIMIT: Duration = Duration::from_millis(500);
 
-/// The slowest network that large values are given time for.
+/// The slowest network for which the time limits of large values suffice.
 const BYTES_PER_SECOND: usize = 4 * 1024 * 1024;
 
-/// How long a command may take that moves this many bytes: half a second, and time to move them.
+/// The time limit of a command that transfers this many bytes: half a second, plus the time for the transfer.
 pub(super) fn limit_for(bytes: usize) -> Duration {
     let milliseconds = bytes.saturating_mul(1000) / BYTES_PER_SECOND;
     COMMAND_LIMIT + Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
 }
 
-/// Why a request failed.
+/// The error of a request.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum RequestError {
     /// There is no connection.
     NotConnected(String),
-    /// There was no answer in time.
-    NoAnswer(Duration),
-    /// The connection broke, or the server answered with an error.
+    /// The reply did not arrive within this time limit.
+    Timeout(Duration),
+    /// The connection broke, or the server sent an error reply.
     Failed(RedisError),
 }
 
-impl Fault {
-    /// The key holds another type.
+impl RequestError {
+    /// Whether the key holds a value of another type.
     pub(super) fn is_wrong_type(&self) -> bool {
-        matches!(self, Fault::Failed(error) if error.code() == Some("WRONGTYPE"))
+        matches!(self, RequestError::Failed(error) if error.code() == Some("WRONGTYPE"))
     }
 
-    /// The server answered, with an error: what it was asked for was not done.
-    pub(super) fn is_refusal(&self) -> bool {
-        matches!(self, Fault::Failed(error) if error.code().is_some())
+    /// Whether the server sent an error reply, so that the command was not executed.
+    pub(super) fn is_error_reply(&self) -> bool {
+        matches!(self, RequestError::Failed(error) if error.code().is_some())
     }
 
-    /// The user may not do this.
+    /// Whether the Redis user lacks the permission for the command.
     pub(super) fn is_not_permitted(&self) -> bool {
-        matches!(self, Fault::Failed(error) if error.code() == Some("NOPERM"))
+        matches!(self, RequestError::Failed(error) if error.code() == Some("NOPERM"))
     }
 
-    /// The connection was closed.
-    pub(super) fn is_dropped(&self) -> bool {
-        matches!(self, Fault::Failed(error) if error.is_connection_dropped())
+    /// Whether the connection was closed.
+    pub(super) fn is_connection_dropped(&self) -> bool {
+        matches!(self, RequestError::Failed(error) if error.is_connection_dropped())
     }
 
     fn broke_the_connection(&self) -> bool {
         match self {
-            Fault::NotConnected(_) => false,
-            Fault::NoAnswer(_) => true,
-            // A server that became a replica answers, but a new connection may find the new master.
-            Fault::Failed(error) => {
+            RequestError::NotConnected(_) => false,
+            RequestError::Timeout(_) => true,
+            // A server that became a replica still replies; a new connection may reach the new master.
+            RequestError::Failed(error) => {
                 error.is_unrecoverable_error() || error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
             }
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::NotConnected(reason) => write!(f, "cannot connect: {reason}"),
-            Fault::NoAnswer(limit) => write!(f, "no answer within {} ms", limit.as_millis()),
-            Fault::Failed(error) => error.fmt(f),
+            RequestError::NotConnected(error) => write!(f, "cannot connect: {error}"),
+            RequestError::Timeout(limit) => write!(f, "no answer within {} ms", limit.as_millis()),
+            RequestError::Failed(error) => error.fmt(f),
         }
     }
 }
 
-impl From<Fault> for StoreError {
-    fn from(fault: Fault) -> StoreError {
-        StoreError::Unavailable { reason: fault.to_string() }
+impl From<RequestError> for StoreError {
+    fn from(error: RequestError) -> StoreError {
+        StoreError::Unavailable { message: error.to_string() }
     }
 }
 
-/// The way to the server.
+/// The link to the server; it holds at most one connection.
 pub(super) struct Link {
     client: Client,
-    state: Mutex<State>,
+    state: Mutex<LinkState>,
 }
 
-/// A connection; what is asked over one is asked of one server.
+/// A connection; all requests over it reach the same server.
 #[derive(Clone)]
-pub(super) struct Live {
-    /// Where commands go.
+pub(super) struct Connection {
+    /// The connection of the client library.
     pub(super) wire: MultiplexedConnection,
-    /// Counts the connections, so that an old one's failure does not end the life of a newer one.
+    /// The number of this connection, so that a late error of an old connection does not discard a newer one.
     number: u64,
     server: Arc<OnceCell<Arc<str>>>,
 }
 
 #[derive(Default)]
-struct State {
-    live: Option<Live>,
+struct LinkState {
+    connection: Option<Connection>,
+    /// How many connections have been opened.
     connections: u64,
-    last_failure: Option<(Instant, String)>,
+    last_error: Option<ConnectError>,
+}
+
+/// The error of the last attempt to connect.
+struct ConnectError {
+    time: Instant,
+    message: String,
 }
 
 impl Link {
-    /// Does not connect yet.
+    /// A link that connects on the first request.
     pub(super) fn new(client: Client) -> Link {
         Link { client, state: Mutex::default() }
     }
 
-    /// The connection, made anew if need be.
-    pub(super) async fn live(&self) -> Result<Live, Fault> {
-        let waiting = timeout(CONNECT_LIMIT + REST, self.connection()).await;
-        waiting.unwrap_or(Err(Fault::NoAnswer(CONNECT_LIMIT)))
+    /// The connection, opened if there is none.
+    pub(super) async fn connection(&self) -> Result<Connection, RequestError> {
+        let waiting = timeout(CONNECT_LIMIT + BACKOFF, self.open_connection()).await;
+        waiting.unwrap_or(Err(RequestError::Timeout(CONNECT_LIMIT)))
     }
 
-    /// Sends a request over this connection, and lets go of it if it turns out to be broken.
+    /// Sends a request over this connection, and discards the connection if it turns out to be broken.
     pub(super) async fn ask<T>(
         &self,
-        live: &Live,
+        connection: &Connection,
         limit: Duration,
         request: impl Future<Output = RedisResult<T>>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, RequestError> {
         let outcome = match timeout(limit, request).await {
-            Ok(answer) => answer.map_err(Fault::Failed),
-            Err(_) => Err(Fault::NoAnswer(limit)),
+            Ok(answer) => answer.map_err(RequestError::Failed),
+            Err(_) => Err(RequestError::Timeout(limit)),
         };
-        if outcome.as_ref().is_err_and(Fault::broke_the_connection) {
-            self.forget(live.number).await;
+        if outcome.as_ref().is_err_and(RequestError::broke_the_connection) {
+            self.discard(connection.number).await;
         }
         outcome
     }
 
-    /// Makes an attempt, and once more over a new connection if the old one turns out to be broken (a server or proxy
-    /// closes idle ones): for what may happen twice.
-    pub(super) async fn again_with<T, F: Future<Output = Result<T, Fault>>>(
+    /// Makes an attempt, and retries it once over a new connection if the old one was closed (servers and proxies close
+    /// idle connections). Only for idempotent requests.
+    pub(super) async fn with_retry<T, F: Future<Output = Result<T, RequestError>>>(
         &self,
-        attempt: impl Fn(Live) -> F,
-    ) -> Result<T, Fault> {
-        match attempt(self.live().await?).await {
-            Err(fault) if fault.is_dropped() => attempt(self.live().await?).await,
+        attempt: impl Fn(Connection) -> F,
+    ) -> Result<T, RequestError> {
+        match attempt(self.connection().await?).await {
+            Err(error) if error.is_connection_dropped() => attempt(self.connection().await?).await,
             outcome => outcome,
         }
     }
 
-    /// Sends a request, and once more if the connection turns out to be broken.
-    pub(super) async fn again<T, F: Future<Output = RedisResult<T>>>(
+    /// Sends an idempotent request, and retries it once if the connection was closed.
+    pub(super) async fn request<T, F: Future<Output = RedisResult<T>>>(
         &self,
         limit: Duration,
         request: impl Fn(MultiplexedConnection) -> F,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, RequestError> {
         let request = &request;
-        self.again_with(|live| async move { self.ask(&live, limit, request(live.wire.clone())).await }).await
+        self.with_retry(|connection| async move {
+            self.ask(&connection, limit, request(connection.wire.clone())).await
+        })
+        .await
     }
 
-    /// Which server this connection leads to: its run id; or, if the user may not ask for it, a name for the connection
-    /// alone, so that a new one counts as another server.
-    pub(super) async fn server(&self, live: &Live, limit: Duration) -> Result<Arc<str>, Fault> {
+    /// The identity of the server behind this connection: its run id. If the user may not run `INFO`, it is the number of
+    /// the connection, so that a new connection counts as another server.
+    pub(super) async fn server(
+        &self,
+        connection: &Connection,
+        limit: Duration,
+    ) -> Result<Arc<str>, RequestError> {
         let ask = || async {
-            let mut wire = live.wire.clone();
+            let mut wire = connection.wire.clone();
             let mut info = cmd("INFO");
             info.arg("server");
-            let info = self.ask(live, limit, async { info.query_async::<String>(&mut wire).await });
+            let info = self.ask(connection, limit, async { info.query_async::<String>(&mut wire).await });
             let run_id = match info.await {
                 Ok(info) => run_id(&info),
-                Err(fault) if fault.is_refusal() => None,
-                Err(fault) => return Err(fault),
+                Err(error) if error.is_error_reply() => None,
+                Err(error) => return Err(error),
             };
-            Ok(run_id.unwrap_or_else(|| format!("connection {}", live.number)).into())
+            Ok(run_id.unwrap_or_else(|| format!("connection {}", connection.number)).into())
         };
-        live.server.get_or_try_init(ask).await.cloned()
+        connection.server.get_or_try_init(ask).await.cloned()
     }
 
-    async fn connection(&self) -> Result<Live, Fault> {
+    async fn open_connection(&self) -> Result<Connection, RequestError> {
         let mut state = self.state.lock().await;
-        if let Some(live) = &state.live {
-            return Ok(live.clone());
+        if let Some(connection) = &state.connection {
+            return Ok(connection.clone());
         }
-        match &state.last_failure {
-            Some((when, reason)) if when.elapsed() < REST => return Err(Fault::NotConnected(reason.clone())),
-            _ => {}
+        if let Some(last) = state.last_error.as_ref().filter(|last| last.time.elapsed() < BACKOFF) {
+            return Err(RequestError::NotConnected(last.message.clone()));
         }
         match self.connect().await {
             Ok(wire) => {
                 state.connections += 1;
-                let live = Live { wire, number: state.connections, server: Arc::default() };
-                state.live = Some(live.clone());
-                Ok(live)
+                let connection = Connection { wire, number: state.connections, server: Arc::default() };
+                state.connection = Some(connection.clone());
+                Ok(connection)
             }
-            Err(reason) => {
-                state.last_failure = Some((Instant::now(), reason.clone()));
-                Err(Fault::NotConnected(reason))
+            Err(message) => {
+                state.last_error = Some(ConnectError { time: Instant::now(), message: message.clone() });
+                Err(RequestError::NotConnected(message))
             }
         }
     }
 
     async fn connect(&self) -> Result<MultiplexedConnection, String> {
-        // The time limits are ours: they depend on the request, and cover more than the library's.
+        // We use our own time limits: they depend on the request, and cover more than those of the library.
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
         match timeout(CONNECT_LIMIT, self.client.get_multiplexed_async_connection_with_config(&config)).await
         {
-            Ok(connected) => connected.map_err(|error| error.to_string()),
+            Ok(connection) => connection.map_err(|error| error.to_string()),
             Err(_) => Err(format!("no connection within {} ms", CONNECT_LIMIT.as_millis())),
         }
     }
 
-    /// Lets go of a broken connection; requests that still use it end by themselves.
-    async fn forget(&self, number: u64) {
+    /// Discards a broken connection; requests that still use it end with their own errors.
+    async fn discard(&self, number: u64) {
         let mut state = self.state.lock().await;
-        state.live.take_if(|live| live.number == number);
+        state.connection.take_if(|connection| connection.number == number);
     }
 }
 

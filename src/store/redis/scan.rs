@@ -1,23 +1,23 @@
-//! One page of a scan: `SCAN` finds keys, a script measures them, one `MGET` of bounded size reads them; each page does all
-//! three in one round trip, for the keys that earlier ones left to it.
+//! One page of a scan: `SCAN` finds keys, a script measures their values, and one `MGET` of bounded size reads them.
+//!
+//! The three are pipelined: each page takes one round trip, which reads the keys that earlier pages measured, measures the
+//! keys that they found, and finds more.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use ::redis::{ErrorKind, Pipeline, RedisResult, Script, ServerErrorKind, Value, pipe};
 
-use super::link::{Fault, Link, Live, limit_for};
-use crate::store::{
-    Cursor, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, StoreError, Unreadable, VALUE_LIMIT,
-};
+use super::link::{Connection, Link, RequestError, limit_for};
+use crate::store::{Cursor, Item, ItemError, PAGE_BYTES, PAGE_KEYS, Page, Position, StoreError, VALUE_LIMIT};
 
-/// How many keys the server looks at for one answer of `SCAN`, which takes it a few milliseconds.
-const WALK: usize = 10_000;
+/// How many keys the server examines for one `SCAN` reply, which takes it a few milliseconds.
+const SCAN_COUNT: usize = 10_000;
 
-/// What a page may take longer than a small command: nobody waits for it, and the server may be slow.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// How much longer than a small command a page may take: no request waits for it, and the server may be slow.
+const EXTRA_LIMIT: Duration = Duration::from_millis(1500);
 
-/// The sizes of values, in bytes, or the types of what is no string.
+/// Returns the sizes of string values in bytes, and for values of other types the name of the type.
 static MEASURE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "
@@ -32,31 +32,33 @@ return sizes",
     )
 });
 
-/// Where a scan stands.
+/// The position of a scan.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct ScanState {
     /// The server that the cursor belongs to; `None` before the first page.
     server: Option<Arc<str>>,
-    /// The server's cursor; `None` when it has named all keys.
+    /// The server's cursor; `None` when it has returned all keys.
     cursor: Option<Vec<u8>>,
-    /// Keys that it named.
+    /// Keys that `SCAN` has returned, and that are to be measured.
     found: Vec<String>,
-    /// Keys that we measured, but that did not fit into the page, last one first.
-    waiting: Vec<Measured>,
+    /// Measured keys that are to be read, the last one first.
+    waiting: Vec<SizedKey>,
 }
 
+/// A key and the size of its value.
 #[derive(Debug, Clone)]
-struct Measured {
+struct SizedKey {
     key: String,
     bytes: usize,
 }
 
-/// What one page asks for.
+/// The requests of one page.
 #[derive(Debug, Default)]
 struct Step {
-    read: Vec<Measured>,
+    read: Vec<SizedKey>,
     measure: Vec<String>,
-    walk: Option<Vec<u8>>,
+    /// The cursor for `SCAN`.
+    cursor: Option<Vec<u8>>,
 }
 
 impl ScanState {
@@ -68,8 +70,8 @@ impl ScanState {
         self.cursor.is_none() && self.found.is_empty() && self.waiting.is_empty()
     }
 
-    /// The next keys whose values fit into one page together, or a single one.
-    fn take_page(&mut self) -> Vec<Measured> {
+    /// The next keys whose values fit into one page together, but at least one key.
+    fn take_page(&mut self) -> Vec<SizedKey> {
         let (mut page, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.waiting.pop() {
             bytes += next.bytes;
@@ -82,12 +84,13 @@ impl ScanState {
         page
     }
 
-    /// What to do next: read what was measured; when that is all read, measure what was found; then find more.
+    /// The next step: read keys that were measured; if none are left after that, also measure the keys that were found, and
+    /// find more.
     fn next_step(&mut self) -> Step {
         let mut step = Step { read: self.take_page(), ..Step::default() };
         if self.waiting.is_empty() {
             step.measure = std::mem::take(&mut self.found);
-            step.walk = self.cursor.take();
+            step.cursor = self.cursor.take();
         }
         step
     }
@@ -101,7 +104,7 @@ pub(super) async fn page(link: &Link, prefixes: &[&str], from: Option<Cursor>) -
     }
 }
 
-/// Begins to read these keys, as if a scan had found them.
+/// The first page of these keys, which are read as if a scan had found them.
 pub(super) async fn read(link: &Link, keys: Vec<String>) -> Result<Page, StoreError> {
     let state = ScanState { cursor: None, found: keys, ..ScanState::start() };
     next_page(link, &[], state).await
@@ -113,37 +116,37 @@ async fn next_page(link: &Link, prefixes: &[&str], mut state: ScanState) -> Resu
     if pipeline.is_empty() {
         return Ok(Page::default());
     }
-    let limit = PATIENCE + limit_for(step.read.iter().map(|measured| measured.bytes).sum());
-    let (server, answers) = link.again_with(|live| ask(link, live, &pipeline, limit)).await?;
+    let limit = EXTRA_LIMIT + limit_for(step.read.iter().map(|sized| sized.bytes).sum());
+    let (server, answers) = link.with_retry(|connection| ask(link, connection, &pipeline, limit)).await?;
     if state.server.as_ref().is_some_and(|before| *before != server) {
         return Err(StoreError::ScanLost);
     }
     state.server = Some(server);
-    let walked = if step.walk.is_some() { WALK } else { 0 };
+    let walked = if step.cursor.is_some() { SCAN_COUNT } else { 0 };
     let mut page = Page { walked, ..Page::default() };
     step.take(answers, prefixes, &mut state, &mut page.items)?;
     page.next = (!state.is_done()).then_some(Cursor(Position::Scan(state)));
     Ok(page)
 }
 
-/// Asks one server, and says which.
+/// Sends the pipeline; returns the identity of the server and its replies.
 async fn ask(
     link: &Link,
-    live: Live,
+    connection: Connection,
     pipeline: &Pipeline,
     limit: Duration,
-) -> Result<(Arc<str>, Vec<Value>), Fault> {
-    let server = link.server(&live, limit).await?;
-    let answers = link.ask(&live, limit, run(pipeline, live.clone())).await?;
+) -> Result<(Arc<str>, Vec<Value>), RequestError> {
+    let server = link.server(&connection, limit).await?;
+    let answers = link.ask(&connection, limit, run(pipeline, connection.clone())).await?;
     Ok((server, answers))
 }
 
-/// Runs the commands; a server that does not know the script gets it first.
-async fn run(pipeline: &Pipeline, mut live: Live) -> RedisResult<Vec<Value>> {
-    match pipeline.query_async(&mut live.wire).await {
+/// Runs the commands; if the server does not know the script, loads it and runs them again.
+async fn run(pipeline: &Pipeline, mut connection: Connection) -> RedisResult<Vec<Value>> {
+    match pipeline.query_async(&mut connection.wire).await {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            MEASURE.load_async(&mut live.wire).await?;
-            pipeline.query_async(&mut live.wire).await
+            MEASURE.load_async(&mut connection.wire).await?;
+            pipeline.query_async(&mut connection.wire).await
         }
         outcome => outcome,
     }
@@ -154,20 +157,21 @@ impl Step {
         let mut pipeline = pipe();
         if !self.read.is_empty() {
             let mget = pipeline.cmd("MGET");
-            for measured in &self.read {
-                mget.arg(&measured.key);
+            for sized in &self.read {
+                mget.arg(&sized.key);
             }
         }
         for keys in self.measure.chunks(PAGE_KEYS) {
             pipeline.cmd("EVALSHA").arg(MEASURE.get_hash()).arg(keys.len()).arg(keys);
         }
-        if let Some(cursor) = &self.walk {
-            pipeline.cmd("SCAN").arg(cursor).arg("MATCH").arg(pattern(prefixes)).arg("COUNT").arg(WALK);
+        if let Some(cursor) = &self.cursor {
+            let scan = pipeline.cmd("SCAN").arg(cursor);
+            scan.arg("MATCH").arg(pattern(prefixes)).arg("COUNT").arg(SCAN_COUNT);
         }
         pipeline
     }
 
-    /// Takes the answers, in the order of the pipeline.
+    /// Evaluates the replies, in the order of the pipeline.
     fn take(
         self,
         answers: Vec<Value>,
@@ -188,24 +192,24 @@ impl Step {
             sizes.extend(next("a script")?);
         }
         take_sizes(self.measure, sizes, state, items)?;
-        if self.walk.is_some() {
+        if self.cursor.is_some() {
             take_names(next("SCAN")?, prefixes, state, items)?;
         }
         Ok(())
     }
 }
 
-/// Takes the values; keys that are gone by now are left out.
-fn take_values(read: Vec<Measured>, values: Vec<Value>, items: &mut Vec<Item>) {
+/// Adds the values; keys that no longer exist are left out.
+fn take_values(read: Vec<SizedKey>, values: Vec<Value>, items: &mut Vec<Item>) {
     items.reserve(read.len());
-    for (Measured { key, .. }, value) in read.into_iter().zip(values) {
+    for (SizedKey { key, .. }, value) in read.into_iter().zip(values) {
         if let Value::BulkString(bytes) = value {
             items.push(Item { key, content: Ok(bytes) });
         }
     }
 }
 
-/// Takes the sizes of values before any of them is read, and reports what cannot be read.
+/// Queues keys whose values can be read, and adds the errors of the others.
 fn take_sizes(
     keys: Vec<String>,
     sizes: Vec<Value>,
@@ -217,35 +221,35 @@ fn take_sizes(
     }
     for (key, size) in keys.into_iter().zip(sizes) {
         match read_size(size)? {
-            Ok(bytes) => state.waiting.push(Measured { key, bytes }),
-            Err(why) => items.push(Item { key, content: Err(why) }),
+            Ok(bytes) => state.waiting.push(SizedKey { key, bytes }),
+            Err(error) => items.push(Item { key, content: Err(error) }),
         }
     }
     state.waiting.reverse();
     Ok(())
 }
 
-fn read_size(what: Value) -> Result<Result<usize, Unreadable>, StoreError> {
-    match what {
+fn read_size(reply: Value) -> Result<Result<usize, ItemError>, StoreError> {
+    match reply {
         Value::Int(bytes) => match usize::try_from(bytes).unwrap_or(usize::MAX) {
-            bytes if bytes > VALUE_LIMIT => Ok(Err(Unreadable::TooLarge { bytes })),
+            bytes if bytes > VALUE_LIMIT => Ok(Err(ItemError::TooLarge { bytes })),
             bytes => Ok(Ok(bytes)),
         },
         Value::BulkString(found) => {
-            Ok(Err(Unreadable::WrongType { found: String::from_utf8_lossy(&found).into_owned() }))
+            Ok(Err(ItemError::WrongType { found: String::from_utf8_lossy(&found).into_owned() }))
         }
         _ => Err(unexpected("a script")),
     }
 }
 
-/// Takes where to go on, and the keys that are wanted; reports those that are no text.
+/// Takes the next cursor and the keys with one of the prefixes; adds errors for keys that are not UTF-8.
 fn take_names(
-    answer: Vec<Value>,
+    reply: Vec<Value>,
     prefixes: &[&str],
     state: &mut ScanState,
     items: &mut Vec<Item>,
 ) -> Result<(), StoreError> {
-    let Ok([Value::BulkString(next), Value::Array(names)]) = <[Value; 2]>::try_from(answer) else {
+    let Ok([Value::BulkString(next), Value::Array(names)]) = <[Value; 2]>::try_from(reply) else {
         return Err(unexpected("SCAN"));
     };
     state.cursor = (next != b"0").then_some(next);
@@ -256,16 +260,16 @@ fn take_names(
         }
         match String::from_utf8(name) {
             Ok(key) => state.found.push(key),
-            Err(bad) => items.push(Item {
-                key: String::from_utf8_lossy(bad.as_bytes()).into_owned(),
-                content: Err(Unreadable::KeyNotText),
+            Err(error) => items.push(Item {
+                key: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+                content: Err(ItemError::KeyNotText),
             }),
         }
     }
     Ok(())
 }
 
-/// The pattern that matches all keys with what these prefixes have in common, and no others.
+/// The glob pattern of the keys that begin with the longest common prefix of these prefixes.
 fn pattern(prefixes: &[&str]) -> String {
     let (first, others) = prefixes.split_first().unwrap_or((&"", &[]));
     let mut pattern = String::with_capacity(first.len() + 1);
@@ -284,7 +288,9 @@ fn pattern(prefixes: &[&str]) -> String {
 }
 
 fn unexpected(command: &str) -> StoreError {
-    StoreError::Unavailable { reason: format!("the server's answer to {command} makes no sense") }
+    StoreError::Unavailable {
+        message: format!("the server's reply to {command} is not of the expected form"),
+    }
 }
 
 #[cfg(test)]
@@ -308,10 +314,9 @@ mod tests {
         let sizes = [PAGE_BYTES - 1, 1, 1, VALUE_LIMIT, 0];
         let mut state = ScanState { cursor: None, ..ScanState::start() };
         for (n, bytes) in sizes.into_iter().enumerate().rev() {
-            state.waiting.push(Measured { key: n.to_string(), bytes });
+            state.waiting.push(SizedKey { key: n.to_string(), bytes });
         }
-        let mut take =
-            || -> Vec<String> { state.take_page().into_iter().map(|measured| measured.key).collect() };
+        let mut take = || -> Vec<String> { state.take_page().into_iter().map(|sized| sized.key).collect() };
         assert_eq!(take(), ["0", "1"]);
         assert_eq!(take(), ["2"]);
         assert_eq!(take(), ["3"]);

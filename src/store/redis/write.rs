@@ -1,7 +1,7 @@
-//! Writes, each one script: it looks at the server's clock, then whether the key still holds what was read, then writes.
+//! Writes as one Lua script: it checks the deadline, compares the key's value with the one that was read, and writes.
 //!
-//! The clock is why a write that was given up on can no longer happen: wherever it was held up, the script finds that its
-//! time is over. A comparison alone could not do that, since what was read may come back (a write that is taken back).
+//! The deadline is in the server's time. It keeps a write that the client has given up on from being applied later, no
+//! matter where it was delayed. Comparing values alone could not do that, because an earlier value may return (ABA problem).
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::redis::{RedisResult, Script, cmd};
 use tokio::time::{Instant, sleep_until};
 
-use super::link::{Fault, Link, Live, limit_for};
+use super::link::{Connection, Link, RequestError, limit_for};
 use crate::store::StoreError;
 
-/// `ARGV`: until when it may happen (microseconds of the server's clock; empty: for ever), what is expected (`any`, `absent`
-/// or `same`), the bytes that are expected, and, unless the key is to be removed, the value and its time to live in
-/// milliseconds (0: none).
+/// `ARGV`: the deadline (microseconds of the server's clock; empty: none), the condition (`any`, `absent` or `same`), the
+/// expected bytes, and, unless the key is to be removed, the value and its time to live in milliseconds (0: none).
 ///
-/// The version is a SHA-256, which Lua in Redis cannot compute; so it is checked here, and the script compares bytes.
+/// It returns 1 (written or removed), 0 (there was nothing to remove), -1 (the condition does not hold) or -2 (too late).
+///
+/// The script compares bytes because Redis' Lua cannot compute a SHA-256; the client has checked the version.
 static WRITE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "
@@ -37,136 +38,144 @@ return -1",
     )
 });
 
-/// A write.
+/// A write of one key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Write<'a> {
-    /// The key.
     pub(super) key: &'a str,
-    /// What is done to it.
-    pub(super) change: Change<'a>,
+    pub(super) operation: Operation<'a>,
 }
 
-/// What a write does.
+/// What a write does to its key.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'a> {
-    /// Puts these bytes, for so many milliseconds if that is not 0.
+pub(super) enum Operation<'a> {
+    /// Stores these bytes, with this time to live in milliseconds (0: none).
     Put(&'a [u8], u64),
     /// Removes the key.
     Remove,
 }
 
-/// What must be there when the write happens.
+/// What the key must hold when the script runs.
 #[derive(Debug)]
-pub(super) enum Guard {
-    /// Anything, or nothing.
+pub(super) enum ScriptCondition {
+    /// Any value, or none.
     Any,
-    /// Nothing.
+    /// No value.
     Absent,
     /// Exactly these bytes.
     Same(Vec<u8>),
 }
 
-/// What became of a write that the server answered.
+/// The result of a script that was run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It was done; there was something to remove, or a value was put.
+pub(super) enum ScriptOutcome {
+    /// The value was stored, or the key was removed.
     Done,
     /// There was nothing to remove.
     Nothing,
-    /// What must be there is not there (any more).
+    /// The condition does not hold.
     Changed,
 }
 
-/// Why the server did not do it.
+/// The error of a write.
 #[derive(Debug)]
-pub(super) enum Failure {
-    /// It was not done, and will not be.
-    NotDone(Fault),
-    /// It came to the server too late, and was not done.
+pub(super) enum RedisWriteError {
+    /// The write was not applied, and will not be.
+    NotApplied(RequestError),
+    /// The write reached the server after its deadline and was not applied.
     Late,
-    /// It may have been done; from now on it cannot happen any more.
-    Unsure(Fault),
+    /// The write may have been applied; if not, it will not be applied later.
+    Unsure(RequestError),
 }
 
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> StoreError {
-        match failure {
-            Failure::NotDone(fault) => fault.into(),
-            Failure::Late => {
-                StoreError::Unavailable { reason: "the write reached the server too late".to_owned() }
+impl From<RedisWriteError> for StoreError {
+    fn from(error: RedisWriteError) -> StoreError {
+        match error {
+            RedisWriteError::NotApplied(error) => error.into(),
+            RedisWriteError::Late => {
+                StoreError::Unavailable { message: "the write reached the server too late".to_owned() }
             }
-            Failure::Unsure(fault) => StoreError::Unsure { reason: fault.to_string() },
+            RedisWriteError::Unsure(error) => StoreError::Unsure { message: error.to_string() },
         }
     }
 }
 
-/// Whether it was said that the server's clock may not be looked at.
-static TOLD: AtomicBool = AtomicBool::new(false);
+/// Whether the missing permission for `TIME` has been logged.
+static WARNED: AtomicBool = AtomicBool::new(false);
 
 impl Write<'_> {
-    /// How many bytes a value moves.
+    /// The size of the value that is sent.
     fn bytes(&self) -> usize {
-        match self.change {
-            Change::Put(bytes, _) => bytes.len(),
-            Change::Remove => 0,
+        match self.operation {
+            Operation::Put(bytes, _) => bytes.len(),
+            Operation::Remove => 0,
         }
     }
 
-    /// Sends the write, at most once.
-    pub(super) async fn send(&self, link: &Link, guard: &Guard) -> Result<Outcome, Failure> {
-        let (live, now) = clock(link).await.map_err(Failure::NotDone)?;
-        let expected = if let Guard::Same(old) = guard { old.len() } else { 0 };
+    /// Sends the write at most once; it is not retried.
+    pub(super) async fn send(
+        &self,
+        link: &Link,
+        condition: &ScriptCondition,
+    ) -> Result<ScriptOutcome, RedisWriteError> {
+        let (connection, now) = clock(link).await.map_err(RedisWriteError::NotApplied)?;
+        let expected = if let ScriptCondition::Same(old) = condition { old.len() } else { 0 };
         let limit = limit_for(self.bytes() + expected);
-        // The server's clock was at least at `now` when it answered: when we give up, this time is over there.
-        let until = now.map(|now| now.saturating_add(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX)));
-        let give_up = Instant::now() + limit;
-        match link.ask(&live, limit, self.run(live.clone(), guard, until)).await {
-            Ok(1) => Ok(Outcome::Done),
-            Ok(0) => Ok(Outcome::Nothing),
-            Ok(-1) => Ok(Outcome::Changed),
-            Ok(_) => Err(Failure::Late),
-            Err(fault) if fault.is_refusal() => Err(Failure::NotDone(fault)),
-            Err(fault) => {
-                // It may still be on its way, somewhere between us and the server.
-                sleep_until(give_up).await;
-                Err(Failure::Unsure(fault))
+        // The server's clock showed at least `now` when it replied, so this deadline has passed there when we give up.
+        let deadline =
+            now.map(|now| now.saturating_add(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX)));
+        let give_up_at = Instant::now() + limit;
+        match link.ask(&connection, limit, self.run(connection.clone(), condition, deadline)).await {
+            Ok(1) => Ok(ScriptOutcome::Done),
+            Ok(0) => Ok(ScriptOutcome::Nothing),
+            Ok(-1) => Ok(ScriptOutcome::Changed),
+            Ok(_) => Err(RedisWriteError::Late),
+            Err(error) if error.is_error_reply() => Err(RedisWriteError::NotApplied(error)),
+            Err(error) => {
+                // The request may still be on its way to the server: wait until its deadline has passed.
+                sleep_until(give_up_at).await;
+                Err(RedisWriteError::Unsure(error))
             }
         }
     }
 
-    async fn run(&self, mut live: Live, guard: &Guard, until: Option<u64>) -> RedisResult<i64> {
+    async fn run(
+        &self,
+        mut connection: Connection,
+        condition: &ScriptCondition,
+        deadline: Option<u64>,
+    ) -> RedisResult<i64> {
         let mut script = WRITE.key(self.key);
-        script.arg(until.map_or_else(String::new, |until| until.to_string()));
-        match guard {
-            Guard::Any => script.arg("any").arg(""),
-            Guard::Absent => script.arg("absent").arg(""),
-            Guard::Same(old) => script.arg("same").arg(old),
+        script.arg(deadline.map_or_else(String::new, |deadline| deadline.to_string()));
+        match condition {
+            ScriptCondition::Any => script.arg("any").arg(""),
+            ScriptCondition::Absent => script.arg("absent").arg(""),
+            ScriptCondition::Same(old) => script.arg("same").arg(old),
         };
-        if let Change::Put(bytes, ttl) = self.change {
+        if let Operation::Put(bytes, ttl) = self.operation {
             script.arg(bytes).arg(ttl);
         }
-        script.invoke_async(&mut live.wire).await
+        script.invoke_async(&mut connection.wire).await
     }
 }
 
-/// A connection that works, and the time of the server behind it, in microseconds since 1970; none if the user may not ask.
-async fn clock(link: &Link) -> Result<(Live, Option<u64>), Fault> {
-    let ask = |live: Live| async move {
-        let (mut wire, time) = (live.wire.clone(), cmd("TIME"));
+/// A working connection and the time of its server, in microseconds since 1970; no time if the user may not run `TIME`.
+async fn clock(link: &Link) -> Result<(Connection, Option<u64>), RequestError> {
+    let ask = |connection: Connection| async move {
+        let (mut wire, time) = (connection.wire.clone(), cmd("TIME"));
         let time = async { time.query_async::<(u64, u64)>(&mut wire).await };
-        match link.ask(&live, limit_for(0), time).await {
+        match link.ask(&connection, limit_for(0), time).await {
             Ok((seconds, micros)) => {
-                Ok((live, Some(seconds.saturating_mul(1_000_000).saturating_add(micros))))
+                Ok((connection, Some(seconds.saturating_mul(1_000_000).saturating_add(micros))))
             }
-            Err(fault) if fault.is_not_permitted() => Ok((live, None)),
-            Err(fault) => Err(fault),
+            Err(error) if error.is_not_permitted() => Ok((connection, None)),
+            Err(error) => Err(error),
         }
     };
-    let (live, time) = link.again_with(ask).await?;
-    if time.is_none() && !TOLD.swap(true, Ordering::Relaxed) {
+    let (connection, time) = link.with_retry(ask).await?;
+    if time.is_none() && !WARNED.swap(true, Ordering::Relaxed) {
         tracing::warn!(
-            "the Redis user may not run TIME: a write that was given up on can be done later; allow it (+time)"
+            "the Redis user may not run TIME, so a write that timed out can still be applied later; allow it (+time)"
         );
     }
-    Ok((live, time))
+    Ok((connection, time))
 }

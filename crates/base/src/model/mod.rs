@@ -14,7 +14,7 @@ pub use id::{Id, InvalidId, function_name};
 pub use kind::{DocumentKind, PerKind};
 pub use messages::Messages;
 pub use parameters::{object_schema, with_defaults};
-pub use problem::{Problem, ProblemDetail};
+pub use problem::{ListedProblem, Problem, ProblemDetail};
 pub use prompt::{Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, filled_in, is_file_reference};
 pub use tool::Tool;
 

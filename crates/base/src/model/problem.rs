@@ -40,7 +40,7 @@ impl ProblemDetail {
 }
 
 /// A problem of a document in the catalog.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Problem {
     /// The kind of the document.
     pub kind: DocumentKind,
@@ -49,6 +49,14 @@ pub struct Problem {
     /// What is wrong, and where.
     #[serde(flatten)]
     pub detail: ProblemDetail,
+}
+
+/// A problem as the status page lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedProblem {
+    /// The problem.
+    #[serde(flatten)]
+    pub problem: Problem,
     /// When the problem was first seen, in seconds since the Unix epoch.
     pub since: u64,
 }

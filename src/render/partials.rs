@@ -1,11 +1,11 @@
-//! What a prompt's templates see of the catalog as they are compiled: other prompts by name, and which functions exist.
+//! What a prompt's templates see of the catalog while they are compiled: other prompts as partials, and names of functions.
 
 use super::compiled::syntax_of;
-use crate::catalog::Nearby;
+use crate::catalog::PromptScope;
 use base::model::Body;
 use template::{Arguments, CallResult, Functions, Partial, Partials};
 
-impl Partials for Nearby {
+impl Partials for PromptScope {
     fn find(&self, name: &str) -> Result<Partial, String> {
         let entry = self
             .prompt(name)
@@ -25,8 +25,8 @@ impl Partials for Nearby {
     }
 }
 
-/// The functions by name alone, for compiling.
-impl Functions for Nearby {
+/// For compiling, only the names of functions matter.
+impl Functions for PromptScope {
     fn contains(&self, name: &str) -> bool {
         self.has_function(name)
     }

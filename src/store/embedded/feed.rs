@@ -1,31 +1,32 @@
-//! Tells watchers what was written, and tells them so when they fall too far behind.
+//! The change feed: announces written keys to watchers, and tells a watcher when it has missed some.
 
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
 
-use crate::store::{Change, Changes};
+use crate::store::{Change, ChangeStream};
 
-/// A watcher that is more than this many changes behind is told that it lost some.
+/// A watcher that is more than this many changes behind misses the oldest ones.
 const BACKLOG: usize = 1024;
 
-/// Where changed keys are announced.
+/// The channel on which changed keys are announced.
 #[derive(Clone)]
-pub(super) struct News(Sender<Arc<str>>);
+pub(super) struct ChangeFeed(Sender<Arc<str>>);
 
-impl News {
-    pub(super) fn new() -> News {
-        News(broadcast::channel(BACKLOG).0)
+impl ChangeFeed {
+    pub(super) fn new() -> ChangeFeed {
+        ChangeFeed(broadcast::channel(BACKLOG).0)
     }
 
-    /// Announces a key; without watchers nothing happens.
-    pub(super) fn changed(&self, key: &str) {
-        let _nobody_watches = self.0.send(Arc::from(key));
+    /// Announces that a key has changed.
+    pub(super) fn announce(&self, key: &str) {
+        // Sending fails if there is no receiver.
+        let _without_watchers = self.0.send(Arc::from(key));
     }
 
     /// The changes from now on to keys with one of these prefixes.
-    pub(super) fn watch(&self, prefixes: Vec<String>) -> Changes {
+    pub(super) fn watch(&self, prefixes: Vec<String>) -> ChangeStream {
         stream::unfold((self.0.subscribe(), prefixes), |(mut receiver, prefixes)| async move {
             let change = next(&mut receiver, &prefixes).await?;
             Some((change, (receiver, prefixes)))
@@ -53,10 +54,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_watcher_that_falls_behind_is_told_so_once_and_goes_on() {
-        let news = News::new();
-        let mut changes = news.watch(vec!["k".to_owned()]);
+        let feed = ChangeFeed::new();
+        let mut changes = feed.watch(vec!["k".to_owned()]);
         for n in 0..BACKLOG + 10 {
-            news.changed(&format!("k{n}"));
+            feed.announce(&format!("k{n}"));
         }
         assert_eq!(changes.next().await, Some(Change::Lost));
         assert_eq!(changes.next().await, Some(Change::Changed("k10".to_owned())));
@@ -64,9 +65,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_stream_ends_with_the_store() {
-        let news = News::new();
-        let mut changes = news.watch(vec![String::new()]);
-        drop(news);
+        let feed = ChangeFeed::new();
+        let mut changes = feed.watch(vec![String::new()]);
+        drop(feed);
         assert_eq!(changes.next().await, None);
     }
 }
