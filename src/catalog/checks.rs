@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::dependents::Dependents;
+use super::entry::PromptEntry;
 use super::merge::Candidate;
 use super::scope::Lookups;
-use super::snapshot::{Documents, PromptEntry};
+use super::snapshot::Documents;
 use base::model::{DocumentKind, Id, Problem, ProblemDetail, Prompt};
 
 /// The result of checking a prompt's templates.

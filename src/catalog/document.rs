@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::snapshot::{ExtensionEntry, PromptEntry};
 use base::model::{
     DocumentKind, Extension, Id, Origin, ProblemDetail, Prompt, Tool, is_file_reference, string_member,
 };
@@ -28,17 +27,6 @@ pub enum Document {
     Environ(Value),
     /// A tool that templates can call.
     Tool(Arc<Tool>),
-}
-
-/// A document that serves, with its state.
-#[derive(Debug, Clone)]
-pub enum Entry {
-    /// An extension; it may be unavailable.
-    Extension(Arc<ExtensionEntry>),
-    /// A prompt of any origin.
-    Prompt(Arc<PromptEntry>),
-    /// A document of any other kind, which has no state.
-    Plain(Document),
 }
 
 /// The error of bytes that are not a document of a kind.
@@ -124,34 +112,6 @@ impl Document {
     }
 }
 
-impl Entry {
-    /// The scenes that it is made for; `None` if its kind has none.
-    pub fn supports(&self) -> Option<Vec<&str>> {
-        match self {
-            Entry::Extension(entry) => {
-                let all = entry.extension.prompts.iter().flat_map(|prompt| &prompt.supports);
-                Some(all.map(String::as_str).collect())
-            }
-            Entry::Prompt(entry) => {
-                Some(entry.prompt.as_ref().map_or_else(Vec::new, |prompt| texts(&prompt.supports)))
-            }
-            Entry::Plain(Document::Tool(tool)) => Some(texts(&tool.supports)),
-            Entry::Plain(_) => None,
-        }
-    }
-
-    /// The programming languages that it is made for; `None` if its kind has none.
-    pub fn languages(&self) -> Option<&[String]> {
-        match self {
-            Entry::Extension(entry) => Some(&entry.extension.languages),
-            Entry::Prompt(entry) => {
-                Some(entry.extension.as_ref().map_or(&[], |entry| &entry.extension.languages))
-            }
-            Entry::Plain(_) => None,
-        }
-    }
-}
-
 /// The violations of the schema of a document's kind. Members that are `null` count as absent and are removed.
 pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
     let Some(document) = schema::document(kind) else { return Vec::new() };
@@ -215,8 +175,4 @@ fn name_violation(kind: DocumentKind, id: &Id, json: &Json) -> Option<Violation>
     let same = Id::parse(&name).is_ok_and(|name| name == *id);
     let message = format!("the document calls itself `{name}`, but is stored as `{id}`");
     (!same).then(|| Violation { path: "/name".to_owned(), message, missing: None })
-}
-
-fn texts(all: &[String]) -> Vec<&str> {
-    all.iter().map(String::as_str).collect()
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::dependences::{UnmetDependence, unmet};
 use super::document::Document;
+use super::entry::{ExtensionEntry, PromptEntry};
 use super::slots::{Layer, Layers, Slot, Slots};
-use super::snapshot::{Documents, ExtensionEntry, PromptEntry};
+use super::snapshot::Documents;
 use base::model::{DocumentKind, Extension, Id, Origin, Problem, ProblemDetail};
 
 /// A prompt that may serve if its templates pass the check.

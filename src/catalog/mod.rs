@@ -2,7 +2,7 @@
 //!
 //! - [`Snapshot`]: the immutable view that requests read
 //! - `packages`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
-//! - `document`: how documents of all kinds are read and checked
+//! - `document`: how documents of all kinds are read and checked; `entry`: how they serve, with their state
 //! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: the state of the store; `write`: changes the store
 
@@ -10,6 +10,7 @@ mod checks;
 mod dependences;
 mod dependents;
 mod document;
+mod entry;
 mod environs;
 mod health;
 mod merge;
@@ -32,12 +33,13 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 pub use checks::{Check, CheckResult};
-pub use document::{Document, Entry, violations};
+pub use document::{Document, violations};
+pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
 pub use packages::test_files;
 pub use prompts::Prompts;
 pub use scope::{Lookups, PromptScope};
-pub use snapshot::{Documents, ExtensionEntry, PromptEntry, Snapshot};
+pub use snapshot::{Documents, Snapshot};
 pub use write::{WriteError, WriteOutcome};
 
 use crate::store::Store;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::snapshot::PromptEntry;
+use super::entry::PromptEntry;
 use base::model::Id;
 
 /// A chunk with more prompts is split in two.

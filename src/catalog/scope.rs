@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::snapshot::{Documents, PromptEntry};
+use super::entry::PromptEntry;
+use super::snapshot::Documents;
 use base::model::{Id, Prompt};
 
 /// The documents as the templates of one prompt see them. Lookups are recorded until the record is taken.

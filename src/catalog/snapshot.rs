@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::document::{Document, Entry};
+use super::document::Document;
+use super::entry::{Entry, ExtensionEntry, PromptEntry};
 use super::prompts::Prompts;
-use base::model::{DocumentKind, Extension, Id, ListedProblem, Origin, PerKind, ProblemDetail, Prompt, Tool};
+use base::model::{DocumentKind, Id, ListedProblem, PerKind, Tool};
 use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
@@ -38,32 +39,6 @@ pub struct Documents {
     pub plain: Arc<PerKind<BTreeMap<Id, Document>>>,
     /// The tools, by the name under which templates call them.
     pub functions: Arc<HashMap<String, Arc<Tool>>>,
-}
-
-/// An extension and its state.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExtensionEntry {
-    /// The place of its document, as problems name it: the key in the store, or the path of the file.
-    pub key: String,
-    /// The document.
-    pub extension: Arc<Extension>,
-    /// The unmet dependences, if they make the extension and its prompts unavailable.
-    pub unavailable: Option<String>,
-}
-
-/// A prompt and its state.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptEntry {
-    /// The id by which requests and templates name it.
-    pub id: Id,
-    /// Whether it is a document of its own or part of an extension.
-    pub origin: Origin,
-    /// The version that serves: the current one, or the last good one; `None` if no version could be read.
-    pub prompt: Option<Arc<Prompt>>,
-    /// The extension that contributes a prompt of this id.
-    pub extension: Option<Arc<ExtensionEntry>>,
-    /// The problems of the current version.
-    pub problems: Vec<ProblemDetail>,
 }
 
 impl Snapshot {

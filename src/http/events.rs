@@ -40,9 +40,7 @@ impl Stream for EventBody {
         let Some(events) = &mut self.events else { return Poll::Ready(None) };
         let event = match events.poll_next_unpin(context) {
             Poll::Ready(Some(event)) if !self.shutdown.is_over() => {
-                return Poll::Ready(Some(
-                    Ok(event.unwrap_or_else(|error| ApiError::from(error).event())),
-                ));
+                return Poll::Ready(Some(Ok(event.unwrap_or_else(|error| ApiError::from(error).event()))));
             }
             Poll::Ready(Some(_)) => ApiError::stopping().event(),
             Poll::Ready(None) => return Poll::Ready(None),

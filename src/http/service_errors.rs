@@ -203,9 +203,7 @@ impl From<WriteError> for ApiError {
 /// The error of a write. If the store is unavailable, `details` say whether the write may have been done.
 fn write_refused(error: &StoreError) -> ApiError {
     match error {
-        StoreError::Unsure { .. } => {
-            ApiError::from(error).with_details(json!({"may_have_been_done": true}))
-        }
+        StoreError::Unsure { .. } => ApiError::from(error).with_details(json!({"may_have_been_done": true})),
         _ if error.kind() == Kind::Unavailable => {
             let message = format!("{error}; the write was not done: try it again later");
             ApiError::new(error.kind(), "store_unavailable", message)
