@@ -1,6 +1,5 @@
 //! The errors of content objects, and a collector that reports all of them at once.
 
-use super::object::TYPES;
 use base::error::{Kind, Kinded};
 use base::schema::{VIOLATIONS_MAX, Violation, in_words};
 
@@ -14,15 +13,14 @@ pub enum ContentError {
         violations: Vec<Violation>,
     },
     /// A content object has an unknown type.
-    #[error(
-        "{path}: there is no content type `{name}`; the known ones are {}",
-        TYPES.map(|(name, _)| name).join(", ")
-    )]
+    #[error("{path}: there is no content type `{name}`; the known ones are {}", known.join(", "))]
     UnknownType {
         /// The JSON Pointer of the object.
         path: String,
         /// The type that it names.
         name: String,
+        /// The types that exist.
+        known: Vec<&'static str>,
     },
     /// A content object contains tools, which only structured requests support.
     #[error("{path}: a `tool` object has no meaning without a schema; use a structured request")]

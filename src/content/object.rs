@@ -202,7 +202,7 @@ fn kind(path: &str, named: Option<Json>, errors: &mut ContentErrors) -> Option<O
     }
     errors.add_type_error(match name.as_str() {
         "tool" => ContentError::Tool { path },
-        _ => ContentError::UnknownType { path, name },
+        _ => ContentError::UnknownType { path, name, known: TYPES.map(|(name, _)| name).to_vec() },
     });
     None
 }

@@ -217,7 +217,7 @@ async fn sigint_ends_as_sigterm_does_and_a_second_one_at_once() {
     let hanging = tokio::spawn(async move { hanging.ask("POST", DOOR, &ask("q").to_string()).await });
     upstream.arrived(2).await;
     service.signal(Signal::INT);
-    service.client().settled(async || service.log().contains("told to stop")).await;
+    service.client().settled(async || service.log().contains("stopping: requests under way")).await;
     let second = Instant::now();
     service.signal(Signal::INT);
     assert_eq!(service.ended().await.code(), Some(130));
