@@ -247,7 +247,7 @@ mod tests {
     fn a_prompt_is_checked_again_only_when_it_or_something_that_its_templates_look_up_has_changed() {
         let checked: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = checked.clone();
-        // Stands for the template engines: a text is the name of a partial.
+        // A substitute for the template engines: a text is the name of a partial.
         let check: Check = Arc::new(move |prompt, documents| {
             log.lock().unwrap().push(prompt.id.to_string());
             let scope = PromptScope::new(documents.clone(), prompt.id.clone());

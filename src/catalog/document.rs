@@ -32,7 +32,7 @@ pub enum Document {
 /// The error of bytes that are not a document of a kind.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// They are not JSON.
+    /// The bytes are not JSON.
     #[error("the document is {}", .0.message)]
     NotJson(ProblemDetail),
     /// The JSON breaks the schema of the kind, or the document does not name itself as it is stored.

@@ -222,7 +222,7 @@ mod tests {
         assert!(tree.shadowed().is_empty());
     }
 
-    /// What the specification says, word by word: keys in sorted order, each key's path created, its value put at the end.
+    /// The specification, literally: for each key in sorted order, creates the path and puts the value at its end.
     fn model(environs: &std::collections::BTreeMap<Vec<String>, Json>) -> (Json, Vec<String>) {
         let (mut root, mut hidden) = (json!({}), Vec::new());
         for (path, value) in environs {

@@ -190,7 +190,7 @@ impl MergeResult {
         let sorted = slots.sorted(kind);
         let mut strongest: Vec<Winner> =
             sorted.into_iter().filter_map(|(key, layers)| winner(key, layers)).collect();
-        // The sort is stable: within a layer the first key stays first.
+        // The sort is stable: within a layer, the first key wins a function name.
         strongest.sort_by_key(|winner| Reverse(winner.layer));
         for Winner { key, place, document, .. } in strongest {
             let Ok(id) = Id::from_key(key, slots.root(), kind) else { continue };

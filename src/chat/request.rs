@@ -156,7 +156,7 @@ mod tests {
         parse_json(text.as_bytes()).unwrap()
     }
 
-    /// The prompt, its variables, and what goes on.
+    /// The prompt, its variables, and the body for the model.
     fn meant(text: &str) -> (String, Option<Value>, String) {
         let request = PromptRequest::in_openai_form(body(text)).unwrap().unwrap();
         (request.id.to_string(), request.variables, serde_json::to_string(&request.body).unwrap())

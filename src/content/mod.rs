@@ -234,7 +234,7 @@ mod tests {
         assert!(messages[0].1.ends_with("\"m9999\":{\"n\":9999}}\n```"));
     }
 
-    /// The text of a JSON value that a tree of numbers would not give back, and of no object.
+    /// The text of a JSON value other than an object, which parsing and writing would change.
     fn any_content() -> impl Strategy<Value = String> {
         let number = r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,3})?([eE][+-]?[0-9]{1,2})?";
         let leaf = prop_oneof![Just("null".to_owned()), number, r#""[a-z{\[]{0,9}(\\u00e9|\\ud83d)?""#];

@@ -81,20 +81,20 @@ pub struct RenderTicket {
     turn: Option<Turn>,
 }
 
-/// A finished prompt.
+/// A rendered prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderedPrompt {
-    /// The prompt.
+    /// The version of the prompt that was rendered.
     pub prompt: Arc<Prompt>,
     /// The text or the messages.
     pub content: Content,
-    /// The calls of tools that failed.
+    /// The warnings about tool calls that failed.
     pub warnings: Vec<Warning>,
-    /// How the render went.
+    /// The details for clients that ask for them.
     pub report: Report,
 }
 
-/// What a prompt renders to.
+/// The content of a rendered prompt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Content {

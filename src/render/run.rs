@@ -138,7 +138,7 @@ impl Job {
     }
 
     /// Runs the templates once, in this stage or in the first later one that suffices. Later waves start in the stage that
-    /// this one reached, because they take at least as long.
+    /// this one reached, because a run that was too long for a stage once will be too long again.
     async fn wave(
         self: &Arc<Self>,
         executors: Executors<'_>,

@@ -1,4 +1,4 @@
-//! Hostile templates end with the right error, within their limits, and normal renders go on meanwhile.
+//! HostileTemplate templates end with the right error, within their limits, and normal renders go on meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use support::app::{Answer, TestApp};
 
 /// The template, its variables, and the codes that it may end with.
-struct Hostile {
+struct HostileTemplate {
     syntax: &'static str,
     template: String,
     variables: Json,
@@ -34,14 +34,18 @@ fn operating(operation: &str) -> String {
     format!("{{% set a = 'a' * 1000000 %}}{{{{ {operation} }}}}")
 }
 
-fn hostile(syntax: &'static str, template: impl Into<String>, codes: &'static [&'static str]) -> Hostile {
+fn hostile(
+    syntax: &'static str,
+    template: impl Into<String>,
+    codes: &'static [&'static str],
+) -> HostileTemplate {
     let items: Vec<u32> = (0..1000).collect();
     let big = "ab".repeat(200_000);
     let variables = json!({"items": items, "big": big, "needle": "ab".repeat(1000) + "c"});
-    Hostile { syntax, template: template.into(), variables, codes }
+    HostileTemplate { syntax, template: template.into(), variables, codes }
 }
 
-fn all() -> Vec<Hostile> {
+fn all() -> Vec<HostileTemplate> {
     let doubled = (0..34).fold(String::from("{{$s := \"x\"}}"), |text, _| text + "{{$s = print $s $s}}");
     let mut all = vec![
         // Loops without end.
@@ -112,7 +116,7 @@ fn all() -> Vec<Hostile> {
     all
 }
 
-fn assert_ends_rightly(hostile: &Hostile, answer: &Answer) {
+fn assert_ends_rightly(hostile: &HostileTemplate, answer: &Answer) {
     let start: String = hostile.template.chars().take(60).collect();
     assert!(answer.status >= 400, "{} {start}: {answer:?}", hostile.syntax);
     let code = answer.error().0;

@@ -307,9 +307,9 @@ async fn what_is_missing_in_a_later_message_is_named_although_an_earlier_one_fai
 }
 
 #[actix_web::test]
-async fn a_faulty_go_text_is_no_jinja_by_accident_and_its_fault_is_told_in_go_s_terms() {
+async fn a_faulty_go_text_is_no_jinja_by_accident_and_its_error_is_reported_in_go_s_terms() {
     let app = TestApp::start().await;
-    for (template, fault) in [
+    for (template, expected) in [
         ("{{if .variables.x}}yes{{else}}no", "unexpected EOF"),
         ("{{- range $x := .l}}a", "unexpected EOF"),
         ("{{.a | uper}}", "function \"uper\" not defined"),
@@ -318,6 +318,6 @@ async fn a_faulty_go_text_is_no_jinja_by_accident_and_its_fault_is_told_in_go_s_
         let answer = app.put("/api/prompts/x.y", json!({"prompt": template})).await;
         answer.assert_error(400, "invalid_request_error", "invalid_template");
         let message = answer.error().2;
-        assert!(message.starts_with("template: x.y:1: ") && message.contains(fault), "{message}");
+        assert!(message.starts_with("template: x.y:1: ") && message.contains(expected), "{message}");
     }
 }

@@ -16,12 +16,12 @@ use support::upstream::{self, Act, Upstream, chunk, delta, stream_head};
 const DOOR: &str = "/v1/chat/completions";
 
 /// A connection that is used again and again.
-struct KeptAlive(TcpStream);
+struct KeepAliveClient(TcpStream);
 
-impl KeptAlive {
-    async fn to(service: &Service) -> KeptAlive {
+impl KeepAliveClient {
+    async fn to(service: &Service) -> KeepAliveClient {
         let address = service.client().base.strip_prefix("http://").unwrap();
-        KeptAlive(TcpStream::connect(address).await.unwrap())
+        KeepAliveClient(TcpStream::connect(address).await.unwrap())
     }
 
     /// Sends a request and reads its answer, and whether that is the last one of the connection.
@@ -54,7 +54,7 @@ impl KeptAlive {
 
 /// Sends one request after the other until an answer says that it is the last one; counts them.
 async fn be_busy(
-    mut connection: KeptAlive,
+    mut connection: KeepAliveClient,
     path: &str,
     pause: u64,
     count: Arc<AtomicUsize>,
@@ -82,7 +82,7 @@ async fn sigterm_fails_no_request_of_clients_that_are_busy() {
     let count = Arc::new(AtomicUsize::new(0));
     let mut clients = Vec::new();
     for n in 0..32 {
-        let connection = KeptAlive::to(&service).await;
+        let connection = KeepAliveClient::to(&service).await;
         let path = if n % 2 == 0 { "/healthz" } else { "/api/render" };
         clients.push(tokio::spawn(be_busy(connection, path, n % 4 * 20, count.clone())));
     }
@@ -107,9 +107,9 @@ async fn idle_connections_are_closed_in_order_and_new_ones_refused_while_others_
     })
     .await;
     let mut service = Service::start(&format!("[llm]\nbase_url = {:?}\n", upstream.base)).await;
-    let mut idle = KeptAlive::to(&service).await;
+    let mut idle = KeepAliveClient::to(&service).await;
     assert!(!idle.ask("GET", "/healthz", "").await.unwrap().1);
-    let mut busy = KeptAlive::to(&service).await;
+    let mut busy = KeepAliveClient::to(&service).await;
     let slow = tokio::spawn(async move {
         let answer = busy.ask("POST", DOOR, &ask("q").to_string()).await;
         (answer, busy.end().await)
@@ -213,7 +213,7 @@ async fn sigint_ends_as_sigterm_does_and_a_second_one_at_once() {
     assert_eq!(service.ended().await.code(), Some(0));
 
     let mut service = Service::start(&settings).await;
-    let mut hanging = KeptAlive::to(&service).await;
+    let mut hanging = KeepAliveClient::to(&service).await;
     let hanging = tokio::spawn(async move { hanging.ask("POST", DOOR, &ask("q").to_string()).await });
     upstream.arrived(2).await;
     service.signal(Signal::INT);

@@ -68,7 +68,7 @@ async fn the_port_is_open_and_packages_serve_while_a_slow_store_is_still_read() 
     );
     let built_in = app.render("commit-writer.message", json!({"diff": "+ a"})).await;
     assert_eq!(built_in.status, 200, "{built_in:?}");
-    // What is still to come is no fault of the request; what the request itself lacks is.
+    // A value that may be in the store is no error of the request; a missing variable is.
     app.render("p.a", json!({})).await.assert_error(503, "unavailable_error", "not_ready");
     app.render("p.b", json!({})).await.assert_error(400, "invalid_request_error", "missing_variables");
     assert_eq!(app.get("/api/status").await.body["store"]["state"], "loading");

@@ -33,14 +33,14 @@ async fn a_document_that_breaks_shows_on_the_status_page_while_the_old_one_serve
     let mut redis = server.connection();
     let _: () = redis.set("shenma:templates:x:y", r#"{"prompt":"good {{.variables.a}}"}"#).unwrap();
     let app = start(&server).await;
-    for (broken, reason, line) in [
+    for (broken, expected, line) in [
         ("{\"prompt\":\n oops}", "not valid JSON", json!(2)),
         (r#"{"prompt":"a","userPrompt":"b"}"#, "exactly one of", json!(null)),
         (r#"{"syntax":"go","prompt":"ok\n{{if}}"}"#, "missing value for if", json!(2)),
     ] {
         let _: () = redis.set("shenma:templates:x:y", broken).unwrap();
         let found = |answer: &support::app::Answer| {
-            answer.body["problems"][0]["message"].as_str().is_some_and(|message| message.contains(reason))
+            answer.body["problems"][0]["message"].as_str().is_some_and(|message| message.contains(expected))
         };
         let status = app.eventually("/api/status", found).await;
         let problem = &status.body["problems"][0];
@@ -76,7 +76,7 @@ async fn odd_keys_are_problems_and_take_nothing_else_down() {
         .iter()
         .map(|p| (p["key"].as_str().unwrap().to_owned(), p["message"].as_str().unwrap().to_owned()))
         .collect();
-    for (key, reason) in [
+    for (key, expected) in [
         ("shenma:environs:a:list", "list"),
         ("shenma:environs:a:utf8", "not valid JSON"),
         ("shenma:environs:a:b d", "not an id"),
@@ -84,7 +84,7 @@ async fn odd_keys_are_problems_and_take_nothing_else_down() {
         ("shenma:tools:m_f:g", "m_f_g"),
         ("shenma:templates:x:never", "not valid JSON"),
     ] {
-        assert!(problems.iter().any(|(k, m)| k == key && m.contains(reason)), "{key}: {problems:#?}");
+        assert!(problems.iter().any(|(k, m)| k == key && m.contains(expected)), "{key}: {problems:#?}");
     }
     assert_eq!(app.get("/api/environs").await.body, json!(["a.good"]));
     assert_eq!(app.get("/api/tools").await.body, json!(["m.f_g"]));

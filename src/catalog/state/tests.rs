@@ -6,8 +6,8 @@ use serde_json::json;
 use super::*;
 use crate::catalog::{CheckResult, PromptScope};
 
-/// Stands for the template engines: a text is a list of names; prompts of these names must be there and not say `bad`, and
-/// `f:` names a function.
+/// A substitute for the template engines: a text is a list of names. Prompts with these names must exist and not contain
+/// `bad`; `f:` names a function.
 fn check() -> Check {
     Arc::new(|prompt, documents| {
         let scope = PromptScope::new(documents.clone(), prompt.id.clone());

@@ -16,7 +16,7 @@ use crate::store::{
     Cursor, Etag, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Precondition, Record, StoreError,
 };
 
-/// Key to (end of life in milliseconds since 1970, or [`NEVER`]; bytes).
+/// Maps a key to its expiry (milliseconds since 1970, or [`NEVER`]) and its value.
 const DOCUMENTS: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("documents");
 
 /// Holds the row of a trial write.
@@ -315,7 +315,7 @@ fn open_error(path: &Path, error: DatabaseError) -> StoreError {
 fn store_error(path: &Path, error: redb::Error) -> StoreError {
     let message = error.to_string();
     match error {
-        // redb reports a file that is not its own as invalid data.
+        // redb reports a file that is not a redb database as invalid data.
         redb::Error::Io(io) if io.kind() != std::io::ErrorKind::InvalidData => {
             StoreError::Unavailable { message: format!("{}: {io}", path.display()) }
         }

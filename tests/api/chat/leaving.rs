@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_millis(100);
 
 /// How a client leaves.
 #[derive(Debug, Clone, Copy)]
-enum Way {
+enum Departure {
     /// It closes the connection.
     Close,
     /// It says that it sends no more, and stays.
@@ -25,7 +25,7 @@ enum Way {
     Reset,
 }
 
-const WAYS: [Way; 3] = [Way::Close, Way::HalfClose, Way::Reset];
+const DEPARTURES: [Departure; 3] = [Departure::Close, Departure::HalfClose, Departure::Reset];
 
 /// A client that has sent a request over a connection of its own.
 async fn asking(app: &TestApp, path: &str, body: &serde_json::Value) -> TcpStream {
@@ -41,28 +41,28 @@ async fn asking(app: &TestApp, path: &str, body: &serde_json::Value) -> TcpStrea
 }
 
 /// Leaves; gives the moment, and the connection if it is still half open.
-async fn leave(mut connection: TcpStream, way: Way) -> (Instant, Option<TcpStream>) {
+async fn leave(mut connection: TcpStream, way: Departure) -> (Instant, Option<TcpStream>) {
     let left = Instant::now();
     match way {
-        Way::HalfClose => connection.shutdown().await.unwrap(),
-        Way::Reset => {
+        Departure::HalfClose => connection.shutdown().await.unwrap(),
+        Departure::Reset => {
             connection.set_zero_linger().unwrap();
             return (left, None);
         }
-        Way::Close => return (left, None),
+        Departure::Close => return (left, None),
     }
     (left, Some(connection))
 }
 
 /// How long after its client a call at the upstream ended.
-async fn outlived(upstream: &Upstream, connection: TcpStream, way: Way) -> Duration {
+async fn outlived(upstream: &Upstream, connection: TcpStream, way: Departure) -> Duration {
     let (left, _half_open) = leave(connection, way).await;
     upstream.abandoned(1).await[0].saturating_duration_since(left)
 }
 
 /// Asserts, for all ways to leave, that a call ends soon after its client; a busy machine may need several tries.
-async fn assert_ends_with_client(call: impl AsyncFn(Way) -> Duration) {
-    for way in WAYS {
+async fn assert_ends_with_client(call: impl AsyncFn(Departure) -> Duration) {
+    for way in DEPARTURES {
         let mut times = Vec::new();
         while times.iter().all(|time| *time >= LIMIT) {
             assert!(times.len() < 5, "{way:?}: {times:?}");

@@ -49,8 +49,8 @@ async fn templates_call_grpc_methods_by_reflection_and_by_descriptor_set() {
         let answer =
             app.preview("jinja", "<{{ g_fail({'code': 5, 'message': 'no such thing'}) }}>", json!({})).await;
         assert_eq!(answer.rendered(), "<>");
-        let reason = answer.body["warnings"][0]["reason"].as_str().unwrap();
-        assert!(reason.contains("NOT_FOUND") && reason.contains("no such thing"), "{reason}");
+        let error = answer.body["warnings"][0]["reason"].as_str().unwrap();
+        assert!(error.contains("NOT_FOUND") && error.contains("no such thing"), "{error}");
     }
 }
 

@@ -288,9 +288,9 @@ struct Handler {
 }
 
 /// Counts the call as cancelled when it is dropped before its end.
-struct Running(Option<Arc<Counters>>);
+struct CallGuard(Option<Arc<Counters>>);
 
-impl Drop for Running {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         if let Some(counters) = &self.0 {
             counters.cancelled.send_modify(|count| *count += 1);
@@ -305,7 +305,7 @@ impl UnaryService<DynamicMessage> for Handler {
     fn call(&mut self, request: Request<DynamicMessage>) -> Self::Future {
         let (method, counters) = (self.method.clone(), self.counters.clone());
         Box::pin(async move {
-            let mut running = Running(Some(counters.clone()));
+            let mut running = CallGuard(Some(counters.clone()));
             counters.calls.send_modify(|count| *count += 1);
             if method.name() == "Slow" {
                 std::future::pending::<()>().await;

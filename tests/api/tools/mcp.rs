@@ -18,29 +18,33 @@ use tools::{Gate, ToolError};
 
 use super::mcp_server::McpServer;
 
-/// Far above what anything here takes: what is not done by then hangs.
+/// TestServer above what anything here takes: what is not done by then hangs.
 const HANGS: Duration = Duration::from_secs(20);
 
 /// The longest answer, in bytes.
 const ANSWER_BYTES: usize = 100_000;
 
 /// A server of one of the three kinds, and a client of it.
-struct Far {
+struct TestServer {
     mcp: Mcp,
     server: Option<McpServer>,
 }
 
-impl Far {
-    fn all() -> [Far; 3] {
-        [Far::http(McpServer::start()), Far::http(McpServer::start_stateless()), Far::child(&[])]
+impl TestServer {
+    fn all() -> [TestServer; 3] {
+        [
+            TestServer::http(McpServer::start()),
+            TestServer::http(McpServer::start_stateless()),
+            TestServer::child(&[]),
+        ]
     }
 
-    fn http(server: McpServer) -> Far {
-        Far { mcp: mcp([]), server: Some(server) }
+    fn http(server: McpServer) -> TestServer {
+        TestServer { mcp: mcp([]), server: Some(server) }
     }
 
-    fn child(args: &[&str]) -> Far {
-        Far { mcp: mcp([("local", stdio_server(args))]), server: None }
+    fn child(args: &[&str]) -> TestServer {
+        TestServer { mcp: mcp([("local", stdio_server(args))]), server: None }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, ToolError> {
@@ -116,7 +120,7 @@ async fn until(what: &str, holds: impl AsyncFn() -> bool) {
 
 #[tokio::test]
 async fn a_value_is_the_structured_content_or_else_the_text() {
-    for far in Far::all() {
+    for far in TestServer::all() {
         assert_eq!(far.call("echo", json!({"text": "Grüße\n\"!\""})).await, Ok(json!("Grüße\n\"!\"")));
         assert_eq!(far.call("add", json!({"a": 40, "b": 2})).await, Ok(json!({"sum": 42})));
         assert_eq!(far.call("lines", json!({})).await, Ok(json!("one\ntwo")));
@@ -127,7 +131,7 @@ async fn a_value_is_the_structured_content_or_else_the_text() {
 
 #[tokio::test]
 async fn a_failure_tells_the_first_of_what_the_server_says() {
-    for far in Far::all() {
+    for far in TestServer::all() {
         let failed = |status: &str, message: &str| {
             Err(ToolError::Failed { status: status.to_owned(), message: message.to_owned() })
         };
@@ -141,7 +145,7 @@ async fn a_failure_tells_the_first_of_what_the_server_says() {
 
 #[tokio::test]
 async fn the_server_is_told_where_a_call_comes_from() {
-    for far in Far::all() {
+    for far in TestServer::all() {
         let meta = far.call("meta", json!({})).await.unwrap();
         assert_eq!((&meta["x-request-id"], &meta["traceparent"]), (&json!("r-1"), &json!("00-1-2-01")));
     }
@@ -149,7 +153,7 @@ async fn the_server_is_told_where_a_call_comes_from() {
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_fails_alone() {
-    for far in Far::all() {
+    for far in TestServer::all() {
         let fits = far.call("big", json!({"bytes": ANSWER_BYTES - 1000})).await.unwrap();
         assert_eq!(fits.as_str().unwrap().len(), ANSWER_BYTES - 1000);
         let slow = far.call("slow", json!({}));
@@ -171,7 +175,7 @@ async fn an_answer_that_is_too_long_fails_alone() {
 #[tokio::test]
 async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
     for server in [McpServer::start(), McpServer::start_stateless()] {
-        let far = Far::http(server);
+        let far = TestServer::http(server);
         let server = far.server.as_ref().unwrap();
         for n in 1..=3 {
             tokio::select! {
@@ -187,7 +191,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
 #[tokio::test]
 async fn a_server_that_asks_for_something_is_refused() {
     // A server without sessions has no way to be answered.
-    for far in [Far::http(McpServer::start()), Far::child(&[])] {
+    for far in [TestServer::http(McpServer::start()), TestServer::child(&[])] {
         let answer = far.call("ask", json!({})).await.unwrap();
         assert!(answer.as_str().unwrap().contains("only calls tools"), "{answer}");
     }
@@ -195,7 +199,7 @@ async fn a_server_that_asks_for_something_is_refused() {
 
 #[tokio::test]
 async fn many_calls_run_at_once_over_one_session() {
-    for far in Far::all() {
+    for far in TestServer::all() {
         let texts: Vec<_> = (0..200).map(|n| format!("text {n}")).collect();
         let calls = texts.iter().map(|text| far.call("echo", json!({ "text": text })));
         let answers = futures_util::future::join_all(calls).await;

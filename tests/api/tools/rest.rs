@@ -23,7 +23,7 @@ impl World {
         self.app.post("/api/tools/m.t/call", json!({"arguments": arguments})).await
     }
 
-    /// The reason for which a call of a tool at this path fails.
+    /// The error of a call of a tool at this path.
     async fn fails(&self, path: &str) -> String {
         let answer = self.call("POST", path, json!({})).await;
         assert!(answer.status == 502 && answer.error().0.starts_with("tool_"), "{answer:?}");
@@ -69,7 +69,7 @@ async fn answers_are_values_or_texts() {
 #[tokio::test]
 async fn answers_that_cannot_be_used_are_failures_that_say_why() {
     let world = World::start().await;
-    for (path, reason) in [
+    for (path, expected) in [
         ("/broken/", "not valid JSON"),
         ("/binary/", "neither JSON nor UTF-8 text"),
         ("/huge/4194305", "longer than 4194304 bytes"),
@@ -81,7 +81,7 @@ async fn answers_that_cannot_be_used_are_failures_that_say_why() {
         ("/status/304", "304 Not Modified"),
     ] {
         let message = world.fails(path).await;
-        assert!(message.contains(reason), "{path}: {message}");
+        assert!(message.contains(expected), "{path}: {message}");
     }
     let message = world.fails("/status/500").await;
     assert!(message.contains("you sent no") && message.len() < 1200, "the first 1 KiB is quoted: {message}");
@@ -90,7 +90,7 @@ async fn answers_that_cannot_be_used_are_failures_that_say_why() {
 #[tokio::test]
 async fn servers_that_are_not_there_or_too_slow_are_failures_too() {
     let world = World::start().await;
-    for (url, reason) in [
+    for (url, expected) in [
         ("http://127.0.0.1:1/", "refused"),
         ("http://no-such-host.invalid/", "cannot be resolved"),
         ("http://169.254.169.254/latest", "link-local"),
@@ -104,7 +104,7 @@ async fn servers_that_are_not_there_or_too_slow_are_failures_too() {
         world.app.put_tool("m.t", json!({"type": "restful", "url": url, "timeoutMs": 5000})).await;
         let answer = world.app.post("/api/tools/m.t/call", json!({})).await;
         assert!(answer.status == 502 && answer.error().0.starts_with("tool_"), "{answer:?}");
-        assert!(answer.error().2.contains(reason), "{url}: {answer:?}");
+        assert!(answer.error().2.contains(expected), "{url}: {answer:?}");
     }
     let slow = json!({"type": "restful", "url": world.server.url("/slow/60000"), "timeoutMs": 50});
     world.app.put_tool("m.t", slow).await;
@@ -141,7 +141,7 @@ async fn wrong_arguments_are_told_before_anything_is_sent() {
     });
     let tool = json!({"type": "restful", "url": world.server.url("/echo/"), "parameters": schema});
     world.app.put_tool("m.t", tool).await;
-    for (arguments, reason) in [
+    for (arguments, expected) in [
         (json!({}), "\"text\" is a required property"),
         (json!({"text": 1}), "/text"),
         (json!({"text": "a", "n": "x", "o": 1}), "/n"),
@@ -149,7 +149,7 @@ async fn wrong_arguments_are_told_before_anything_is_sent() {
     ] {
         let answer = world.app.post("/api/tools/m.t/call", json!({"arguments": arguments})).await;
         answer.assert_error(400, "invalid_request_error", "invalid_arguments");
-        assert!(answer.error().2.contains(reason), "{answer:?}");
+        assert!(answer.error().2.contains(expected), "{answer:?}");
     }
     assert!(world.server.seen().is_empty());
     let answer = world.app.post("/api/tools/m.t/call", json!({"arguments": {"text": "a"}})).await;
@@ -286,8 +286,8 @@ async fn answers_are_kept_for_as_long_as_the_tool_says_and_asked_for_once() {
     for _ in 0..2 {
         assert_eq!(call("a").await.status, 502);
     }
-    let failures = world.server.seen().iter().filter(|seen| seen.path == "/status/500").count();
-    assert_eq!(failures, 2, "failures are not kept");
+    let requests = world.server.seen().iter().filter(|seen| seen.path == "/status/500").count();
+    assert_eq!(requests, 2, "errors are not cached");
 }
 
 #[tokio::test]

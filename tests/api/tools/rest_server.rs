@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 /// A request as the server saw it.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct RecordedRequest {
     pub method: String,
     pub path: String,
     pub query: String,
@@ -22,33 +22,33 @@ pub struct Seen {
 /// The server; it ends with the value.
 pub struct RestServer {
     pub address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ServerState>,
     task: tokio::task::JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct State {
-    seen: Mutex<Vec<Seen>>,
+struct ServerState {
+    seen: Mutex<Vec<RecordedRequest>>,
     running: AtomicUsize,
     most_running: AtomicUsize,
     cancelled: AtomicUsize,
 }
 
 /// Counts a request that is being answered, and whether its client goes away meanwhile.
-struct Running<'s> {
-    state: &'s State,
+struct RunningRequest<'s> {
+    state: &'s ServerState,
     done: bool,
 }
 
-impl<'s> Running<'s> {
-    fn new(state: &'s State) -> Running<'s> {
+impl<'s> RunningRequest<'s> {
+    fn new(state: &'s ServerState) -> RunningRequest<'s> {
         let running = state.running.fetch_add(1, Ordering::SeqCst) + 1;
         state.most_running.fetch_max(running, Ordering::SeqCst);
-        Running { state, done: false }
+        RunningRequest { state, done: false }
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningRequest<'_> {
     fn drop(&mut self) {
         self.state.running.fetch_sub(1, Ordering::SeqCst);
         if !self.done {
@@ -61,7 +61,7 @@ impl RestServer {
     pub async fn start() -> RestServer {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(State::default());
+        let state = Arc::new(ServerState::default());
         let shared = state.clone();
         let answer = move |request: Request<Body>| {
             let state = shared.clone();
@@ -77,7 +77,7 @@ impl RestServer {
     }
 
     /// The requests so far.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<RecordedRequest> {
         self.state.seen.lock().unwrap().clone()
     }
 
@@ -106,11 +106,11 @@ impl Drop for RestServer {
     }
 }
 
-async fn answer(request: Request<Body>, state: &State) -> Response<Body> {
-    let mut running = Running::new(state);
+async fn answer(request: Request<Body>, state: &ServerState) -> Response<Body> {
+    let mut running = RunningRequest::new(state);
     let (head, body) = request.into_parts();
     let body = to_bytes(body, 16 << 20).await.unwrap();
-    let seen = Seen {
+    let seen = RecordedRequest {
         method: head.method.to_string(),
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
@@ -124,7 +124,7 @@ async fn answer(request: Request<Body>, state: &State) -> Response<Body> {
 }
 
 /// `/KIND/ARGUMENT`: what the paths of this server mean.
-async fn respond(seen: &Seen) -> Response<Body> {
+async fn respond(seen: &RecordedRequest) -> Response<Body> {
     let mut parts = seen.path.trim_start_matches('/').splitn(2, '/');
     let (kind, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     match kind {
@@ -158,7 +158,7 @@ async fn respond(seen: &Seen) -> Response<Body> {
             let said = seen.headers.get("authorization").map_or("no", |value| value.to_str().unwrap());
             reply(rest.parse().unwrap(), "text/plain", format!("you sent {said}, and {}", "x".repeat(2000)))
         }
-        // A failure that repeats the credentials after so many other bytes.
+        // An error that repeats the credentials after so many other bytes.
         "late" => {
             let said = seen.headers.get("authorization").map_or("no", |value| value.to_str().unwrap());
             reply(500, "text/plain", format!("{}{said}", "x".repeat(rest.parse().unwrap())))

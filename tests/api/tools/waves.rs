@@ -15,7 +15,7 @@ use template::{
 
 use super::templates;
 
-/// What the tools answer; nothing for a failure.
+/// What the tools answer; `None` for an error.
 pub fn answer(tool: &str, argument: &Json) -> Option<Json> {
     let text = argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
     let sum: u32 = text.bytes().map(u32::from).sum();
@@ -78,9 +78,9 @@ impl Tools {
 }
 
 /// Other prompts.
-struct Shelf(BTreeMap<&'static str, &'static str>, Syntax);
+struct PartialMap(BTreeMap<&'static str, &'static str>, Syntax);
 
-impl Partials for Shelf {
+impl Partials for PartialMap {
     fn find(&self, name: &str) -> Result<Partial, String> {
         let text = self.0.get(name).ok_or("there is none")?;
         Ok(Partial { id: format!("p.{name}"), text: (*text).into(), syntax: self.1 })
@@ -102,7 +102,7 @@ pub fn variables() -> Json {
 
 fn run(text: &str, syntax: Syntax, by_waves: bool) -> Option<Outcome> {
     let limits = Limits::default();
-    let partials: Arc<dyn Partials> = Arc::new(Shelf(templates::partials(syntax), syntax));
+    let partials: Arc<dyn Partials> = Arc::new(PartialMap(templates::partials(syntax), syntax));
     let tools = Arc::new(Tools { by_waves, ..Tools::default() });
     let functions: Arc<dyn Functions> = tools.clone();
     let surroundings = Surroundings { partials: &partials, functions: functions.as_ref() };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tools::ToolError;
 use tools::mcp::ServerCommand;
 
-use super::{Far, HANGS, call_child, mcp, stdio_program, stdio_server, until};
+use super::{HANGS, TestServer, call_child, mcp, stdio_program, stdio_server, until};
 
 /// A shell that runs `script`, in which `$0` is the server.
 fn shell(script: &str) -> ServerCommand {
@@ -45,7 +45,7 @@ async fn a_program_that_is_not_there_or_ends_at_once_says_so() {
     let missing = ServerCommand { program: "/no/such/program".into(), args: vec![], env: vec![] };
     let message = why(call_child(&mcp([("local", missing)]), "pid", json!({})).await);
     assert!(message.starts_with("`/no/such/program` cannot be started"), "{message}");
-    let message = why(Far::child(&["die"]).call("pid", json!({})).await);
+    let message = why(TestServer::child(&["die"]).call("pid", json!({})).await);
     assert_eq!(message, "the server ended with exit status: 7");
 }
 
@@ -62,7 +62,7 @@ async fn a_child_sees_of_our_environment_only_what_it_needs() {
 
 #[tokio::test]
 async fn one_child_serves_all_calls_until_it_ends_and_then_there_is_another() {
-    let far = Far::child(&[]);
+    let far = TestServer::child(&[]);
     let first = far.call("pid", json!({})).await.unwrap();
     assert_eq!(far.call("pid", json!({})).await, Ok(first.clone()));
     kill(&first);
@@ -80,7 +80,7 @@ async fn one_child_serves_all_calls_until_it_ends_and_then_there_is_another() {
 
 #[tokio::test]
 async fn a_child_that_ended_long_ago_is_replaced_for_the_call() {
-    let far = Far::child(&[]);
+    let far = TestServer::child(&[]);
     let first = far.call("pid", json!({})).await.unwrap();
     // Longer than the time in which a child is not started again.
     tokio::time::sleep(Duration::from_millis(1100)).await;
@@ -92,7 +92,7 @@ async fn a_child_that_ended_long_ago_is_replaced_for_the_call() {
 
 #[tokio::test]
 async fn a_call_during_which_the_child_ends_fails_with_its_status() {
-    let far = Far::child(&[]);
+    let far = TestServer::child(&[]);
     far.call("pid", json!({})).await.unwrap();
     assert_eq!(why(far.call("exit", json!({})).await), "the server ended with exit status: 3");
     let again = async || match far.call("pid", json!({})).await {
@@ -135,12 +135,12 @@ async fn nothing_is_left_of_a_child_or_what_it_started() {
 
 #[tokio::test]
 async fn what_a_server_says_besides_does_not_matter() {
-    assert_eq!(Far::child(&["noisy"]).call("echo", json!({"text": "a"})).await, Ok(json!("a")));
+    assert_eq!(TestServer::child(&["noisy"]).call("echo", json!({"text": "a"})).await, Ok(json!("a")));
 }
 
 #[tokio::test]
 async fn a_child_that_does_not_read_is_given_up() {
-    let far = Far::child(&["deaf"]);
+    let far = TestServer::child(&["deaf"]);
     let much = json!({"text": "x".repeat(1_000_000)});
     let message = why(far.call("echo", much).await);
     assert!(message.contains("does not read"), "{message}");
@@ -148,7 +148,7 @@ async fn a_child_that_does_not_read_is_given_up() {
 
 #[tokio::test]
 async fn a_dropped_call_is_cancelled_in_the_child() {
-    let far = Far::child(&[]);
+    let far = TestServer::child(&[]);
     far.call("pid", json!({})).await.unwrap();
     for n in 1..=3_u64 {
         let counted = async || far.call("counts", json!({})).await.unwrap();

@@ -7,14 +7,14 @@ use serde_json::json;
 use tools::ToolError;
 
 use super::http::{secrets, unreachable};
-use super::raw::{Asked, Raw, json_body, status, text_result, typed};
+use super::raw::{RawServer, RpcRequest, json_body, status, text_result, typed};
 use super::{ANSWER_BYTES, call, call_with, mcp};
 
 /// A server that answers every call with the same.
-async fn answering(answer: impl Fn(&Asked) -> Response + Clone + Send + Sync + 'static) -> Raw {
-    Raw::start(move |asked: &Asked| match asked.is("tools/call") {
-        true => answer(asked),
-        false => asked.shake_hands("s"),
+async fn answering(answer: impl Fn(&RpcRequest) -> Response + Clone + Send + Sync + 'static) -> RawServer {
+    RawServer::start(move |request: &RpcRequest| match request.is("tools/call") {
+        true => answer(request),
+        false => request.shake_hands("s"),
     })
     .await
 }
@@ -30,7 +30,7 @@ async fn an_http_error_is_a_failure_with_its_status_and_tells_no_secrets() {
         (404, "404 Not Found", 2),
     ] {
         let body = format!("{}{}", "not today ", "z".repeat(100_000));
-        let server = answering(move |_: &Asked| status(code, &body)).await;
+        let server = answering(move |_: &RpcRequest| status(code, &body)).await;
         let error =
             call_with(&mcp, &server.url(), &secrets(), "a", json!({"b": "argument"})).await.unwrap_err();
         match &error {
@@ -50,25 +50,25 @@ async fn answers_that_make_no_sense_are_errors_and_no_hangs() {
     let mcp = mcp([]);
     let kinds = [("application/json", "{}"), ("application/json", ""), ("text/html", "<p>hello"), ("", "")];
     for (kind, body) in kinds {
-        let server = answering(move |_: &Asked| typed(kind, body)).await;
+        let server = answering(move |_: &RpcRequest| typed(kind, body)).await;
         let outcome = call(&mcp, &server.url(), "a", json!({})).await;
         assert!(matches!(outcome, Err(ToolError::Answer { .. })), "{kind}: {outcome:?}");
     }
     for body in ["", "data: {}\n\n", "data: nonsense\n\n", ": only a comment\n\n"] {
-        let server = answering(move |_: &Asked| typed("text/event-stream", body)).await;
+        let server = answering(move |_: &RpcRequest| typed("text/event-stream", body)).await;
         assert!(unreachable(&call(&mcp, &server.url(), "a", json!({})).await), "{body}");
         assert_eq!(server.calls(), 1);
     }
-    let server = answering(|_: &Asked| {
+    let server = answering(|_: &RpcRequest| {
         json_body(json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "who?"}}))
     })
     .await;
     let outcome = call(&mcp, &server.url(), "a", json!({})).await;
     assert_eq!(outcome, Err(ToolError::Failed { status: "-32000".into(), message: "who?".into() }));
-    let server = answering(|_: &Asked| status(202, "")).await;
+    let server = answering(|_: &RpcRequest| status(202, "")).await;
     let outcome = call(&mcp, &server.url(), "a", json!({})).await;
     assert!(matches!(outcome, Err(ToolError::Answer { .. })), "{outcome:?}");
-    let server = answering(|asked: &Asked| asked.answer(json!({"content": 7}))).await;
+    let server = answering(|request: &RpcRequest| request.answer(json!({"content": 7}))).await;
     let outcome = call(&mcp, &server.url(), "a", json!({})).await;
     assert!(matches!(outcome, Err(ToolError::Answer { .. })), "{outcome:?}");
 }
@@ -83,7 +83,7 @@ async fn endless_answers_are_cut_off() {
         ("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"),
         ("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n\n"),
     ] {
-        let server = answering(move |_: &Asked| {
+        let server = answering(move |_: &RpcRequest| {
             let endless = stream::repeat_with(move || Ok::<_, std::io::Error>(piece.repeat(100)));
             typed(kind, Body::from_stream(endless))
         })
@@ -98,7 +98,7 @@ async fn endless_answers_are_cut_off() {
 async fn a_connection_that_breaks_in_the_answer_is_an_error_of_that_call() {
     let mcp = mcp([]);
     for kind in ["application/json", "text/event-stream"] {
-        let server = answering(move |_: &Asked| {
+        let server = answering(move |_: &RpcRequest| {
             let pieces = [Ok("{\"jsonrpc\""), Err(std::io::Error::other("gone"))];
             typed(kind, Body::from_stream(stream::iter(pieces)))
         })
@@ -110,15 +110,15 @@ async fn a_connection_that_breaks_in_the_answer_is_an_error_of_that_call() {
 
 #[tokio::test]
 async fn an_answer_whose_connection_ended_early_is_picked_up_again() {
-    let server = Raw::start(|asked: &Asked| {
-        if asked.method == "GET" {
-            assert_eq!(asked.headers["last-event-id"], "e-7");
+    let server = RawServer::start(|request: &RpcRequest| {
+        if request.method == "GET" {
+            assert_eq!(request.headers["last-event-id"], "e-7");
             let answer = json!({"jsonrpc": "2.0", "id": 1, "result": text_result("at last")});
             return typed("text/event-stream", format!("data: {answer}\n\n"));
         }
-        match asked.is("tools/call") {
+        match request.is("tools/call") {
             true => typed("text/event-stream", "id: e-7\nretry: 1\ndata:\n\n"),
-            false => asked.shake_hands("s"),
+            false => request.shake_hands("s"),
         }
     })
     .await;

@@ -9,7 +9,7 @@ use tools::ToolError;
 use tools::mcp::Mcp;
 
 use super::super::mcp_server::McpServer;
-use super::raw::{Asked, Raw, json_body, status, text_result};
+use super::raw::{RawServer, RpcRequest, json_body, status, text_result};
 use super::{ANSWER_BYTES, call, call_with, gate, mcp, until};
 
 const SECRET: &str = "Bearer open-sesame";
@@ -146,17 +146,17 @@ async fn a_name_that_leads_where_the_gate_forbids_is_not_asked() {
 }
 
 /// Leads from `/mcp` over `hops` redirects to a server that echoes its path.
-async fn redirecting(hops: usize, code: u16) -> Raw {
-    Raw::start(move |asked: &Asked| {
-        let hop = asked.path.trim_start_matches("/mcp").len();
+async fn redirecting(hops: usize, code: u16) -> RawServer {
+    RawServer::start(move |request: &RpcRequest| {
+        let hop = request.path.trim_start_matches("/mcp").len();
         if hop < hops {
             let mut redirect = status(code, "");
-            redirect.headers_mut().insert("location", format!("{}x", asked.path).parse().unwrap());
+            redirect.headers_mut().insert("location", format!("{}x", request.path).parse().unwrap());
             return redirect;
         }
-        match asked.is("tools/call") {
-            true => asked.answer(text_result(&asked.path)),
-            false => asked.shake_hands("s"),
+        match request.is("tools/call") {
+            true => request.answer(text_result(&request.path)),
+            false => request.shake_hands("s"),
         }
     })
     .await
@@ -183,7 +183,7 @@ async fn up_to_three_redirects_are_followed_if_they_keep_the_body() {
 async fn a_redirect_to_another_origin_is_not_followed() {
     let (other, mcp) = (McpServer::start(), mcp([]));
     let there = other.url().to_string();
-    let server = Raw::start(move |_: &Asked| {
+    let server = RawServer::start(move |_: &RpcRequest| {
         let mut redirect = status(307, "");
         redirect.headers_mut().insert("location", there.parse().unwrap());
         redirect
@@ -198,17 +198,17 @@ async fn a_redirect_to_another_origin_is_not_followed() {
 async fn a_server_that_says_400_to_an_old_session_gets_a_new_one() {
     let life = Arc::new(AtomicUsize::new(1));
     let now = life.clone();
-    let server = Raw::start(move |asked: &Asked| {
+    let server = RawServer::start(move |request: &RpcRequest| {
         let session = now.load(Ordering::SeqCst).to_string();
-        match asked.session() {
-            None => asked.shake_hands(&session),
+        match request.session() {
+            None => request.shake_hands(&session),
             Some(id) if id != session => {
                 let error = json!({"code": -32000, "message": "Bad Request: No valid session ID provided"});
                 let mut answer = json_body(json!({"jsonrpc": "2.0", "error": error, "id": null}));
                 *answer.status_mut() = axum::http::StatusCode::BAD_REQUEST;
                 answer
             }
-            Some(_) if asked.is("tools/call") => asked.answer(text_result(&session)),
+            Some(_) if request.is("tools/call") => request.answer(text_result(&session)),
             Some(_) => status(202, ""),
         }
     })

@@ -11,14 +11,14 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 /// A request as it came.
-pub struct Asked {
+pub struct RpcRequest {
     pub method: Method,
     pub path: String,
     pub headers: HeaderMap,
     pub message: Value,
 }
 
-impl Asked {
+impl RpcRequest {
     pub fn is(&self, method: &str) -> bool {
         self.message["method"] == method
     }
@@ -63,20 +63,22 @@ pub fn status(status: u16, body: &str) -> Response {
 }
 
 /// Serves as long as the test's runtime lives.
-pub struct Raw {
+pub struct RawServer {
     url: Url,
     calls: Arc<AtomicUsize>,
 }
 
-impl Raw {
-    pub async fn start(answer: impl Fn(&Asked) -> Response + Clone + Send + Sync + 'static) -> Raw {
+impl RawServer {
+    pub async fn start(
+        answer: impl Fn(&RpcRequest) -> Response + Clone + Send + Sync + 'static,
+    ) -> RawServer {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/mcp", listener.local_addr().unwrap())).unwrap();
-        let raw = Raw { url, calls: Arc::default() };
+        let raw = RawServer { url, calls: Arc::default() };
         let calls = raw.calls.clone();
         let handler = move |method: Method, uri: Uri, headers: HeaderMap, body: Bytes| async move {
             let message = serde_json::from_slice(&body).unwrap_or_default();
-            let request = Asked { method, path: uri.path().to_owned(), headers, message };
+            let request = RpcRequest { method, path: uri.path().to_owned(), headers, message };
             calls.fetch_add(usize::from(request.is("tools/call")), Ordering::SeqCst);
             answer(&request)
         };
