@@ -156,7 +156,7 @@ fn file_references(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
     let texts = ["userPrompt", "prompt"].map(|name| (name.to_owned(), prompt.get(name)));
     for (place, template) in texts.into_iter().chain(contents) {
         if template.is_some_and(is_file_reference) {
-            let message = "only in a package can a file stand for a text".to_owned();
+            let message = "a file can replace a text only in a package".to_owned();
             violations.push(Violation { path: format!("{path}/{place}"), message, missing: None });
         }
     }

@@ -197,7 +197,7 @@ mod tests {
             "/messages/0: a message must be",
             "/messages/6/config: invalid type: sequence",
             "/messages/5/she~1ma: unknown field",
-            "/messages/7/content: this type of content",
+            "/messages/7/content: content of this type",
             "/messages/1/content/input: \"z\"",
             "/messages/1/content/input/m/1: ",
             "/messages/1/content/input/n: ",

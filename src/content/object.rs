@@ -183,7 +183,7 @@ impl ContentObject {
     pub(super) fn take_alone<T: DeserializeOwned>(&mut self, errors: &mut ContentErrors) -> Option<T> {
         for name in self.around.keys().filter(|name| !matches!(name.as_str(), "role" | "content")) {
             let message =
-                format!("this type of content is moved out of its message, and `{name}` would be lost");
+                format!("content of this type is taken out of its message, so that `{name}` would be lost");
             errors.add(self.path.clone(), message);
         }
         self.take(errors)

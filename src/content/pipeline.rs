@@ -137,7 +137,7 @@ impl Pipeline {
     /// The conversation.
     ///
     /// # Errors
-    /// One error for everything that was wrong.
+    /// [`ContentError`], which names everything that was wrong.
     pub(super) fn finish(mut self) -> Result<Conversation, ContentError> {
         let blocks: Vec<_> =
             self.blocks.into_messages().filter_map(|message| raw(&message, &mut self.errors)).collect();

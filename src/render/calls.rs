@@ -76,6 +76,13 @@ struct ToolRequest {
     outcome: Option<CallOutcome>,
 }
 
+/// A call that is to be made after the current wave.
+struct PendingCall {
+    number: usize,
+    tool: Arc<Tool>,
+    bound: BoundArguments,
+}
+
 /// The outcome of a call.
 struct CallOutcome {
     /// The value that replaces the call in the template; `None` for a gap.
@@ -126,22 +133,24 @@ impl Calls {
     /// Makes all calls that were requested and have not been made yet, after a wave that `needed` the result of one of them.
     /// Returns their number.
     pub async fn make(&self, needed: Option<usize>) -> usize {
-        let waiting: Vec<(usize, Arc<Tool>, BoundArguments)> = {
+        let pending: Vec<PendingCall> = {
             let mut table = self.table();
             table.waves.push(needed);
             let calls = table.calls.iter().enumerate().filter(|(_, request)| request.outcome.is_none());
-            calls
-                .filter_map(|(at, request)| Some((at, request.tool.clone(), request.bound.clone().ok()?)))
-                .collect()
+            let pending = |(number, request): (usize, &ToolRequest)| {
+                let (tool, bound) = (request.tool.clone(), request.bound.clone().ok()?);
+                Some(PendingCall { number, tool, bound })
+            };
+            calls.filter_map(pending).collect()
         };
-        let calls = waiting.iter().map(|(number, tool, bound)| async move {
+        let calls = pending.iter().map(|PendingCall { number, tool, bound }| async move {
             let outcome = self.call_one(tool, bound).await;
             if let Some(request) = self.table().calls.get_mut(*number) {
                 request.outcome = Some(outcome);
             }
         });
         stream::iter(calls).buffer_unordered(self.limits.parallel).for_each(|()| async {}).await;
-        waiting.len()
+        pending.len()
     }
 
     async fn call_one(&self, tool: &Arc<Tool>, bound: &BoundArguments) -> CallOutcome {

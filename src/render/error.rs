@@ -76,7 +76,7 @@ pub enum RenderError {
         violations: Vec<Violation>,
     },
     /// The template failed at run time, or exceeded a limit.
-    #[error("the template failed as it ran: {message}")]
+    #[error("the template failed at run time: {message}")]
     Failed {
         /// The error of the template.
         message: String,
@@ -89,7 +89,7 @@ pub enum RenderError {
     )]
     Timeout,
     /// The render exceeded its time limit while it waited in a queue.
-    #[error("the render's turn did not come within its time limit: too many long renders are running")]
+    #[error("the render was still queued at the end of its time limit: too many long renders are running")]
     NoTurn,
     /// The render exceeded its time limit during tool calls.
     #[error("the render did not end within its time limit: no answer yet from {}; make the tools faster, or raise render.timeout_ms", tools.join(", "))]

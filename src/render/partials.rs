@@ -10,7 +10,8 @@ impl Partials for PromptScope {
         let entry = self
             .prompt(name)
             .ok_or_else(|| format!("there is no template, and no prompt, called `{name}`"))?;
-        let prompt = entry.prompt.as_ref().ok_or_else(|| format!("the prompt `{}` is broken", entry.id))?;
+        let prompt =
+            entry.prompt.as_ref().ok_or_else(|| format!("the prompt `{}` has no good version", entry.id))?;
         match &prompt.body {
             Body::Text(text) => Ok(Partial {
                 id: entry.id.to_string(),

@@ -26,7 +26,7 @@ pub enum StoreError {
     #[error("the store is unavailable: the server changed while it was being read")]
     ScanLost,
     /// Another process (or another store of this process) has the file open.
-    #[error("the store {} is in use by another process; stop it, or talk to it instead", path.display())]
+    #[error("the store {} is in use by another process; stop that process, or send requests to it instead", path.display())]
     Locked {
         /// The database file.
         path: PathBuf,
