@@ -58,9 +58,9 @@ pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
         if refused.is_empty() || refused.len() == before {
             break refused;
         }
-        waiting = refused.into_iter().map(|Refused { kind, file, .. }| (kind, file)).collect();
+        waiting = refused.into_iter().map(|RefusedFile { kind, file, .. }| (kind, file)).collect();
     };
-    for Refused { file, message, .. } in &refused {
+    for RefusedFile { file, message, .. } in &refused {
         warn(format_args!("{}: {message}", file.display()));
     }
     say(format_args!("{} of {total} documents stored", total - refused.len()));
@@ -68,7 +68,7 @@ pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
 }
 
 /// A file whose document was not stored.
-struct Refused {
+struct RefusedFile {
     kind: DocumentKind,
     file: PathBuf,
     message: String,
@@ -78,17 +78,17 @@ async fn put_all(
     client: &Client,
     dir: &Path,
     files: Vec<(DocumentKind, PathBuf)>,
-) -> Result<Vec<Refused>, CliError> {
+) -> Result<Vec<RefusedFile>, CliError> {
     let mut refused = Vec::new();
     for (kind, file) in files {
         let Some(id) = id_of(dir, kind, &file) else {
-            refused.push(Refused { kind, file, message: "the path is not that of an id".to_owned() });
+            refused.push(RefusedFile { kind, file, message: "the path is not that of an id".to_owned() });
             continue;
         };
         let document = std::fs::read(&file).map_err(|source| CliError::file(&file, source))?;
         match client.put(&path(kind, id.as_str()), document).await {
             Ok(_) => {}
-            Err(CliError::Refused { message, .. }) => refused.push(Refused { kind, file, message }),
+            Err(CliError::Refused { message, .. }) => refused.push(RefusedFile { kind, file, message }),
             Err(error) => return Err(error),
         }
     }
