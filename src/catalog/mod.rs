@@ -33,7 +33,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 pub use checks::{Check, CheckResult};
-pub use document::{Document, violations};
+pub use document::{Document, DocumentError, violations};
 pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
 pub use packages::test_files;
