@@ -41,6 +41,7 @@ fmt: ## format the code
 lint: ## formatting and clippy, as strict as the CI
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --test clients -- -D warnings
 
 doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items

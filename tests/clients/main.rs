@@ -7,10 +7,10 @@ mod library;
 
 use std::time::Duration;
 
-use app::TestApp;
 use library::Library;
 use serde_json::{Value as Json, json};
-use upstream::{Seen, Upstream};
+use support::app::TestApp;
+use support::upstream::{Seen, Upstream};
 
 /// The service, and the upstream behind it.
 struct World {
