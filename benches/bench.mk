@@ -1,6 +1,6 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-overload bench-tools bench-chat bench-streams bench-dist-programs \
+.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-overload bench-tools bench-chat bench-streams \
 	bench-programs
 
 BENCH ?=
@@ -38,17 +38,12 @@ bench-tools: bench-programs ## calls of tools beside bare requests (two minutes;
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
 	$(BENCH_DRIVER) tools $(BENCH)
 
-bench-chat: bench-dist-programs ## chat through a rendered prompt beside a bare proxy (three minutes; needs wrk)
+bench-chat: bench-programs ## chat through a rendered prompt beside two bare proxies (five minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
-	target/dist/driver chat $(BENCH)
+	$(BENCH_DRIVER) chat $(BENCH)
 
 bench-streams: bench-programs ## 1,000 streams held for a minute: failures, memory (more than a minute)
 	$(BENCH_DRIVER) streams $(BENCH)
-
-# All as they would be shipped, which takes a quarter of an hour to build.
-bench-dist-programs:
-	cargo build --profile dist --bin ai-prompt-shell
-	$(BENCH_BUILD) --profile dist --bin proxy --bin driver
 
 # Two steps: built together, the service would get the features of the other programs' dependencies too.
 bench-programs:
