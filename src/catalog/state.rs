@@ -71,17 +71,6 @@ impl CatalogState {
         &self.slots
     }
 
-    /// Whether a layer already holds exactly this content under a key.
-    pub fn holds(
-        &self,
-        kind: DocumentKind,
-        layer: Layer,
-        key: &str,
-        bytes: Result<&[u8], &ProblemDetail>,
-    ) -> bool {
-        self.slots.holds(kind, layer, key, bytes)
-    }
-
     /// Marks a key as seen by the scan with this number; returns whether the store's slot already holds this content.
     pub fn sees(
         &mut self,
@@ -113,7 +102,7 @@ impl CatalogState {
 
     /// Puts the current content of a document into its slot.
     pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: RawDocument) {
-        if self.holds(kind, layer, &raw.key, raw.bytes.as_deref()) {
+        if self.slots.holds(kind, layer, &raw.key, raw.bytes.as_deref()) {
             return;
         }
         let key = raw.key.clone();
