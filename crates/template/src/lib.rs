@@ -10,6 +10,9 @@ mod go_prompt;
 #[cfg(feature = "jinja")]
 pub mod jinja;
 #[cfg(feature = "jinja")]
+#[allow(dead_code, reason = "the machine that calls it is being built")]
+mod python;
+#[cfg(feature = "jinja")]
 mod service_functions;
 pub mod value;
 
