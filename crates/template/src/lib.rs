@@ -16,6 +16,7 @@ mod jinja2;
 mod python;
 #[cfg(feature = "jinja")]
 mod service_functions;
+mod run;
 pub mod value;
 
 #[cfg(feature = "jinja")]
