@@ -107,9 +107,9 @@ pub fn continues_name(c: char) -> bool {
     starts_name(c) || c.is_ascii_digit() || !c.is_ascii() && within(tables::NAME_PART, c)
 }
 
-/// Whether the character decides if a sigma before or after it is final.
-pub(super) fn is_cased(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_alphabetic() } else { within(tables::CASED, c) }
+/// Whether the character is of upper, lower or title case.
+pub fn is_cased(c: char) -> bool {
+    is_upper(c) || is_lower(c) || is_title(c)
 }
 
 /// Whether the character is passed over where case is looked for.

@@ -6,10 +6,15 @@
 //! Two things differ from Python on purpose: a `str` here has no lone surrogates (an escape that names one gives
 //! U+FFFD), and `\N{…}` in a literal is an error.
 
+pub mod case;
 pub mod chars;
 pub mod error;
 pub mod float;
+pub mod pad;
 pub mod repr;
+pub mod search;
+pub mod split;
+pub mod text;
 
 mod char_tables;
 mod float_text;
