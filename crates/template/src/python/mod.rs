@@ -6,11 +6,15 @@
 //! Two things differ from Python on purpose: a `str` here has no lone surrogates (an escape that names one gives
 //! U+FFFD), and `\N{…}` in a literal is an error.
 
+pub mod arg;
 pub mod case;
 pub mod chars;
 pub mod error;
 pub mod float;
+pub mod format;
+pub mod format_value;
 pub mod pad;
+pub mod percent;
 pub mod repr;
 pub mod search;
 pub mod split;
@@ -18,6 +22,7 @@ pub mod text;
 
 mod char_tables;
 mod float_text;
+mod format_spec;
 mod out;
 
 pub use error::PyError;
