@@ -35,7 +35,7 @@ impl<'a> Machine<'a> {
         if name.starts_with('_') {
             return match of {
                 Val::Namespace(members) => Ok(members.borrow().get_str(name)),
-                Val::Object(Object::Module(module)) => Ok(module.members.borrow().get_str(name)),
+                Val::Object(Object::Module(module)) => Ok(module.members.get_str(name)),
                 _ => Ok(None),
             };
         }
@@ -86,7 +86,7 @@ impl<'a> Machine<'a> {
         name: &'a str,
     ) -> Result<Option<Val<'a>>, Stop> {
         Ok(match object {
-            Object::Module(module) => module.members.borrow().get_str(name),
+            Object::Module(module) => module.members.get_str(name),
             Object::Macro(value) => match name {
                 "name" => Some(Val::Str(&value.definition.name)),
                 "arguments" => {

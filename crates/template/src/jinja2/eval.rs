@@ -182,7 +182,7 @@ impl<'a> Machine<'a> {
                 Val::Markup(part) => text.push_str(part),
                 value if markup => {
                     let part = self.text_of(value)?;
-                    crate::python::html::escape_into(&mut text, part);
+                    text.push_str(&crate::python::html::escape(part));
                 }
                 Val::Str(part) => {
                     self.check_room(text.len() + part.len())?;
@@ -253,7 +253,7 @@ impl<'a> Machine<'a> {
         if self.escapes && !value.is_number() {
             let text = self.text_of(value)?;
             let mut escaped = String::new();
-            crate::python::html::escape_into(&mut escaped, text);
+            escaped.push_str(&crate::python::html::escape(text));
             return self.write(&escaped);
         }
         let mut out = std::mem::take(&mut self.out);

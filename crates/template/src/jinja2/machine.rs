@@ -176,12 +176,18 @@ impl<'a> Machine<'a> {
         Box::new(RunError::Limit { what: "memory", limit: self.memory as u64 })
     }
 
+    /// Whether so many levels more may be entered.
+    pub fn check_depth(&self, more: usize) -> Result<(), Stop> {
+        let limit = self.limits.recursion;
+        match self.depth + more < limit {
+            true => Ok(()),
+            false => Err(Box::new(RunError::Limit { what: "recursion", limit: limit as u64 })),
+        }
+    }
+
     /// Runs `inner` one level deeper: a macro, a block, an included text, or a value inside of others.
     pub fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
-        if self.depth >= self.limits.recursion {
-            let limit = self.limits.recursion as u64;
-            return Err(Box::new(RunError::Limit { what: "recursion", limit }));
-        }
+        self.check_depth(0)?;
         self.depth += 1;
         let result = stacker::maybe_grow(STACK_LEFT, STACK_GROWTH, || inner(self));
         self.depth -= 1;

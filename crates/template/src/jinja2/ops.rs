@@ -120,7 +120,7 @@ impl<'a> Machine<'a> {
                 for part in [left, right] {
                     match part {
                         Val::Markup(part) => text.push_str(part),
-                        part => crate::python::html::escape_into(&mut text, part.as_text().unwrap_or_default()),
+                        part => text.push_str(&crate::python::html::escape(part.as_text().unwrap_or_default())),
                     }
                 }
                 Ok(Val::Markup(self.alloc_str(&text)?))

@@ -192,7 +192,7 @@ pub(super) struct Module<'a> {
     pub name: &'a str,
     /// What the text printed.
     pub body: Val<'a>,
-    pub members: RefCell<Dict<'a>>,
+    pub members: Dict<'a>,
 }
 
 /// The variables of a function that is running, or ran.
