@@ -113,7 +113,9 @@ pub fn file_size(bytes: f64, binary: bool) -> Result<String, PyError> {
         power *= base as u128;
         let prefix = prefixes.next().unwrap_or('Y');
         let unit = power as f64;
-        if bytes < unit || prefixes.peek().is_none() {
+        // Python compares with the exact number, which the nearest double may be below.
+        let fits = !bytes.is_nan() && (bytes as u128) < power;
+        if fits || prefixes.peek().is_none() {
             let prefix =
                 if binary { format!("{}i", prefix.to_ascii_uppercase()) } else { prefix.to_string() };
             return Ok(format!("{} {prefix}B", style.text(base * bytes / unit)));

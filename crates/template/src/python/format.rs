@@ -112,8 +112,10 @@ impl<'v> Formatter<'_, 'v> {
             Some(index) => FieldName::Index(index),
             None => FieldName::Key(first),
         };
-        let steps = read_steps(path)?;
-        self.args.field(name, &steps)
+        let (steps, problem) = read_steps(path);
+        // Python looks up what stands before a mistake before it finds the mistake.
+        let arg = self.args.field(name, &steps)?;
+        problem.map_or(Ok(arg), Err)
     }
 
     /// The number of the field, if it has one or gets the next one.
@@ -212,15 +214,20 @@ fn spec_end(text: &str) -> Option<usize> {
     })
 }
 
-fn read_steps(path: &str) -> Result<Vec<FieldStep<'_>>, PyError> {
+/// The steps up to the first mistake.
+fn read_steps(path: &str) -> (Vec<FieldStep<'_>>, Option<PyError>) {
     let mut steps = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
-        let step;
-        (step, rest) = read_step(rest)?;
-        steps.push(step);
+        match read_step(rest) {
+            Ok((step, after)) => {
+                steps.push(step);
+                rest = after;
+            }
+            Err(problem) => return (steps, Some(problem)),
+        }
     }
-    Ok(steps)
+    (steps, None)
 }
 
 fn read_step(path: &str) -> Result<(FieldStep<'_>, &str), PyError> {

@@ -15,12 +15,15 @@ pub mod float;
 pub mod format;
 pub mod format_value;
 pub mod html;
+pub mod number;
+pub mod number_text;
 pub mod pad;
 pub mod percent;
 pub mod repr;
 pub mod search;
 pub mod split;
 pub mod text;
+pub mod time;
 pub mod urlize;
 pub mod wrap;
 
