@@ -311,7 +311,7 @@ impl<'a> Machine<'a> {
                 let [format] = self.bind("strftime_now", ["format"], &args)?;
                 let format = self.demand(format.unwrap_or(Val::Str("%Y-%m-%d")))?;
                 let format = self.text_of(format)?;
-                let text = self.check(crate::python::time::strftime_now(format, self.room))?;
+                let text = self.check(crate::python::time::strftime(format, now(), self.room))?;
                 self.str(text)
             }
             Global::Lipsum => Err(self.fail("lipsum() is not available: prompts have no random texts")),
@@ -401,4 +401,10 @@ impl<'a> Machine<'a> {
         }
         Ok(bound)
     }
+}
+
+/// The time, in seconds since 1970.
+fn now() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() as i64)
 }

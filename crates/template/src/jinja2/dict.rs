@@ -102,7 +102,7 @@ impl<'a> Dict<'a> {
     }
 
     /// Takes an entry out. The positions of all others are computed anew, so that the work grows with their number.
-    pub fn remove(&mut self, key: &Key<'_>) -> Option<Val<'a>> {
+    pub fn remove(&mut self, key: &Key<'a>) -> Option<Val<'a>> {
         let at = self.find(key)?;
         let last = at + 1 == self.entries.len();
         let entry = self.entries.remove(at);

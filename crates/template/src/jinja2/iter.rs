@@ -41,8 +41,6 @@ pub(super) enum LazyStep<'a> {
     Attribute { path: Vec<PathStep<'a>>, default: Option<Val<'a>> },
     /// `select`, `reject`, `selectattr`, `rejectattr`.
     Select { path: Option<Vec<PathStep<'a>>>, test: Option<(TestName, Arguments<'a>)>, keeps: bool },
-    /// `batch` and `slice` make lists of their items, `unique` leaves out equal ones: see `filters_lists`.
-    Batch { size: usize, fill: Option<Val<'a>> },
 }
 
 /// A step of `attribute='a.0.b'`.

@@ -186,6 +186,14 @@ impl Map {
         self.entries.get(index).map(|(key, value)| (key, value))
     }
 
+    /// The entry at `index` in the order of [`Map::iter`].
+    pub fn shown_at(&self, index: usize) -> Option<(&SmolStr, &Value)> {
+        match self.base() {
+            None => self.entry_at(index),
+            Some(_) => self.iter().nth(index),
+        }
+    }
+
     /// The object with all layers merged into one, for readers that index by position.
     pub fn flattened(&self) -> Cow<'_, Map> {
         match self.base() {
