@@ -137,7 +137,18 @@ impl Default for Limits {
     }
 }
 
-/// What one run of a template may use. A first, cheap run may get less than [`Limits`] allow.
+/// What a template does with values that are not there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Undefined {
+    /// A run that needs one fails, and names all of them.
+    #[default]
+    Strict,
+    /// They are what the dialect makes of them: `<no value>` in Go, an empty text in Jinja.
+    Lenient,
+}
+
+/// What one run of a template may use, and how strict it is. A first, cheap run may get less than [`Limits`] allow.
 #[derive(Debug, Clone, Copy)]
 pub struct RunBudget {
     /// The most steps of evaluation.
@@ -146,6 +157,8 @@ pub struct RunBudget {
     pub output_bytes: usize,
     /// The time by which the run must end.
     pub deadline: Instant,
+    /// Whether a value that is not there ends the run with [`RunError::Missing`].
+    pub undefined: Undefined,
 }
 
 /// A place in a template.
@@ -255,8 +268,8 @@ pub struct Need {
 pub struct Requirements {
     /// Paths below `variables` (or `args`).
     pub variables: Vec<Need>,
-    /// All other paths in the data, which are those of environs.
-    pub environs: Vec<Need>,
+    /// All other paths in the data. Their first name may be that of a variable or of an environ: which, depends on the data.
+    pub names: Vec<Need>,
     /// Functions that are neither built-in nor defined in the text.
     pub tools: Vec<Need>,
     /// The names of other prompts.
@@ -268,7 +281,7 @@ impl Requirements {
     pub fn merge(&mut self, other: &Requirements) {
         for (mine, theirs) in [
             (&mut self.variables, &other.variables),
-            (&mut self.environs, &other.environs),
+            (&mut self.names, &other.names),
             (&mut self.tools, &other.tools),
             (&mut self.partials, &other.partials),
         ] {

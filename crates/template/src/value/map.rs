@@ -10,8 +10,9 @@ const LINEAR_SEARCH_MAX: usize = 12;
 
 /// The members of an object, in their original order.
 ///
-/// A map may lie over a *base*, in which members are looked up that the map does not have. So the root of a render (the
-/// shared environs and the request's variables) is made without copying the environs.
+/// A map may lie over a *base*, in which members are looked up that the map does not have, and may have an *opened* member,
+/// whose own members are looked up, too, but not enumerated. So the root of a render (the shared environs and the request's
+/// variables) is made without copying either.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
     entries: Box<[(SmolStr, Value)]>,
@@ -27,6 +28,21 @@ struct MapExtras {
     base: Option<Arc<Map>>,
     /// An alias of a member, which look-ups find but enumeration does not show: `(alias, member)`.
     alias: Option<(SmolStr, SmolStr)>,
+    opened: Option<OpenedMember>,
+}
+
+/// A member, an object, whose own members look-ups find in the map itself, and enumeration does not show there.
+#[derive(Debug, Clone)]
+struct OpenedMember {
+    name: SmolStr,
+    /// The names that are looked up in it before the base, and in it alone; sorted. All others come after the base.
+    before_base: Arc<[SmolStr]>,
+}
+
+impl OpenedMember {
+    fn is_before_base(&self, key: &str) -> bool {
+        self.before_base.binary_search_by(|name| name.as_str().cmp(key)).is_ok()
+    }
 }
 
 impl Map {
@@ -41,16 +57,29 @@ impl Map {
     pub fn over(base: Arc<Map>, entries: Vec<(SmolStr, Value)>) -> Map {
         let map = Map::from_entries(entries);
         let sorted = map.extras.into_inner().map(|extras| extras.sorted).unwrap_or_default();
-        let extras = Box::new(MapExtras { sorted, base: Some(base), alias: None });
+        let extras = Box::new(MapExtras { sorted, base: Some(base), ..MapExtras::default() });
         Map { entries: map.entries, extras: extras.into() }
     }
 
     /// Adds an alias of `member`, which look-ups find and enumeration does not show.
-    pub fn with_alias(mut self, alias: &str, member: &str) -> Map {
+    pub fn with_alias(self, alias: &str, member: &str) -> Map {
         let alias = Some((SmolStr::new(alias), SmolStr::new(member)));
-        match self.extras.get_mut() {
-            Some(extras) => extras.alias = alias,
-            None => self.extras = Box::new(MapExtras { alias, ..MapExtras::default() }).into(),
+        self.with_extras(|extras| extras.alias = alias)
+    }
+
+    /// Opens a member that is an object: look-ups in this map find its members, too, and enumeration does not show them.
+    ///
+    /// The names in `before_base`, which must be sorted, mean members of the object even where the base has members of these
+    /// names. All other names are looked up in the object last, so that it cannot hide a member of this map or of the base.
+    pub fn with_opened(self, member: &str, before_base: Arc<[SmolStr]>) -> Map {
+        let opened = Some(OpenedMember { name: SmolStr::new(member), before_base });
+        self.with_extras(|extras| extras.opened = opened)
+    }
+
+    fn with_extras(mut self, change: impl FnOnce(&mut MapExtras)) -> Map {
+        self.extras.get_or_init(Box::default);
+        if let Some(extras) = self.extras.get_mut() {
+            change(extras);
         }
         self
     }
@@ -70,7 +99,16 @@ impl Map {
         if let Some(member) = self.meant_by(key) {
             return self.get_own(member);
         }
-        self.get_own(key).or_else(|| self.base()?.get(key))
+        self.get_own(key).or_else(|| self.get_below(key))
+    }
+
+    /// The value at a key that this map does not have itself: in the base, or in the opened member.
+    fn get_below(&self, key: &str) -> Option<&Value> {
+        let extras = self.extras.get()?;
+        let in_base = || extras.base.as_ref()?.get(key);
+        let Some(opened) = &extras.opened else { return in_base() };
+        let in_opened = || self.get_own(&opened.name)?.get(key);
+        if opened.is_before_base(key) { in_opened() } else { in_base().or_else(in_opened) }
     }
 
     /// Whether this map hides a member of the base.
@@ -143,9 +181,10 @@ impl Map {
             (None, None) => {}
         }
         let map = Map { entries: entries.into_boxed_slice(), ..Map::default() };
-        if let Some(extras) =
-            self.extras.get().filter(|extras| extras.base.is_some() || extras.alias.is_some())
-        {
+        let layered = |extras: &&Box<MapExtras>| {
+            extras.base.is_some() || extras.alias.is_some() || extras.opened.is_some()
+        };
+        if let Some(extras) = self.extras.get().filter(layered) {
             let extras = MapExtras { sorted: OnceLock::new(), ..MapExtras::clone(extras) };
             map.extras.get_or_init(|| Box::new(extras));
         }
@@ -211,6 +250,8 @@ impl FromIterator<(SmolStr, Value)> for Map {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn map(keys: &[(&str, i64)]) -> Map {
@@ -241,6 +282,68 @@ mod tests {
         let shown: Vec<&str> = root.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(shown, ["vscode", "variables"]);
         assert_eq!(root.len(), 2);
+    }
+
+    /// A root as a render has it: environs, variables, and the declared names, sorted.
+    fn root(environs: Map, variables: Map, declared: &[&str]) -> Map {
+        let declared = declared.iter().map(SmolStr::new).collect();
+        Map::over(Arc::new(environs), vec![("variables".into(), variables.into())])
+            .with_alias("args", "variables")
+            .with_opened("variables", declared)
+    }
+
+    #[test]
+    fn an_opened_member_is_looked_into_after_the_base_except_for_the_names_that_come_before_it() {
+        let environs = map(&[("shared", 1), ("declared", 2), ("absent", 3)]);
+        let variables = map(&[("shared", 10), ("declared", 20), ("free", 30), ("args", 40), ("variables", 50)]);
+        let root = root(environs, variables.clone(), &["absent", "declared", "variables"]);
+        assert_eq!(root.get("shared"), Some(&Value::Int(1)));
+        assert_eq!(root.get("declared"), Some(&Value::Int(20)));
+        assert_eq!(root.get("free"), Some(&Value::Int(30)));
+        assert_eq!(root.get("absent"), None, "a declared name means the variable, which is not there");
+        for name in ["variables", "args"] {
+            assert_eq!(root.get(name), Some(&Value::from(variables.clone())));
+        }
+        let shown: Vec<&str> = root.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(shown, ["shared", "declared", "absent", "variables"]);
+        assert_eq!(root.len(), shown.len());
+        let changed = root.with("more", Some(Value::Int(5)));
+        assert_eq!(changed.get("free"), Some(&Value::Int(30)), "a copy has the layers, too");
+    }
+
+    #[test]
+    fn an_opened_member_that_is_no_object_has_no_members() {
+        let root = Map::from_entries(vec![("variables".into(), Value::Null)]);
+        assert_eq!(root.with_opened("variables", Arc::new([])).get("x"), None);
+    }
+
+    /// Objects with members of a few names, so that names meet; large ones have an index.
+    fn any_map() -> impl Strategy<Value = Map> {
+        let names = prop_oneof!["[a-d]", "[a-d]{2}", Just("variables".to_owned()), Just("args".to_owned())];
+        prop::collection::vec((names.prop_map(SmolStr::from), (0i64..9).prop_map(Value::Int)), 0..24)
+            .prop_map(Map::from_entries)
+    }
+
+    proptest! {
+        #[test]
+        fn variables_never_change_what_an_environ_or_another_name_means(
+            environs in any_map(), variables in any_map(), declared in any_map(), name in "[a-d]{1,2}",
+        ) {
+            let mut declared: Vec<&str> = declared.iter().map(|(name, _)| name.as_str()).collect();
+            declared.sort_unstable();
+            let root = root(environs.clone(), variables.clone(), &declared);
+            let meant = match declared.contains(&name.as_str()) {
+                true => variables.get(&name),
+                false => environs.get(&name).or_else(|| variables.get(&name)),
+            };
+            prop_assert_eq!(root.get(&name), meant);
+            for own in ["variables", "args"] {
+                prop_assert_eq!(root.get(own), Some(&Value::from(variables.clone())));
+            }
+            let shown = root.iter().filter(|(key, _)| *key != "variables");
+            let expected = environs.iter().filter(|(key, _)| !["variables", "args"].contains(&key.as_str()));
+            prop_assert!(shown.eq(expected), "enumeration shows the environs, whatever the variables are");
+        }
     }
 
     #[test]
