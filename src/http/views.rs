@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use crate::app::App;
 use crate::catalog::{Document, Entry, ExtensionEntry, PromptEntry, Snapshot};
+use crate::render::Requires;
 use base::model::{Id, Origin, ProblemDetail, Syntax, object_schema};
-use template::Requirements;
 use template::value::Value;
 
 /// A single document, as `GET /api/{kind}s/{id}` shows it.
@@ -50,7 +50,7 @@ pub struct PromptReply<'a> {
     prompt: Option<&'a Json>,
     /// The JSON Schema of its variables.
     parameters: Json,
-    requires: Arc<Requirements>,
+    requires: Requires,
     syntax: Option<Syntax>,
     problems: &'a [ProblemDetail],
 }

@@ -182,6 +182,18 @@ pub struct MissingValue {
     pub position: Option<Position>,
 }
 
+impl MissingValue {
+    /// The name at the top level that the path begins with; `None` if it begins with the result of an expression.
+    pub fn first_name(&self) -> Option<&str> {
+        (!self.path.starts_with('(')).then(|| first_name(&self.path))
+    }
+}
+
+/// The name that a path begins with.
+fn first_name(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or_default()
+}
+
 /// The error of a text that is not a usable template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
@@ -261,6 +273,13 @@ pub struct Need {
     pub optional: bool,
     /// Whether a part of the name is computed at run time.
     pub dynamic: bool,
+}
+
+impl Need {
+    /// The name that a path in the data begins with; empty for the data as a whole.
+    pub fn first_name(&self) -> &str {
+        first_name(&self.name)
+    }
 }
 
 /// What a template may use, found by static analysis; partials are included.
