@@ -169,8 +169,10 @@ mod tests {
 
     #[test]
     fn origins_say_what_gave_each_name_its_value() {
-        let found =
-            Requirements { names: needs(&["lang", "team.tone", "more", "none", "text"]), ..Default::default() };
+        let found = Requirements {
+            names: needs(&["lang", "team.tone", "more", "none", "text"]),
+            ..Default::default()
+        };
         let root = names().root(Value::from(json!({"text": 1, "team": 2, "more": 3})));
         let origins: Json = serde_json::to_value(names().origins(&found, &root)).unwrap();
         assert_eq!(

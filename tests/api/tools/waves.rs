@@ -113,7 +113,12 @@ fn run(text: &str, syntax: Syntax, by_waves: bool) -> Option<Outcome> {
     );
     let root = Arc::new(root.with_alias("args", "variables"));
     let deadline = Instant::now() + Duration::from_secs(30);
-    let limits = RunBudget { steps: limits.steps, output_bytes: limits.output_bytes, deadline, undefined: Undefined::Strict };
+    let limits = RunBudget {
+        steps: limits.steps,
+        output_bytes: limits.output_bytes,
+        deadline,
+        undefined: Undefined::Strict,
+    };
     for wave in 1.. {
         match template.render(&root, &functions, &limits) {
             Err(RunError::Pending { .. }) => {

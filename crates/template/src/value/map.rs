@@ -295,7 +295,8 @@ mod tests {
     #[test]
     fn an_opened_member_is_looked_into_after_the_base_except_for_the_names_that_come_before_it() {
         let environs = map(&[("shared", 1), ("declared", 2), ("absent", 3)]);
-        let variables = map(&[("shared", 10), ("declared", 20), ("free", 30), ("args", 40), ("variables", 50)]);
+        let variables =
+            map(&[("shared", 10), ("declared", 20), ("free", 30), ("args", 40), ("variables", 50)]);
         let root = root(environs, variables.clone(), &["absent", "declared", "variables"]);
         assert_eq!(root.get("shared"), Some(&Value::Int(1)));
         assert_eq!(root.get("declared"), Some(&Value::Int(20)));

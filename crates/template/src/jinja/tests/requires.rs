@@ -21,8 +21,8 @@ fn list(needs: &[Need]) -> String {
 fn needs(world: &World, source: &str, expected: [&str; 4]) {
     let template = world.compile(source).unwrap();
     let requires = template.requires();
-    let found = [&requires.variables, &requires.names, &requires.tools, &requires.partials]
-        .map(|needs| list(needs));
+    let found =
+        [&requires.variables, &requires.names, &requires.tools, &requires.partials].map(|needs| list(needs));
     assert_eq!(found.each_ref().map(String::as_str), expected, "{source}");
 }
 
