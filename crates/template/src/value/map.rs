@@ -23,12 +23,44 @@ pub struct Map {
 /// The fields of large maps, and of maps with a base.
 #[derive(Debug, Clone, Default)]
 struct MapExtras {
-    /// Positions in `entries`, sorted by key; made by the first look-up that needs it.
-    sorted: OnceLock<Box<[u32]>>,
+    /// Made by the first look-up that needs it.
+    index: OnceLock<MapIndex>,
     base: Option<Arc<Map>>,
     /// An alias of a member, which look-ups find but enumeration does not show: `(alias, member)`.
     alias: Option<(SmolStr, SmolStr)>,
     opened: Option<OpenedMember>,
+}
+
+impl MapExtras {
+    /// Whether look-ups find more than the map's own members.
+    fn has_layers(&self) -> bool {
+        self.base.is_some() || self.alias.is_some() || self.opened.is_some()
+    }
+}
+
+/// The index of a large map.
+#[derive(Debug, Clone)]
+struct MapIndex {
+    /// Positions in `entries`, sorted by key.
+    sorted: Box<[u32]>,
+    /// A bit for each key (see [`bit_of`]): most names that a map of moderate size does not have cost no search.
+    filter: [u64; 4],
+}
+
+impl MapIndex {
+    fn may_have(&self, key: &str) -> bool {
+        let (word, bit) = bit_of(key);
+        self.filter.get(word).is_none_or(|word| word & bit != 0)
+    }
+}
+
+/// The word and the bit of a key in a filter, from its length and three of its bytes.
+fn bit_of(key: &str) -> (usize, u64) {
+    let bytes = key.as_bytes();
+    let byte = |at: usize| bytes.get(at).map_or(0, |byte| u32::from(*byte));
+    let (last, middle) = (byte(bytes.len().wrapping_sub(1)), byte(bytes.len() / 2));
+    let mixed = (bytes.len() as u32 ^ byte(0) << 8 ^ last << 16 ^ middle << 24).wrapping_mul(0x9E37_79B1);
+    ((mixed >> 30) as usize, 1 << (mixed >> 24 & 63))
 }
 
 /// A member, an object, whose own members look-ups find in the map itself, and enumeration does not show there.
@@ -56,9 +88,7 @@ impl Map {
     /// An object of `entries` over `base`.
     pub fn over(base: Arc<Map>, entries: Vec<(SmolStr, Value)>) -> Map {
         let map = Map::from_entries(entries);
-        let sorted = map.extras.into_inner().map(|extras| extras.sorted).unwrap_or_default();
-        let extras = Box::new(MapExtras { sorted, base: Some(base), ..MapExtras::default() });
-        Map { entries: map.entries, extras: extras.into() }
+        map.with_extras(|extras| extras.base = Some(base))
     }
 
     /// Adds an alias of `member`, which look-ups find and enumeration does not show.
@@ -107,8 +137,10 @@ impl Map {
         let extras = self.extras.get()?;
         let in_base = || extras.base.as_ref()?.get(key);
         let Some(opened) = &extras.opened else { return in_base() };
-        let in_opened = || self.get_own(&opened.name)?.get(key);
-        if opened.is_before_base(key) { in_opened() } else { in_base().or_else(in_opened) }
+        match in_base() {
+            Some(value) if !opened.is_before_base(key) => Some(value),
+            _ => self.get_own(&opened.name)?.get(key),
+        }
     }
 
     /// Whether this map hides a member of the base.
@@ -120,8 +152,12 @@ impl Map {
         if self.entries.len() <= LINEAR_SEARCH_MAX {
             return self.entries.iter().find(|(k, _)| k == key).map(|(_, v)| v);
         }
-        let found = self.sorted().binary_search_by(|&at| self.key_at(at).cmp(key)).ok()?;
-        let at = *self.sorted().get(found)?;
+        let index = self.index();
+        if !index.may_have(key) {
+            return None;
+        }
+        let found = index.sorted.binary_search_by(|&at| self.key_at(at).cmp(key)).ok()?;
+        let at = *index.sorted.get(found)?;
         self.entries.get(at as usize).map(|(_, value)| value)
     }
 
@@ -129,11 +165,15 @@ impl Map {
         self.entries.get(at as usize).map_or("", |(key, _)| key)
     }
 
-    fn sorted(&self) -> &[u32] {
-        self.extras.get_or_init(Box::default).sorted.get_or_init(|| {
+    fn index(&self) -> &MapIndex {
+        self.extras.get_or_init(Box::default).index.get_or_init(|| {
             let mut order: Vec<u32> = (0..self.entries.len() as u32).collect();
             order.sort_by(|&a, &b| self.key_at(a).cmp(self.key_at(b)));
-            order.into_boxed_slice()
+            let mut filter = [0; 4];
+            for (word, bit) in self.entries.iter().map(|(key, _)| bit_of(key)) {
+                filter.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
+            }
+            MapIndex { sorted: order.into_boxed_slice(), filter }
         })
     }
 
@@ -142,7 +182,7 @@ impl Map {
             let mut earlier = self.entries.iter().enumerate();
             return earlier.any(|(at, (key, _))| self.entries.iter().take(at).any(|(other, _)| other == key));
         }
-        self.sorted().windows(2).any(|pair| matches!(pair, &[a, b] if self.key_at(a) == self.key_at(b)))
+        self.index().sorted.windows(2).any(|pair| matches!(pair, &[a, b] if self.key_at(a) == self.key_at(b)))
     }
 
     fn keep_last_of_equal_keys(&mut self) {
@@ -181,11 +221,8 @@ impl Map {
             (None, None) => {}
         }
         let map = Map { entries: entries.into_boxed_slice(), ..Map::default() };
-        let layered = |extras: &&Box<MapExtras>| {
-            extras.base.is_some() || extras.alias.is_some() || extras.opened.is_some()
-        };
-        if let Some(extras) = self.extras.get().filter(layered) {
-            let extras = MapExtras { sorted: OnceLock::new(), ..MapExtras::clone(extras) };
+        if let Some(extras) = self.extras.get().filter(|extras| extras.has_layers()) {
+            let extras = MapExtras { index: OnceLock::new(), ..MapExtras::clone(extras) };
             map.extras.get_or_init(|| Box::new(extras));
         }
         map
