@@ -10,7 +10,13 @@ mod go_prompt;
 #[cfg(feature = "jinja")]
 pub mod jinja;
 #[cfg(feature = "jinja")]
+mod jinja2;
+#[cfg(feature = "jinja")]
+#[allow(dead_code, reason = "the machine that calls it is being built")]
+mod python;
+#[cfg(feature = "jinja")]
 mod service_functions;
+mod run;
 pub mod value;
 
 #[cfg(feature = "jinja")]

@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 use typed_arena::Arena;
 
+use crate::run::{Absent, Holder, Step};
 use crate::value::{Map, Value};
 
 use super::call::Type;
 use super::fmt::{Printer, sprint};
-use super::missing::{AbsentMember, Holder};
 use super::val::{Base, Dict, Slice, V, Val};
 
 /// How deep lists and maps that functions make may nest.
@@ -24,7 +24,7 @@ pub(super) struct Store<'a> {
     items: Arena<Box<[Val<'a>]>>,
     slices: Arena<Slice<'a>>,
     dicts: Arena<Dict<'a>>,
-    absents: Arena<AbsentMember<'a>>,
+    absents: Arena<Absent<'a>>,
 }
 
 impl<'a> Store<'a> {
@@ -253,8 +253,8 @@ impl<'a> Context<'a> {
         {
             return Val::of(V::Absent(outer));
         }
-        self.charge(size_of::<AbsentMember<'a>>());
-        Val::of(V::Absent(self.store.absents.alloc(AbsentMember::new(of, key))))
+        self.charge(size_of::<Absent<'a>>());
+        Val::of(V::Absent(self.store.absents.alloc(Absent::new(of, Step::Key(key)))))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Evaluates pipelines, commands and operands.
 
+use crate::run::Holder;
 use crate::value::Value;
 
 use super::ast::{Command, Expr, NodeRef, Pipe, Variable};
 use super::call::Type;
 use super::error::ExecError;
 use super::exec::{Machine, MissingKey, Stop};
-use super::missing::Holder;
 use super::number::{Ideal, Number};
 use super::val::{V, Val, ValueKind};
 

@@ -3,15 +3,14 @@
 use std::slice::Iter;
 use std::time::Instant;
 
+use crate::run::{Budget, Exhausted, Misses};
 use crate::value::Value;
 
 use super::ast::{Branch, BranchKind, List, Node, NodeRef, Pipe, ROOT, TemplateCall, Tree, VariableId};
-use super::budget::Budget;
 use super::call::Functions;
 use super::context::{Context, Store};
-use super::error::ExecError;
+use super::error::{ExecError, MissingValue, Place};
 use super::fmt::Printer;
-use super::missing::Misses;
 use super::quote::quoted;
 use super::range::Loop;
 use super::set::Set;
@@ -92,7 +91,7 @@ pub(super) struct Machine<'a, 'o> {
     pub(super) options: &'a ExecOptions,
     pub(super) budget: Budget,
     pub(super) context: Context<'a>,
-    pub(super) misses: Misses<'a>,
+    pub(super) misses: Misses<'a, Place>,
     pub(super) variables: Vec<(VariableId, Val<'a>)>,
     /// The index at which the variables of the running template begin.
     pub(super) base: usize,
@@ -159,7 +158,7 @@ impl Set {
             set: self,
             functions,
             options,
-            budget: Budget::new(options),
+            budget: Budget::new(options.steps, options.deadline),
             context,
             misses: Misses::default(),
             variables: Vec::with_capacity(8),
@@ -177,11 +176,24 @@ impl Set {
         let misses = machine.misses;
         match result {
             Err(stop) if !hides_misses(&stop) => Err(*stop),
-            _ if !misses.is_empty() => Err(ExecError::Missing(misses.finish(data))),
+            _ if !misses.is_empty() => Err(ExecError::Missing(named(misses.finish(data)))),
             Err(stop) => Err(*stop),
             Ok(()) if machine.pending => Err(ExecError::Pending { needed: None }),
             Ok(()) => Ok(()),
         }
+    }
+}
+
+fn named(misses: Vec<(String, Place)>) -> Vec<MissingValue> {
+    misses.into_iter().map(|(path, place)| MissingValue { path, place }).collect()
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Stop {
+        Box::new(match exhausted {
+            Exhausted::Steps(limit) => ExecError::Steps { limit },
+            Exhausted::Time => ExecError::Deadline,
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! The built-in functions `index`, `slice` and `len`.
 
 use super::context::Context;
-use super::missing::Holder;
 use super::val::{Base, Slice, V, Val, ValueKind};
+use crate::run::Holder;
 
 /// The element of `item` at the first index, its element at the second, and so on.
 ///

@@ -244,7 +244,6 @@
 //! Outside this module, only the module `value` is used.
 
 mod ast;
-mod budget;
 mod builtins;
 mod call;
 mod case;
@@ -258,7 +257,6 @@ mod fmt;
 mod index;
 mod invoke;
 mod lex;
-mod missing;
 mod needs;
 mod number;
 mod parse;

@@ -4,13 +4,13 @@ use super::ast::{NodeRef, Pos};
 use super::error::{ExecError, Place};
 use super::exec::{Machine, Stop};
 use super::fmt::sprintf;
-use super::missing::AbsentMember;
 use super::quote::quoted;
 use super::val::Val;
+use crate::run::Absent;
 
 impl<'a> Machine<'a, '_> {
     /// Records that a missing value was needed.
-    pub(super) fn miss(&mut self, absent: &AbsentMember<'a>) -> Result<(), Stop> {
+    pub(super) fn miss(&mut self, absent: &Absent<'a>) -> Result<(), Stop> {
         let mut misses = std::mem::take(&mut self.misses);
         let kept = misses.record(absent, || self.place(self.at.map(NodeRef::start)));
         self.misses = misses;

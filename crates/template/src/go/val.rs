@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::run::Absent;
 use crate::value::{List, Map, Value};
 
 use super::call::Type;
-use super::missing::AbsentMember;
 
 /// A value inside a run.
 ///
@@ -25,7 +25,7 @@ pub(super) enum V<'a> {
     /// No value: Go's invalid `reflect.Value`, printed as `<no value>`.
     None,
     /// A missing member in strict mode, which is recorded when it is needed.
-    Absent(&'a AbsentMember<'a>),
+    Absent(&'a Absent<'a>),
     /// The pending result of a function, by the number that the function gave it.
     Pending(usize),
     /// The gap that a failed call leaves: it prints nothing and is false, and its members are gaps.

@@ -2,14 +2,20 @@
 
 use std::time::Instant;
 
-use super::error::ExecError;
-use super::exec::{ExecOptions, Stop};
-
 /// After how many steps, or as much other work, the clock is read.
 const STEPS_PER_LOOK: u32 = 256;
 
+/// What a run has used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exhausted {
+    /// All its steps, of which it had so many.
+    Steps(u64),
+    /// Its time.
+    Time,
+}
+
 /// The budget: counts steps down, and reads the clock from time to time.
-pub(super) struct Budget {
+pub(crate) struct Budget {
     /// Steps until the clock is read again.
     stretch: u32,
     /// Steps after that.
@@ -21,20 +27,15 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn new(options: &ExecOptions) -> Budget {
-        let stretch = options.steps.min(u64::from(STEPS_PER_LOOK)) as u32;
-        Budget {
-            stretch,
-            left: options.steps - u64::from(stretch),
-            effort: 0,
-            limit: options.steps,
-            deadline: options.deadline,
-        }
+    /// A budget of so many steps, until `deadline`.
+    pub fn new(steps: u64, deadline: Option<Instant>) -> Budget {
+        let stretch = steps.min(u64::from(STEPS_PER_LOOK)) as u32;
+        Budget { stretch, left: steps - u64::from(stretch), effort: 0, limit: steps, deadline }
     }
 
     /// Counts a step.
     #[inline]
-    pub(super) fn step(&mut self) -> Result<(), Stop> {
+    pub fn step(&mut self) -> Result<(), Exhausted> {
         match self.stretch.checked_sub(1) {
             Some(left) => {
                 self.stretch = left;
@@ -45,29 +46,35 @@ impl Budget {
     }
 
     #[cold]
-    fn next_stretch(&mut self) -> Result<(), Stop> {
+    fn next_stretch(&mut self) -> Result<(), Exhausted> {
         let stretch = self.left.min(u64::from(STEPS_PER_LOOK)) as u32;
         self.left -= u64::from(stretch);
         match stretch.checked_sub(1) {
             Some(left) => self.stretch = left,
-            None => return Err(Box::new(ExecError::Steps { limit: self.limit })),
+            None => return Err(Exhausted::Steps(self.limit)),
         }
         self.look()
     }
 
     /// Counts additional work of a step as `effort` steps towards the next reading of the clock.
-    pub(super) fn spend(&mut self, effort: usize) -> Result<(), Stop> {
+    #[inline]
+    pub fn spend(&mut self, effort: usize) -> Result<(), Exhausted> {
         self.effort = self.effort.saturating_add(u32::try_from(effort).unwrap_or(u32::MAX));
-        if self.effort < STEPS_PER_LOOK {
-            return Ok(());
+        match self.effort < STEPS_PER_LOOK {
+            true => Ok(()),
+            false => self.look_now(),
         }
+    }
+
+    #[cold]
+    fn look_now(&mut self) -> Result<(), Exhausted> {
         self.effort = 0;
         self.look()
     }
 
-    fn look(&self) -> Result<(), Stop> {
+    fn look(&self) -> Result<(), Exhausted> {
         match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(Box::new(ExecError::Deadline)),
+            Some(deadline) if Instant::now() >= deadline => Err(Exhausted::Time),
             _ => Ok(()),
         }
     }

@@ -1,0 +1,678 @@
+//! Parses the statements of a text.
+
+use smol_str::SmolStr;
+
+use super::ast::*;
+use super::error::SyntaxError;
+use super::lex::{Tok, Token};
+
+/// How deep statements and bracketed expressions may nest.
+const NESTING_MAX: usize = 100;
+
+/// How many levels an expression may have; a chain such as `a + b + c` or `x|f|g` has one for each operator.
+const HEIGHT_MAX: u16 = 300;
+
+/// The reading position in the tokens of a text.
+pub(super) struct Parser<'s> {
+    tokens: &'s [Token<'s>],
+    at: usize,
+    pub(super) nesting: usize,
+    /// The names of the statements that are open, outermost first.
+    tags: Vec<&'s str>,
+    /// The tags that could close each of them.
+    ends: Vec<&'static [&'static str]>,
+    /// The blocks found so far.
+    pub(super) blocks: Vec<Block>,
+    /// How many conditions (`if`, `x if y`) are open; in them, unknown filters and tests are errors of the run.
+    pub(super) conditions: usize,
+    /// Unknown filters and tests outside of conditions.
+    pub(super) unknown: Vec<SyntaxError>,
+}
+
+/// Statements as parsed, with their blocks taken out.
+pub(super) struct Parsed {
+    pub body: Vec<Stmt>,
+    pub blocks: Vec<Block>,
+}
+
+/// Parses the tokens of a text.
+///
+/// # Errors
+/// Jinja2's message for the first error.
+pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Parsed, SyntaxError> {
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        nesting: 0,
+        tags: Vec::new(),
+        ends: Vec::new(),
+        blocks: Vec::new(),
+        conditions: 0,
+        unknown: Vec::new(),
+    };
+    let body = parser.statements_until(&[])?;
+    if let Some(error) = parser.unknown.into_iter().next() {
+        return Err(error);
+    }
+    Ok(Parsed { body, blocks: parser.blocks })
+}
+
+static EOF: Token<'static> = Token { kind: Tok::Eof, at: 0 };
+
+impl<'s> Parser<'s> {
+    pub(super) fn token(&self) -> &Token<'s> {
+        self.tokens.get(self.at).or(self.tokens.last()).unwrap_or(&EOF)
+    }
+
+    pub(super) fn tok(&self) -> Tok<'s> {
+        self.token().kind
+    }
+
+    pub(super) fn spot(&self) -> Spot {
+        self.token().at as Spot
+    }
+
+    pub(super) fn look(&self) -> Tok<'s> {
+        self.tokens.get(self.at + 1).map_or(Tok::Eof, |token| token.kind)
+    }
+
+    pub(super) fn next(&mut self) -> Token<'s> {
+        let token = self.token().clone();
+        self.at += 1;
+        token
+    }
+
+    pub(super) fn is_op(&self, op: &str) -> bool {
+        self.tok() == Tok::Op(self.op_text(op))
+    }
+
+    fn op_text(&self, op: &str) -> &'static str {
+        match self.tok() {
+            Tok::Op(text) if text == op => text,
+            _ => "",
+        }
+    }
+
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        self.tok() == Tok::Name(name)
+    }
+
+    pub(super) fn skip_op(&mut self, op: &str) -> bool {
+        let skips = self.is_op(op);
+        self.at += usize::from(skips);
+        skips
+    }
+
+    pub(super) fn skip_name(&mut self, name: &str) -> bool {
+        let skips = self.is_name(name);
+        self.at += usize::from(skips);
+        skips
+    }
+
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
+        Err(SyntaxError::new(message, self.token().at))
+    }
+
+    pub(super) fn expect_op(&mut self, op: &str) -> Result<(), SyntaxError> {
+        match self.skip_op(op) {
+            true => Ok(()),
+            false => self.fail(expected(&format!("'{op}'"), self.tok())),
+        }
+    }
+
+    pub(super) fn expect(&mut self, tok: Tok<'static>, name: &str) -> Result<(), SyntaxError> {
+        match self.tok() == tok {
+            true => {
+                self.at += 1;
+                Ok(())
+            }
+            false => self.fail(expected(name, self.tok())),
+        }
+    }
+
+    pub(super) fn expect_keyword(&mut self, name: &str) -> Result<(), SyntaxError> {
+        match self.skip_name(name) {
+            true => Ok(()),
+            false => self.fail(expected(&format!("'{name}'"), self.tok())),
+        }
+    }
+
+    pub(super) fn expect_name(&mut self) -> Result<&'s str, SyntaxError> {
+        match self.tok() {
+            Tok::Name(name) => {
+                self.at += 1;
+                Ok(name)
+            }
+            other => self.fail(expected("name", other)),
+        }
+    }
+
+    /// An expression node, if it does not nest too deep.
+    pub(super) fn node(&self, kind: Kind, spot: Spot) -> Result<Expr, SyntaxError> {
+        let expr = Expr::new(kind, spot);
+        match expr.height <= HEIGHT_MAX {
+            true => Ok(expr),
+            false => Err(SyntaxError::new("the expression here is too complex; split it up", spot as usize)),
+        }
+    }
+
+    /// Runs `parse` one level deeper.
+    pub(super) fn nested<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<T, SyntaxError> {
+        if self.nesting >= NESTING_MAX {
+            return self.fail(format!("statements and brackets nest deeper than {NESTING_MAX} levels"));
+        }
+        self.nesting += 1;
+        let result = parse(self);
+        self.nesting -= 1;
+        result
+    }
+
+    /// Statements up to one of these tags, or up to the end of the text if there are none.
+    fn statements_until(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt>, SyntaxError> {
+        let mut body = Vec::new();
+        if !ends.is_empty() {
+            self.ends.push(ends);
+        }
+        loop {
+            match self.tok() {
+                Tok::Eof => break,
+                Tok::Data(text) => {
+                    self.at += 1;
+                    body.push(Stmt::Text(text.into()));
+                }
+                Tok::VariableBegin => {
+                    self.at += 1;
+                    let value = self.tuple(&[], true)?;
+                    self.expect(Tok::VariableEnd, "end of print statement")?;
+                    body.push(Stmt::Print(value));
+                }
+                Tok::BlockBegin => {
+                    self.at += 1;
+                    if ends.iter().any(|end| self.is_name(end)) {
+                        break;
+                    }
+                    self.statement(&mut body)?;
+                    self.expect(Tok::BlockEnd, "end of statement block")?;
+                }
+                other => return self.fail(format!("unexpected {}", describe(other))),
+            }
+        }
+        if !ends.is_empty() {
+            if self.tok() == Tok::Eof {
+                return self.unknown_tag(None);
+            }
+            self.ends.pop();
+        }
+        Ok(body)
+    }
+
+    /// The statements of a tag, from the end of its first part to one of `ends`, which is the next token then.
+    fn body(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt>, SyntaxError> {
+        self.skip_op(":");
+        self.expect(Tok::BlockEnd, "end of statement block")?;
+        self.nested(|parser| parser.statements_until(ends))
+    }
+
+    /// The statements of a tag that has variables of its own, in which conditions outside of it do not count.
+    fn closed_scope(&mut self, ends: &'static [&'static str]) -> Result<Scope, SyntaxError> {
+        let body = self.scope_body(ends)?;
+        self.at += 1;
+        Ok(Scope { frame: Frame::default(), body })
+    }
+
+    fn scope_body(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt>, SyntaxError> {
+        let conditions = std::mem::take(&mut self.conditions);
+        let body = self.body(ends);
+        self.conditions = conditions;
+        body
+    }
+
+    fn closed_body(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt>, SyntaxError> {
+        let body = self.body(ends)?;
+        self.at += 1;
+        Ok(body)
+    }
+
+    fn unknown_tag<T>(&self, name: Option<&str>) -> Result<T, SyntaxError> {
+        let mut message = match name {
+            None => "Unexpected end of template.".to_owned(),
+            Some(name) => format!("Encountered unknown tag '{name}'."),
+        };
+        if let Some(ends) = self.ends.last() {
+            let looking = ends.iter().map(|end| format!("'{end}'")).collect::<Vec<_>>().join(" or ");
+            let misplaced = name.is_some_and(|name| self.ends.iter().any(|ends| ends.contains(&name)));
+            message += &match misplaced {
+                true => format!(
+                    " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for \
+                     {looking}."
+                ),
+                false => format!(" Jinja was looking for the following tags: {looking}."),
+            };
+        }
+        if let Some(tag) = self.tags.last() {
+            message += &format!(" The innermost block that needs to be closed is '{tag}'.");
+        }
+        self.fail(message)
+    }
+
+    fn statement(&mut self, body: &mut Vec<Stmt>) -> Result<(), SyntaxError> {
+        let Tok::Name(tag) = self.tok() else { return self.fail("tag name expected") };
+        let spot = self.spot();
+        self.tags.push(tag);
+        self.at += 1;
+        let stmt = match tag {
+            "print" => return self.print(body),
+            "set" => self.set(),
+            "for" => self.for_loop(spot),
+            "if" => self.condition(),
+            "with" => self.with(),
+            "autoescape" => self.autoescape(),
+            "block" => self.block(spot),
+            "extends" => Ok(Stmt::Extends(Box::new(Extends { template: self.expression()?, spot }))),
+            "include" => self.include(spot),
+            "import" => self.import(spot),
+            "from" => self.from_import(spot),
+            "macro" => self.macro_definition(spot),
+            "call" => self.call_block(spot),
+            "filter" => self.filter_block(),
+            "do" => Ok(Stmt::Do(self.tuple(&[], true)?)),
+            "break" => Ok(Stmt::Break),
+            "continue" => Ok(Stmt::Continue),
+            "generation" => {
+                Ok(Stmt::Scope(Box::new(self.closed_scope(&["endgeneration"])?)))
+            }
+            _ => {
+                self.tags.pop();
+                self.at -= 1;
+                return self.unknown_tag(Some(tag));
+            }
+        }?;
+        self.tags.pop();
+        body.push(stmt);
+        Ok(())
+    }
+
+    fn print(&mut self, body: &mut Vec<Stmt>) -> Result<(), SyntaxError> {
+        let mut first = true;
+        while self.tok() != Tok::BlockEnd {
+            if !first {
+                self.expect_op(",")?;
+            }
+            first = false;
+            body.push(Stmt::Print(self.expression()?));
+        }
+        self.tags.pop();
+        Ok(())
+    }
+
+    fn set(&mut self) -> Result<Stmt, SyntaxError> {
+        let target = self.target(&[], true)?;
+        if self.skip_op("=") {
+            let value = self.tuple(&[], true)?;
+            return Ok(Stmt::Set(Box::new(Set { target, value, exported: Vec::new() })));
+        }
+        let filter = match self.is_op("|") {
+            true => {
+                let captured = self.node(Kind::Captured, self.spot())?;
+                Some(self.filters(captured)?)
+            }
+            false => None,
+        };
+        let scope = self.closed_scope(&["endset"])?;
+        Ok(Stmt::SetBlock(Box::new(SetBlock { target, filter, scope, exported: Vec::new() })))
+    }
+
+    fn for_loop(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+        let target = self.target(&["in"], false)?;
+        self.expect_keyword("in")?;
+        let over = self.tuple(&["recursive"], false)?;
+        let test = match self.skip_name("if") {
+            true => {
+                let expr = self.expression()?;
+                Some(LoopTest { frame: Frame::default(), target: copy_target(&target), expr })
+            }
+            false => None,
+        };
+        let recursive = self.skip_name("recursive").then_some(0);
+        let body = self.scope_body(&["endfor", "else"])?;
+        let ended = self.is_name("endfor");
+        self.at += 1;
+        let otherwise = match ended {
+            true => None,
+            false => Some(self.closed_scope(&["endfor"])?),
+        };
+        let scope = Scope { frame: Frame::default(), body };
+        Ok(Stmt::For(Box::new(For {
+            target,
+            over,
+            test,
+            scope,
+            otherwise,
+            recursive,
+            loop_slot: None,
+            spot,
+        })))
+    }
+
+    fn condition(&mut self) -> Result<Stmt, SyntaxError> {
+        self.conditions += 1;
+        let mut arms = Vec::new();
+        let mut otherwise = Vec::new();
+        loop {
+            let test = self.tuple(&[], false)?;
+            let body = self.body(&["elif", "else", "endif"])?;
+            arms.push((test, body));
+            match self.next().kind {
+                Tok::Name("elif") => {}
+                Tok::Name("else") => {
+                    otherwise = self.closed_body(&["endif"])?;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.conditions -= 1;
+        Ok(Stmt::If(Box::new(If { arms, otherwise })))
+    }
+
+    fn with(&mut self) -> Result<Stmt, SyntaxError> {
+        let mut targets = Vec::new();
+        while self.tok() != Tok::BlockEnd {
+            if !targets.is_empty() {
+                self.expect_op(",")?;
+            }
+            let target = self.target(&[], false)?;
+            self.expect_op("=")?;
+            targets.push((target, self.expression()?));
+        }
+        let scope = self.closed_scope(&["endwith"])?;
+        Ok(Stmt::With(Box::new(With { targets, scope })))
+    }
+
+    fn autoescape(&mut self) -> Result<Stmt, SyntaxError> {
+        let value = self.expression()?;
+        let scope = self.closed_scope(&["endautoescape"])?;
+        Ok(Stmt::Autoescape(Box::new(Autoescape { value, scope })))
+    }
+
+    fn block(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+        let name = self.expect_name()?;
+        let scoped = self.skip_name("scoped");
+        let required = self.skip_name("required");
+        if self.is_op("-") {
+            return self.fail(
+                "Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an \
+                 underscore instead.",
+            );
+        }
+        if self.blocks.iter().any(|block| block.name == name) {
+            return Err(SyntaxError::new(format!("block '{name}' defined twice"), spot as usize));
+        }
+        // The place is kept, so that a block inside of it cannot take the name.
+        let at = self.blocks.len();
+        self.blocks.push(Block {
+            name: name.into(),
+            required,
+            frame: Frame::default(),
+            body: Vec::new(),
+            slots: 0,
+            self_slot: None,
+            super_slot: None,
+        });
+        let body = self.closed_scope(&["endblock"])?.body;
+        let is_blank = |stmt: &Stmt| matches!(stmt, Stmt::Text(text) if text.trim().is_empty());
+        if required && !body.iter().all(is_blank) {
+            return self.fail("Required blocks can only contain comments or whitespace");
+        }
+        if let Some(block) = self.blocks.get_mut(at) {
+            block.body = body;
+        }
+        self.skip_name(name);
+        let scoped = scoped.then(Vec::new);
+        Ok(Stmt::Block(Box::new(BlockCall { name: name.into(), required, scoped, toplevel: false, spot })))
+    }
+
+    fn include(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+        let template = self.expression()?;
+        let ignore_missing = self.is_name("ignore") && self.look() == Tok::Name("missing");
+        if ignore_missing {
+            self.at += 2;
+        }
+        let with_context = self.import_context()?.unwrap_or(true);
+        let visible = Vec::new();
+        Ok(Stmt::Include(Box::new(Include { template, ignore_missing, with_context, visible, spot })))
+    }
+
+    /// `with context` or `without context`.
+    fn import_context(&mut self) -> Result<Option<bool>, SyntaxError> {
+        let with = self.is_name("with");
+        if !(with || self.is_name("without")) || self.look() != Tok::Name("context") {
+            return Ok(None);
+        }
+        self.at += 2;
+        Ok(Some(with))
+    }
+
+    fn import(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+        let template = self.expression()?;
+        self.expect_keyword("as")?;
+        let target = self.target_name()?.into();
+        let with_context = self.import_context()?.unwrap_or(false);
+        Ok(Stmt::Import(Box::new(Import {
+            template,
+            target,
+            slot: Slot::default(),
+            exported: false,
+            with_context,
+            visible: Vec::new(),
+            spot,
+        })))
+    }
+
+    fn from_import(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+        let template = self.expression()?;
+        self.expect_keyword("import")?;
+        let mut names: Vec<(SmolStr, SmolStr, Slot)> = Vec::new();
+        let mut context = None;
+        loop {
+            if !names.is_empty() {
+                self.expect_op(",")?;
+            }
+            context = self.import_context()?;
+            if context.is_some() {
+                break;
+            }
+            let name = self.target_name()?;
+            if name.starts_with('_') {
+                return self.fail("names starting with an underline can not be imported");
+            }
+            let alias = if self.skip_name("as") { self.target_name()? } else { name };
+            names.push((name.into(), alias.into(), Slot::default()));
+            context = self.import_context()?;
+            if context.is_some() || !self.is_op(",") {
+                break;
+            }
+        }
+        Ok(Stmt::FromImport(Box::new(FromImport {
+            template,
+            names,
+            exported: false,
+            with_context: context.unwrap_or(false),
+            visible: Vec::new(),
+            spot,
+        })))
+    }
+
+    fn params(&mut self) -> Result<Vec<Param>, SyntaxError> {
+        let mut params: Vec<Param> = Vec::new();
+        self.expect_op("(")?;
+        while !self.is_op(")") {
+            if !params.is_empty() {
+                self.expect_op(",")?;
+            }
+            let name = self.target_name()?;
+            let default = if self.skip_op("=") { Some(self.expression()?) } else { None };
+            if default.is_none() && params.last().is_some_and(|param| param.default.is_some()) {
+                return self.fail("non-default argument follows default argument");
+            }
+            if params.iter().any(|param| param.name == name) {
+                return self.fail(format!("duplicate argument '{name}' in function definition"));
+            }
+            params.push(Param { name: name.into(), slot: Slot::default(), default });
+        }
+        self.expect_op(")")?;
+        Ok(params)
+    }
+
+    fn macro_of(&self, name: &str, params: Vec<Param>, spot: Spot) -> Macro {
+        Macro {
+            name: name.into(),
+            slot: Slot::default(),
+            exported: false,
+            params,
+            caller: None,
+            kwargs: None,
+            varargs: None,
+            scope: Scope::default(),
+            slots: 0,
+            spot,
+        }
+    }
+
+    fn macro_definition(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+        let name = self.target_name()?;
+        let params = self.params()?;
+        let mut definition = self.macro_of(name, params, spot);
+        definition.scope = self.closed_scope(&["endmacro"])?;
+        Ok(Stmt::Macro(Box::new(definition)))
+    }
+
+    fn call_block(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+        let params = if self.is_op("(") { self.params()? } else { Vec::new() };
+        let call = self.expression()?;
+        if !matches!(call.kind, Kind::Call(_)) {
+            return Err(SyntaxError::new("expected call", spot as usize));
+        }
+        let mut caller = self.macro_of("caller", params, spot);
+        caller.scope = self.closed_scope(&["endcall"])?;
+        Ok(Stmt::CallBlock(Box::new(CallBlock { call, caller })))
+    }
+
+    fn filter_block(&mut self) -> Result<Stmt, SyntaxError> {
+        let captured = self.node(Kind::Captured, self.spot())?;
+        let first = self.filter(captured)?;
+        let filter = self.filters(first)?;
+        let scope = self.closed_scope(&["endfilter"])?;
+        Ok(Stmt::FilterBlock(Box::new(FilterBlock { filter, scope })))
+    }
+
+    /// The name of a variable that is assigned to.
+    fn target_name(&mut self) -> Result<&'s str, SyntaxError> {
+        let name = self.expect_name()?;
+        match is_constant(name) {
+            true => {
+                self.at -= 1;
+                self.fail(format!("can't assign to '{name}'"))
+            }
+            false => Ok(name),
+        }
+    }
+
+    /// What an assignment assigns to: a name, names, or with `attrs` members of namespaces.
+    fn target(&mut self, ends: &[&str], attrs: bool) -> Result<Target, SyntaxError> {
+        let spot = self.spot();
+        let mut items = Vec::new();
+        let mut is_tuple = false;
+        loop {
+            if !items.is_empty() {
+                self.expect_op(",")?;
+            }
+            if self.is_tuple_end(ends) {
+                break;
+            }
+            items.push(self.target_item(attrs)?);
+            if !self.is_op(",") {
+                break;
+            }
+            is_tuple = true;
+        }
+        match (is_tuple, items.pop()) {
+            (false, Some(only)) => Ok(only),
+            (false, None) => self.fail(format!("Expected an expression, got '{}'", describe(self.tok()))),
+            (true, last) => {
+                items.extend(last);
+                Ok(Target::Tuple(items, spot))
+            }
+        }
+    }
+
+    fn target_item(&mut self, attrs: bool) -> Result<Target, SyntaxError> {
+        let spot = self.spot();
+        if self.skip_op("(") {
+            let inner = self.nested(|parser| parser.target(&[], attrs));
+            self.expect_op(")")?;
+            return inner;
+        }
+        let name: SmolStr = match self.tok() {
+            Tok::Name(_) => self.target_name()?.into(),
+            Tok::Str(_) | Tok::Integer(_) | Tok::Float(_) => return self.fail("can't assign to 'const'"),
+            other => return self.fail(format!("unexpected '{}'", describe(other))),
+        };
+        if attrs && self.skip_op(".") {
+            let attr = self.expect_name()?.into();
+            return Ok(Target::Attr { name, slot: Slot::default(), attr, spot });
+        }
+        Ok(Target::Name { name, slot: Slot::default(), spot })
+    }
+
+    /// Whether a tuple without brackets ends here.
+    pub(super) fn is_tuple_end(&self, ends: &[&str]) -> bool {
+        match self.tok() {
+            Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")") => true,
+            Tok::Name(name) => ends.contains(&name),
+            _ => false,
+        }
+    }
+}
+
+/// Whether the name is a constant.
+pub(super) fn is_constant(name: &str) -> bool {
+    matches!(name, "true" | "false" | "none" | "True" | "False" | "None")
+}
+
+fn copy_target(target: &Target) -> Target {
+    match target {
+        Target::Name { name, slot, spot } => Target::Name { name: name.clone(), slot: *slot, spot: *spot },
+        Target::Attr { name, slot, attr, spot } => {
+            Target::Attr { name: name.clone(), slot: *slot, attr: attr.clone(), spot: *spot }
+        }
+        Target::Tuple(items, spot) => Target::Tuple(items.iter().map(copy_target).collect(), *spot),
+    }
+}
+
+fn expected(what: &str, found: Tok<'_>) -> String {
+    match found {
+        Tok::Eof => format!("unexpected end of template, expected {what}."),
+        found => format!("expected token {what}, got '{}'", describe(found)),
+    }
+}
+
+/// How messages name a token.
+pub(super) fn describe(tok: Tok<'_>) -> String {
+    match tok {
+        Tok::Data(_) => "template data / text".to_owned(),
+        Tok::VariableBegin => "begin of print statement".to_owned(),
+        Tok::VariableEnd => "end of print statement".to_owned(),
+        Tok::BlockBegin => "begin of statement block".to_owned(),
+        Tok::BlockEnd => "end of statement block".to_owned(),
+        Tok::Name(name) => name.to_owned(),
+        Tok::Str(_) => "string".to_owned(),
+        Tok::Integer(_) => "integer".to_owned(),
+        Tok::Float(_) => "float".to_owned(),
+        Tok::Op(op) => op.to_owned(),
+        Tok::Eof => "end of template".to_owned(),
+    }
+}

@@ -1,0 +1,538 @@
+//! Parses expressions, with Jinja2's precedence.
+
+use num_bigint::BigInt;
+use smol_str::SmolStr;
+
+use super::ast::*;
+use super::builtin::{FilterName, TestName};
+use super::error::SyntaxError;
+use super::lex::Tok;
+use super::parse::{Parser, describe};
+use crate::python::repr::unescape;
+
+type Parse<T> = Result<T, SyntaxError>;
+
+impl Parser<'_> {
+    /// One expression.
+    pub(super) fn expression(&mut self) -> Parse<Expr> {
+        self.nested(Parser::conditional)
+    }
+
+    fn expression_with(&mut self, conditional: bool) -> Parse<Expr> {
+        match conditional {
+            true => self.expression(),
+            false => self.nested(Parser::or),
+        }
+    }
+
+    /// One expression, or several with commas, which are a tuple; it ends at a closing bracket, the end of the tag, or one of
+    /// the names `ends`.
+    pub(super) fn tuple(&mut self, ends: &[&str], conditional: bool) -> Parse<Expr> {
+        let spot = self.spot();
+        match self.tuple_items(ends, conditional)? {
+            (false, mut items) => match items.pop() {
+                Some(only) => Ok(only),
+                None => self.fail(format!("Expected an expression, got '{}'", describe(self.tok()))),
+            },
+            (true, items) => self.node(Kind::Tuple(items), spot),
+        }
+    }
+
+    /// The items, and whether a comma makes them a tuple.
+    fn tuple_items(&mut self, ends: &[&str], conditional: bool) -> Parse<(bool, Vec<Expr>)> {
+        let mut items = Vec::new();
+        loop {
+            if !items.is_empty() {
+                self.expect_op(",")?;
+            }
+            if self.is_tuple_end(ends) {
+                return Ok((!items.is_empty(), items));
+            }
+            items.push(self.expression_with(conditional)?);
+            if !self.is_op(",") {
+                return Ok((items.len() > 1, items));
+            }
+        }
+    }
+
+    fn conditional(&mut self) -> Parse<Expr> {
+        let spot = self.spot();
+        let unknown = self.unknown.len();
+        let mut then = self.or()?;
+        if !self.is_name("if") {
+            return Ok(then);
+        }
+        // An unknown filter in the first part is an error of the run only.
+        self.unknown.truncate(unknown);
+        self.conditions += 1;
+        while self.skip_name("if") {
+            let test = self.or()?;
+            let otherwise = match self.skip_name("else") {
+                true => Some(self.nested(Parser::conditional)?),
+                false => None,
+            };
+            then = self.node(Kind::Cond(Box::new(Cond { test, then, otherwise })), spot)?;
+        }
+        self.conditions -= 1;
+        Ok(then)
+    }
+
+    fn or(&mut self) -> Parse<Expr> {
+        let spot = self.spot();
+        let mut left = self.and()?;
+        while self.skip_name("or") {
+            let right = self.and()?;
+            left = self.node(Kind::Or(Box::new((left, right))), spot)?;
+        }
+        Ok(left)
+    }
+
+    fn and(&mut self) -> Parse<Expr> {
+        let spot = self.spot();
+        let mut left = self.not()?;
+        while self.skip_name("and") {
+            let right = self.not()?;
+            left = self.node(Kind::And(Box::new((left, right))), spot)?;
+        }
+        Ok(left)
+    }
+
+    fn not(&mut self) -> Parse<Expr> {
+        let spot = self.spot();
+        match self.skip_name("not") {
+            true => {
+                let inner = self.nested(Parser::not)?;
+                self.node(Kind::Not(Box::new(inner)), spot)
+            }
+            false => self.compare(),
+        }
+    }
+
+    fn compare_op(&mut self) -> Option<CompareOp> {
+        let op = match self.tok() {
+            Tok::Op("==") => CompareOp::Eq,
+            Tok::Op("!=") => CompareOp::Ne,
+            Tok::Op("<") => CompareOp::Lt,
+            Tok::Op("<=") => CompareOp::Le,
+            Tok::Op(">") => CompareOp::Gt,
+            Tok::Op(">=") => CompareOp::Ge,
+            Tok::Name("in") => CompareOp::In,
+            Tok::Name("not") if self.look() == Tok::Name("in") => {
+                self.next();
+                CompareOp::NotIn
+            }
+            _ => return None,
+        };
+        self.next();
+        Some(op)
+    }
+
+    fn compare(&mut self) -> Parse<Expr> {
+        let spot = self.spot();
+        let first = self.sum()?;
+        let mut rest = Vec::new();
+        while let Some(op) = self.compare_op() {
+            rest.push((op, self.sum()?));
+        }
+        match rest.is_empty() {
+            true => Ok(first),
+            false => self.node(Kind::Compare(Box::new(Compare { first, rest })), spot),
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: Expr, right: Expr) -> Parse<Expr> {
+        let spot = left.spot;
+        self.node(Kind::Binary(Box::new(Binary { op, left, right })), spot)
+    }
+
+    fn sum(&mut self) -> Parse<Expr> {
+        let mut left = self.concat()?;
+        loop {
+            let op = match self.tok() {
+                Tok::Op("+") => BinaryOp::Add,
+                Tok::Op("-") => BinaryOp::Sub,
+                _ => return Ok(left),
+            };
+            self.next();
+            let right = self.concat()?;
+            left = self.binary(op, left, right)?;
+        }
+    }
+
+    fn concat(&mut self) -> Parse<Expr> {
+        let spot = self.spot();
+        let first = self.product()?;
+        if !self.is_op("~") {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.skip_op("~") {
+            parts.push(self.product()?);
+        }
+        self.node(Kind::Concat(parts), spot)
+    }
+
+    fn product(&mut self) -> Parse<Expr> {
+        let mut left = self.power()?;
+        loop {
+            let op = match self.tok() {
+                Tok::Op("*") => BinaryOp::Mul,
+                Tok::Op("/") => BinaryOp::Div,
+                Tok::Op("//") => BinaryOp::FloorDiv,
+                Tok::Op("%") => BinaryOp::Mod,
+                _ => return Ok(left),
+            };
+            self.next();
+            let right = self.power()?;
+            left = self.binary(op, left, right)?;
+        }
+    }
+
+    /// `a ** b ** c` is `(a ** b) ** c`, unlike in Python.
+    fn power(&mut self) -> Parse<Expr> {
+        let mut left = self.unary(true)?;
+        while self.skip_op("**") {
+            let right = self.unary(true)?;
+            left = self.binary(BinaryOp::Pow, left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self, filters: bool) -> Parse<Expr> {
+        let spot = self.spot();
+        let negates = self.is_op("-");
+        let node = if negates || self.is_op("+") {
+            self.next();
+            let inner = Box::new(self.nested(|parser| parser.unary(false))?);
+            self.node(if negates { Kind::Neg(inner) } else { Kind::Pos(inner) }, spot)?
+        } else {
+            self.primary()?
+        };
+        let node = self.postfix(node)?;
+        match filters {
+            true => self.filter_expr(node),
+            false => Ok(node),
+        }
+    }
+
+    fn primary(&mut self) -> Parse<Expr> {
+        let spot = self.spot();
+        let kind = match self.tok() {
+            Tok::Name(name) => {
+                self.next();
+                constant(name).unwrap_or_else(|| Kind::Name { name: name.into(), slot: Slot::default() })
+            }
+            Tok::Str(_) => Kind::Str(self.strings()?.into()),
+            Tok::Integer(digits) => {
+                self.next();
+                integer(digits)
+            }
+            Tok::Float(digits) => {
+                self.next();
+                Kind::Float(digits.replace('_', "").parse().unwrap_or(f64::INFINITY))
+            }
+            Tok::Op("(") => {
+                self.next();
+                let (is_tuple, mut items) = self.tuple_items(&[], true)?;
+                self.expect_op(")")?;
+                match (is_tuple || items.is_empty(), items.pop()) {
+                    (false, Some(only)) => return Ok(only),
+                    (_, last) => {
+                        items.extend(last);
+                        Kind::Tuple(items)
+                    }
+                }
+            }
+            Tok::Op("[") => {
+                self.next();
+                Kind::List(self.list_items()?)
+            }
+            Tok::Op("{") => {
+                self.next();
+                Kind::Dict(self.dict_items()?)
+            }
+            other => return self.fail(format!("unexpected '{}'", describe(other))),
+        };
+        self.node(kind, spot)
+    }
+
+    /// One or more string literals, which are joined.
+    fn strings(&mut self) -> Parse<String> {
+        let mut text = String::new();
+        while let Tok::Str(body) = self.tok() {
+            match body.contains('\\') {
+                false => text.push_str(body),
+                true => match unescape(body) {
+                    Ok(unescaped) => text.push_str(&unescaped),
+                    Err(error) => return self.fail(error.to_string()),
+                },
+            }
+            self.next();
+        }
+        Ok(text)
+    }
+
+    fn list_items(&mut self) -> Parse<Vec<Expr>> {
+        let mut items = Vec::new();
+        while !self.is_op("]") {
+            if !items.is_empty() {
+                self.expect_op(",")?;
+            }
+            if self.is_op("]") {
+                break;
+            }
+            items.push(self.expression()?);
+        }
+        self.expect_op("]")?;
+        Ok(items)
+    }
+
+    fn dict_items(&mut self) -> Parse<Vec<(Expr, Expr)>> {
+        let mut items = Vec::new();
+        while !self.is_op("}") {
+            if !items.is_empty() {
+                self.expect_op(",")?;
+            }
+            if self.is_op("}") {
+                break;
+            }
+            let key = self.expression()?;
+            self.expect_op(":")?;
+            items.push((key, self.expression()?));
+        }
+        self.expect_op("}")?;
+        Ok(items)
+    }
+
+    fn postfix(&mut self, mut node: Expr) -> Parse<Expr> {
+        loop {
+            node = match self.tok() {
+                Tok::Op(".") => self.attribute(node)?,
+                Tok::Op("[") => self.subscript(node)?,
+                Tok::Op("(") => self.call(node)?,
+                _ => return Ok(node),
+            };
+        }
+    }
+
+    fn filter_expr(&mut self, mut node: Expr) -> Parse<Expr> {
+        loop {
+            node = match self.tok() {
+                Tok::Op("|") => self.filters(node)?,
+                Tok::Name("is") => self.test(node)?,
+                Tok::Op("(") => self.call(node)?,
+                _ => return Ok(node),
+            };
+        }
+    }
+
+    fn attribute(&mut self, of: Expr) -> Parse<Expr> {
+        self.next();
+        let spot = of.spot;
+        match self.tok() {
+            Tok::Name(name) => {
+                self.next();
+                self.node(Kind::Attr(Box::new(Attr { of, name: name.into() })), spot)
+            }
+            Tok::Integer(digits) => {
+                let index = self.node(integer(digits), self.spot())?;
+                self.next();
+                self.node(Kind::Item(Box::new((of, index))), spot)
+            }
+            _ => self.fail("expected name or number"),
+        }
+    }
+
+    fn subscript(&mut self, of: Expr) -> Parse<Expr> {
+        self.next();
+        let spot = of.spot;
+        let key_spot = self.spot();
+        let mut keys = Vec::new();
+        while !self.is_op("]") {
+            if !keys.is_empty() {
+                self.expect_op(",")?;
+            }
+            let key = if self.is_op(":") { None } else { Some(self.expression()?) };
+            if self.is_op(":") {
+                return self.slice(of, key);
+            }
+            keys.extend(key);
+        }
+        self.expect_op("]")?;
+        let single = keys.len() == 1;
+        let key = match keys.pop() {
+            Some(key) if single => key,
+            last => {
+                keys.extend(last);
+                self.node(Kind::Tuple(keys), key_spot)?
+            }
+        };
+        self.node(Kind::Item(Box::new((of, key))), spot)
+    }
+
+    /// The rest of `of[start:stop:step]`, from the first colon.
+    fn slice(&mut self, of: Expr, start: Option<Expr>) -> Parse<Expr> {
+        self.expect_op(":")?;
+        let spot = of.spot;
+        let stop = self.slice_part()?;
+        let step = match self.skip_op(":") {
+            true => self.slice_part()?,
+            false => None,
+        };
+        self.expect_op("]")?;
+        self.node(Kind::Slice(Box::new(Slice { of, start, stop, step })), spot)
+    }
+
+    fn slice_part(&mut self) -> Parse<Option<Expr>> {
+        match self.tok() {
+            Tok::Op(":" | "]" | ",") => Ok(None),
+            _ => self.expression().map(Some),
+        }
+    }
+
+    fn call(&mut self, callee: Expr) -> Parse<Expr> {
+        let spot = callee.spot;
+        let args = self.arguments()?;
+        self.node(Kind::Call(Box::new(Call { callee, args })), spot)
+    }
+
+    fn arguments(&mut self) -> Parse<Args> {
+        self.expect_op("(")?;
+        let mut args = Args::default();
+        let mut first = true;
+        while !self.is_op(")") {
+            if !first {
+                self.expect_op(",")?;
+                if self.is_op(")") {
+                    break;
+                }
+            }
+            first = false;
+            self.argument(&mut args)?;
+        }
+        self.expect_op(")")?;
+        Ok(args)
+    }
+
+    fn argument(&mut self, args: &mut Args) -> Parse<()> {
+        const INVALID: &str = "invalid syntax for function call expression";
+        let spread = args.spread.is_some();
+        let spread_named = args.spread_named.is_some();
+        match (self.tok(), self.look()) {
+            (Tok::Op("*"), _) if !spread && !spread_named => {
+                self.next();
+                args.spread = Some(self.expression()?);
+            }
+            (Tok::Op("**"), _) if !spread_named => {
+                self.next();
+                args.spread_named = Some(self.expression()?);
+            }
+            (Tok::Name(name), Tok::Op("=")) if !spread_named => {
+                let name: SmolStr = name.into();
+                if args.named.iter().any(|(known, _)| *known == name) {
+                    return self.fail(format!("keyword argument repeated: {name}"));
+                }
+                self.next();
+                self.next();
+                args.named.push((name, self.expression()?));
+            }
+            (Tok::Op("*" | "**"), _) | (Tok::Name(_), Tok::Op("=")) => return self.fail(INVALID),
+            _ if spread || spread_named || !args.named.is_empty() => return self.fail(INVALID),
+            _ => args.positional.push(self.expression()?),
+        }
+        Ok(())
+    }
+
+    /// A chain of filters, each with its `|`.
+    pub(super) fn filters(&mut self, mut node: Expr) -> Parse<Expr> {
+        while self.skip_op("|") {
+            node = self.filter(node)?;
+        }
+        Ok(node)
+    }
+
+    /// One filter, without its `|`.
+    pub(super) fn filter(&mut self, base: Expr) -> Parse<Expr> {
+        let place = self.token().at;
+        let name = self.dotted_name()?;
+        let args = if self.is_op("(") { self.arguments()? } else { Args::default() };
+        let filter = FilterName::find(&name);
+        if filter.is_none() {
+            self.unknown_name(format!("No filter named '{name}'."), place);
+        }
+        let spot = if matches!(base.kind, Kind::Captured) { place as Spot } else { base.spot };
+        self.node(Kind::Filter(Box::new(Filter { base, name: name.into(), filter, args })), spot)
+    }
+
+    /// Notes an unknown filter or test, unless a condition decides whether it is reached.
+    fn unknown_name(&mut self, message: String, place: usize) {
+        if self.conditions == 0 {
+            self.unknown.push(SyntaxError::new(message, place));
+        }
+    }
+
+    fn dotted_name(&mut self) -> Parse<String> {
+        let mut name = self.expect_name()?.to_owned();
+        while self.skip_op(".") {
+            name.push('.');
+            name.push_str(self.expect_name()?);
+        }
+        Ok(name)
+    }
+
+    fn test(&mut self, base: Expr) -> Parse<Expr> {
+        self.next();
+        let spot = base.spot;
+        let negated = self.skip_name("not");
+        let place = self.token().at;
+        let name = self.dotted_name()?;
+        let args = self.test_arguments()?;
+        let test = TestName::find(&name);
+        if test.is_none() {
+            self.unknown_name(format!("No test named '{name}'."), place);
+        }
+        let node = self.node(Kind::Test(Box::new(Test { base, name: name.into(), test, args })), spot)?;
+        match negated {
+            true => self.node(Kind::Not(Box::new(node)), spot),
+            false => Ok(node),
+        }
+    }
+
+    fn test_arguments(&mut self) -> Parse<Args> {
+        match self.tok() {
+            Tok::Op("(") => self.arguments(),
+            Tok::Name("else" | "or" | "and") => Ok(Args::default()),
+            Tok::Name("is") => self.fail("You cannot chain multiple tests with is"),
+            Tok::Name(_) | Tok::Str(_) | Tok::Integer(_) | Tok::Float(_) | Tok::Op("[" | "{") => {
+                let primary = self.primary()?;
+                let argument = self.postfix(primary)?;
+                Ok(Args { positional: vec![argument], ..Args::default() })
+            }
+            _ => Ok(Args::default()),
+        }
+    }
+}
+
+fn constant(name: &str) -> Option<Kind> {
+    Some(match name {
+        "true" | "True" => Kind::Bool(true),
+        "false" | "False" => Kind::Bool(false),
+        "none" | "None" => Kind::None,
+        _ => return None,
+    })
+}
+
+fn integer(digits: &str) -> Kind {
+    let digits = digits.replace('_', "").to_ascii_lowercase();
+    let (radix, digits) = match digits.get(..2) {
+        Some("0x") => (16, digits.get(2..)),
+        Some("0o") => (8, digits.get(2..)),
+        Some("0b") => (2, digits.get(2..)),
+        _ => (10, Some(digits.as_str())),
+    };
+    let digits = digits.unwrap_or_default();
+    match i64::from_str_radix(digits, radix) {
+        Ok(value) => Kind::Int(value),
+        Err(_) => Kind::Big(Box::new(BigInt::parse_bytes(digits.as_bytes(), radix).unwrap_or_default())),
+    }
+}

@@ -1,0 +1,345 @@
+//! Finds the variables of each scope, by the rules of Jinja2's `idtracking`.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use smol_str::SmolStr;
+
+use super::ast::*;
+
+/// A variable of a function: the scope's level and its name. Scopes of one level share their variables' slots.
+type Ident = (u16, SmolStr);
+
+/// The slots of a function: the root, a block, a macro, or a recursive loop.
+#[derive(Debug, Default)]
+pub(super) struct Function {
+    slots: HashMap<(Ident, bool), u16>,
+}
+
+impl Function {
+    /// The slot of a variable; `apart` keeps the variables of a loop's condition apart from those of its body.
+    fn slot(&mut self, level: u16, name: &SmolStr, apart: bool) -> u16 {
+        // Beyond this, the function is refused when it is left.
+        let next = u16::try_from(self.slots.len()).unwrap_or(u16::MAX);
+        *self.slots.entry(((level, name.clone()), apart)).or_insert(next)
+    }
+
+    /// How many slots there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+/// Where a variable of a scope gets its first value.
+#[derive(Debug, Clone)]
+enum Origin {
+    Context,
+    Outer(Slot),
+    Unset,
+    Parameter,
+}
+
+/// The variables of a scope.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    level: u16,
+    /// The number of functions around the one that the scope belongs to.
+    function: u16,
+    apart: bool,
+    refs: HashMap<SmolStr, u16>,
+    loads: HashMap<SmolStr, Origin>,
+    order: Vec<SmolStr>,
+    stores: HashSet<SmolStr>,
+    /// The names in `stores`, in the order in which they were stored first.
+    stored: Vec<SmolStr>,
+}
+
+/// The scopes that are open, innermost last, and the functions that they belong to.
+#[derive(Debug, Default)]
+pub(super) struct Scopes {
+    scopes: Vec<Symbols>,
+    pub(super) functions: Vec<Function>,
+}
+
+impl Scopes {
+    /// Opens a function, whose scopes are the next ones.
+    pub fn enter_function(&mut self) {
+        self.functions.push(Function::default());
+    }
+
+    /// Closes the innermost function; returns how many slots it needs.
+    pub fn leave_function(&mut self) -> usize {
+        self.functions.pop().map_or(0, |function| function.len())
+    }
+
+    /// Opens a scope in the innermost function.
+    pub fn enter(&mut self) {
+        self.enter_scope(false);
+    }
+
+    /// Opens the scope of a loop's condition.
+    pub fn enter_apart(&mut self) {
+        self.enter_scope(true);
+    }
+
+    fn enter_scope(&mut self, apart: bool) {
+        let level = self.scopes.last().map_or(0, |outer| outer.level + 1);
+        let function = self.functions.len().saturating_sub(1) as u16;
+        self.scopes.push(Symbols { level, function, apart, ..Symbols::default() });
+    }
+
+    /// Closes the innermost scope; returns how its variables are loaded.
+    pub fn leave(&mut self) -> Frame {
+        let Some(symbols) = self.scopes.pop() else { return Frame::default() };
+        let load = |name: &SmolStr| {
+            let from = match symbols.loads.get(name)? {
+                Origin::Context => LoadFrom::Context(name.clone()),
+                Origin::Outer(slot) => LoadFrom::Slot(*slot),
+                Origin::Unset => LoadFrom::Unset,
+                Origin::Parameter => return None,
+            };
+            let again = symbols.stores.contains(name) || !matches!(from, LoadFrom::Context(_));
+            Some(Load { slot: *symbols.refs.get(name)?, from, again })
+        };
+        Frame { loads: symbols.order.iter().filter_map(load).collect() }
+    }
+
+    /// The slot of a name, seen from the innermost function.
+    pub fn find(&self, name: &str) -> Option<Slot> {
+        self.find_from(self.scopes.len(), name)
+    }
+
+    /// The slot of a name in the first `count` scopes, seen from the innermost function.
+    fn find_from(&self, count: usize, name: &str) -> Option<Slot> {
+        let here = self.functions.len().saturating_sub(1) as u16;
+        let scopes = self.scopes.get(..count)?;
+        scopes.iter().rev().find_map(|symbols| {
+            let index = *symbols.refs.get(name)?;
+            Some(Slot { up: here.saturating_sub(symbols.function), index })
+        })
+    }
+
+    fn define(&mut self, name: &SmolStr, origin: Origin) -> Slot {
+        let Some(symbols) = self.scopes.last_mut() else { return Slot::default() };
+        let Some(function) = self.functions.get_mut(symbols.function as usize) else { return Slot::default() };
+        let index = function.slot(symbols.level, name, symbols.apart);
+        symbols.refs.insert(name.clone(), index);
+        if symbols.loads.insert(name.clone(), origin).is_none() {
+            symbols.order.push(name.clone());
+        }
+        Slot { up: 0, index }
+    }
+
+    fn note_store(&mut self, name: &SmolStr) {
+        if let Some(symbols) = self.scopes.last_mut()
+            && symbols.stores.insert(name.clone())
+        {
+            symbols.stored.push(name.clone());
+        }
+    }
+
+    fn is_known_here(&self, name: &str) -> bool {
+        self.scopes.last().is_some_and(|symbols| symbols.refs.contains_key(name))
+    }
+
+    /// A name that is assigned to.
+    fn store(&mut self, name: &SmolStr) {
+        self.note_store(name);
+        if !self.is_known_here(name) {
+            let outer = self.find_from(self.scopes.len().saturating_sub(1), name);
+            self.define(name, outer.map_or(Origin::Unset, Origin::Outer));
+        }
+    }
+
+    /// A name that gets its value when the scope is entered: a parameter, or the variable of a loop.
+    pub fn parameter(&mut self, name: &SmolStr) -> Slot {
+        self.note_store(name);
+        self.define(name, Origin::Parameter)
+    }
+
+    /// A name that is read.
+    fn load(&mut self, name: &SmolStr) {
+        if self.find(name).is_none() {
+            self.define(name, Origin::Context);
+        }
+    }
+
+    /// The names with a value in the open scopes.
+    pub fn visible(&self) -> Vec<(SmolStr, Slot)> {
+        let names: BTreeSet<&SmolStr> = self.scopes.iter().flat_map(|symbols| &symbols.stores).collect();
+        names.into_iter().filter_map(|name| Some((name.clone(), self.find(name)?))).collect()
+    }
+
+    /// Visits statements of the innermost scope; those of scopes inside are left out.
+    pub fn visit(&mut self, body: &[Stmt]) {
+        body.iter().for_each(|stmt| self.visit_stmt(stmt));
+    }
+
+    pub fn visit_expr(&mut self, expr: &Expr) {
+        if let Kind::Name { name, .. } = &expr.kind {
+            self.load(name);
+        }
+        expr.kind.parts(&mut |part| self.visit_expr(part));
+    }
+
+    /// The target of an assignment; with `parameter`, that of a loop.
+    pub fn visit_target(&mut self, target: &Target, parameter: bool) {
+        match target {
+            Target::Name { name, .. } if parameter => {
+                self.parameter(name);
+            }
+            Target::Name { name, .. } => self.store(name),
+            Target::Attr { name, .. } => self.load(name),
+            Target::Tuple(items, _) => items.iter().for_each(|item| self.visit_target(item, parameter)),
+        }
+    }
+
+    fn visit_stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Print(expr) | Stmt::Do(expr) => self.visit_expr(expr),
+            Stmt::Set(set) => {
+                self.visit_expr(&set.value);
+                self.visit_target(&set.target, false);
+            }
+            Stmt::SetBlock(set) => self.visit_target(&set.target, false),
+            Stmt::If(branch) => self.visit_if(branch),
+            Stmt::For(looping) => self.visit_expr(&looping.over),
+            Stmt::With(with) => with.targets.iter().for_each(|(_, value)| self.visit_expr(value)),
+            Stmt::Macro(definition) => self.store(&definition.name),
+            Stmt::CallBlock(block) => self.visit_expr(&block.call),
+            Stmt::FilterBlock(block) => self.visit_expr(&block.filter),
+            Stmt::Extends(extends) => self.visit_expr(&extends.template),
+            Stmt::Include(include) => self.visit_expr(&include.template),
+            Stmt::Import(import) => {
+                self.visit_expr(&import.template);
+                self.store(&import.target);
+            }
+            Stmt::FromImport(import) => {
+                self.visit_expr(&import.template);
+                import.names.iter().for_each(|(_, alias, _)| self.store(alias));
+            }
+            Stmt::Autoescape(_) | Stmt::Scope(_) | Stmt::Block(_) => {}
+            Stmt::Text(_) | Stmt::Break | Stmt::Continue => {}
+        }
+    }
+
+    /// A name that is first assigned to inside of a branch has its outer value until then.
+    fn visit_if(&mut self, branch: &If) {
+        if let Some((test, _)) = branch.arms.first() {
+            self.visit_expr(test);
+        }
+        let before = self.scopes.last().map_or(0, |symbols| symbols.stored.len());
+        for (at, (test, body)) in branch.arms.iter().enumerate() {
+            if at > 0 {
+                self.visit_expr(test);
+            }
+            self.visit(body);
+        }
+        self.visit(&branch.otherwise);
+        let stored = self.scopes.last().and_then(|symbols| symbols.stored.get(before..)).unwrap_or_default().to_vec();
+        for name in stored {
+            let outer = self.find_from(self.scopes.len().saturating_sub(1), &name);
+            self.define(&name, outer.map_or(Origin::Context, Origin::Outer));
+        }
+    }
+}
+
+/// Which of `names` the statements read before they assign to them; blocks are left out.
+pub(super) fn undeclared<'n>(body: &[Stmt], names: &[&'n str]) -> HashSet<&'n str> {
+    let mut finder = Undeclared { names: names.to_vec(), found: HashSet::new() };
+    finder.body(body);
+    finder.found
+}
+
+struct Undeclared<'n> {
+    names: Vec<&'n str>,
+    found: HashSet<&'n str>,
+}
+
+impl Undeclared<'_> {
+    fn body(&mut self, body: &[Stmt]) {
+        body.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn declare(&mut self, name: &str) {
+        self.names.retain(|known| *known != name);
+    }
+
+    fn target(&mut self, target: &Target) {
+        match target {
+            Target::Name { name, .. } => self.declare(name),
+            Target::Attr { .. } => {}
+            Target::Tuple(items, _) => items.iter().for_each(|item| self.target(item)),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        if let Kind::Name { name, .. } = &expr.kind
+            && let Some(known) = self.names.iter().find(|known| *known == name)
+        {
+            self.found.insert(known);
+        }
+        expr.kind.parts(&mut |part| self.expr(part));
+    }
+
+    fn definition(&mut self, definition: &Macro) {
+        definition.params.iter().for_each(|param| self.declare(&param.name));
+        definition.params.iter().filter_map(|param| param.default.as_ref()).for_each(|value| self.expr(value));
+        self.body(&definition.scope.body);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        if self.names.is_empty() {
+            return;
+        }
+        match stmt {
+            Stmt::Print(expr) | Stmt::Do(expr) => self.expr(expr),
+            Stmt::Set(set) => {
+                self.target(&set.target);
+                self.expr(&set.value);
+            }
+            Stmt::SetBlock(set) => {
+                self.target(&set.target);
+                set.filter.iter().for_each(|filter| self.expr(filter));
+                self.body(&set.scope.body);
+            }
+            Stmt::If(branch) => {
+                for (test, body) in &branch.arms {
+                    self.expr(test);
+                    self.body(body);
+                }
+                self.body(&branch.otherwise);
+            }
+            Stmt::For(looping) => {
+                self.target(&looping.target);
+                self.expr(&looping.over);
+                self.body(&looping.scope.body);
+                looping.otherwise.iter().for_each(|scope| self.body(&scope.body));
+                looping.test.iter().for_each(|test| self.expr(&test.expr));
+            }
+            Stmt::With(with) => {
+                with.targets.iter().for_each(|(target, _)| self.target(target));
+                with.targets.iter().for_each(|(_, value)| self.expr(value));
+                self.body(&with.scope.body);
+            }
+            Stmt::Macro(definition) => self.definition(definition),
+            Stmt::CallBlock(block) => {
+                self.expr(&block.call);
+                self.definition(&block.caller);
+            }
+            Stmt::FilterBlock(block) => {
+                self.body(&block.scope.body);
+                self.expr(&block.filter);
+            }
+            Stmt::Autoescape(block) => {
+                self.expr(&block.value);
+                self.body(&block.scope.body);
+            }
+            Stmt::Scope(scope) => self.body(&scope.body),
+            Stmt::Extends(extends) => self.expr(&extends.template),
+            Stmt::Include(include) => self.expr(&include.template),
+            Stmt::Import(import) => self.expr(&import.template),
+            Stmt::FromImport(import) => self.expr(&import.template),
+            Stmt::Block(_) | Stmt::Text(_) | Stmt::Break | Stmt::Continue => {}
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The text semantics of Python 3.11 and of Jinja2 3.1.6's filters, as pure functions over Rust's own types.
+//!
+//! Positions and widths count code points, as Python's do. A function whose result can be much larger than its input takes
+//! `room`, the most bytes that the result may have, and answers [`PyError::TooLarge`] before it reserves more.
+//!
+//! Two things differ from Python on purpose: a `str` here has no lone surrogates (an escape that names one gives
+//! U+FFFD), and `\N{…}` in a literal is an error.
+
+pub mod case;
+pub mod chars;
+pub mod error;
+pub mod float;
+pub mod pad;
+pub mod repr;
+pub mod search;
+pub mod split;
+pub mod text;
+
+mod char_tables;
+mod float_text;
+mod out;
+
+pub use error::PyError;
