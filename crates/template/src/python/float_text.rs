@@ -164,12 +164,14 @@ impl Digits {
         self.push_digits(out, 0, whole);
         let count = self.digits.len().max(shown);
         let zeros = if whole == 0 { self.point.unsigned_abs() as usize } else { 0 };
-        if count > whole || style.alternate {
+        if count > whole {
             out.push('.');
             out.extend(std::iter::repeat_n('0', zeros));
-            self.push_digits(out, whole, count.saturating_sub(whole));
+            self.push_digits(out, whole, count - whole);
         } else if style.dot_zero {
             out.push_str(".0");
+        } else if style.alternate {
+            out.push('.');
         }
     }
 }

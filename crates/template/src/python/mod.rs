@@ -6,18 +6,32 @@
 //! Two things differ from Python on purpose: a `str` here has no lone surrogates (an escape that names one gives
 //! U+FFFD), and `\N{…}` in a literal is an error.
 
+pub mod arg;
 pub mod case;
 pub mod chars;
 pub mod error;
+pub mod filters;
 pub mod float;
+pub mod format;
+pub mod format_value;
+pub mod html;
+pub mod number;
+pub mod number_text;
 pub mod pad;
+pub mod percent;
 pub mod repr;
 pub mod search;
 pub mod split;
 pub mod text;
+pub mod time;
+pub mod urlize;
+pub mod wrap;
 
 mod char_tables;
+mod entities;
 mod float_text;
+mod format_spec;
+mod link;
 mod out;
 
 pub use error::PyError;

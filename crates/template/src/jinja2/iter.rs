@@ -1,0 +1,62 @@
+//! Iterators: over the parts of a value, and lazy ones as Jinja2's filters return them.
+
+use std::cell::{Cell, RefCell};
+use std::str::Chars;
+
+use super::builtin::{FilterName, TestName};
+use super::ast::For;
+use super::val::{Activation, Val};
+
+/// An iterator, which gives each item once.
+pub(super) struct Iter<'a> {
+    pub source: RefCell<Source<'a>>,
+    /// The name of Python's type.
+    pub type_name: &'static str,
+    /// Whether it is being advanced right now.
+    pub running: Cell<bool>,
+}
+
+/// Where an iterator takes its items from.
+pub(super) enum Source<'a> {
+    Empty,
+    /// The items of a list, a tuple, a `dict` (its keys), a view or a range, from a position on.
+    Parts { of: Val<'a>, at: usize },
+    /// The items of a list, the last one first.
+    Backwards { of: Val<'a>, left: usize },
+    Chars(Chars<'a>),
+    Items { items: &'a [Val<'a>], at: usize },
+    /// Another iterator.
+    Other(&'a Iter<'a>),
+    /// The items of `of`, each changed by `step` or left out.
+    /// The items of `inner` for which the condition of a loop is true.
+    Tested { inner: &'a Iter<'a>, looping: &'a For, here: &'a Activation<'a> },
+    Lazy { of: &'a Iter<'a>, step: &'a LazyStep<'a> },
+}
+
+/// What a lazy filter does with each item.
+pub(super) enum LazyStep<'a> {
+    /// `map('filter', …)`.
+    Filter { filter: FilterName, args: Arguments<'a> },
+    /// `map(attribute=…, default=…)`.
+    Attribute { path: Vec<PathStep<'a>>, default: Option<Val<'a>> },
+    /// `select`, `reject`, `selectattr`, `rejectattr`.
+    Select { path: Option<Vec<PathStep<'a>>>, test: Option<(TestName, Arguments<'a>)>, keeps: bool },
+    /// `batch` and `slice` make lists of their items, `unique` leaves out equal ones: see `filters_lists`.
+    Batch { size: usize, fill: Option<Val<'a>> },
+}
+
+/// A step of `attribute='a.0.b'`.
+#[derive(Clone, Copy)]
+pub(super) enum PathStep<'a> {
+    Name(&'a str),
+    Index(i64),
+    /// An attribute that was given as a value.
+    Value(Val<'a>),
+}
+
+/// The arguments of a call, evaluated.
+#[derive(Clone, Default)]
+pub(super) struct Arguments<'a> {
+    pub positional: Vec<Val<'a>>,
+    pub named: Vec<(&'a str, Val<'a>)>,
+}
