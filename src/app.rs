@@ -11,7 +11,7 @@ use crate::chat::Chat;
 use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
 use crate::settings::{
-    Capabilities, Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings,
+    Capabilities, Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings, Undefined,
 };
 use crate::store::{self, StoreError};
 use crate::toolbox::Toolbox;
@@ -91,6 +91,10 @@ impl App {
             timeout,
             templates_cached: settings.render.templates_cached,
             limits,
+            undefined: match settings.render.undefined {
+                Undefined::Strict => template::Undefined::Strict,
+                Undefined::Lenient => template::Undefined::Lenient,
+            },
             tool_calls: settings.render.tool_calls,
             tool_calls_at_once: settings.tools.parallel,
             memory: memory.clone(),

@@ -8,7 +8,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use minijinja::{AutoEscape, Environment, Value as Engine};
 use serde::Deserialize;
 use template::value::{Map, Value, from_json};
-use template::{Functions, Limits, NoSurroundings, Partials, RunBudget, Surroundings, Syntax, Template};
+use template::{
+    Functions, Limits, NoSurroundings, Partials, RunBudget, Surroundings, Syntax, Template, Undefined,
+};
 
 const SHARED: &str = include_str!("../workload/shared.json");
 const GO: [&str; 2] = [include_str!("../workload/system.go"), include_str!("../workload/user.go")];
@@ -80,6 +82,7 @@ fn render(templates: &[Template; 2], root: &Arc<Map>, functions: &Arc<dyn Functi
         steps: limits.steps,
         output_bytes: limits.output_bytes,
         deadline: Instant::now() + Duration::from_secs(60),
+        undefined: Undefined::Strict,
     };
     templates.each_ref().map(|template| template.render(root, functions, &run).unwrap())
 }

@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::declared::{DeclaredNames, clash};
 use super::dependents::Dependents;
 use super::entry::PromptEntry;
 use super::merge::Candidate;
 use super::scope::Lookups;
 use super::snapshot::Documents;
 use base::model::{DocumentKind, Id, Problem, ProblemDetail, Prompt};
+use template::value::Map;
 
 /// The result of checking a prompt's templates.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +47,7 @@ pub struct Checks {
     candidates: BTreeMap<Id, Candidate>,
     by_id: HashMap<Id, PromptCheck>,
     dependents: Dependents,
+    declared: DeclaredNames,
     /// The prompts whose candidates did not pass.
     failing: BTreeSet<Id>,
     /// The prompts whose serving version was switched after the last check.
@@ -160,6 +163,7 @@ impl Checks {
         self.failing.remove(id);
         if let Some(check) = self.by_id.remove(id) {
             self.dependents.remove(id, check.result.lookups.prompt_names());
+            self.declared.remove(&check.prompt);
         }
     }
 
@@ -182,6 +186,7 @@ impl Checks {
         let good = last.and_then(|last| last.good.clone());
         self.forget(id);
         self.dependents.add(id, result.lookups.prompt_names());
+        self.declared.add(&prompt);
         if !result.problems.is_empty() {
             self.failing.insert(id.clone());
         }
@@ -206,12 +211,21 @@ impl Checks {
 
     fn problems(&self, id: &Id, candidate: &Candidate) -> Vec<Problem> {
         let details = self.failing(id).map_or(&[][..], |check| &check.result.problems);
-        let problem = |detail: &ProblemDetail| Problem {
-            kind: DocumentKind::Prompt,
-            key: detail.file.clone().unwrap_or_else(|| candidate.key.clone()),
-            detail: ProblemDetail { message: format!("prompt `{id}`: {}", detail.message), ..detail.clone() },
-        };
-        details.iter().map(problem).collect()
+        details.iter().map(|detail| problem(id, candidate, detail)).collect()
+    }
+
+    /// The problems of parameters that hide environs. They do not keep a prompt from serving.
+    pub fn clashes(&self, environs: &Map) -> Vec<Problem> {
+        let clashes = self.declared.clashes(environs);
+        clashes.filter_map(|(name, id)| Some(problem(id, self.candidates.get(id)?, &clash(name)))).collect()
+    }
+}
+
+fn problem(id: &Id, candidate: &Candidate, detail: &ProblemDetail) -> Problem {
+    Problem {
+        kind: DocumentKind::Prompt,
+        key: detail.file.clone().unwrap_or_else(|| candidate.key.clone()),
+        detail: ProblemDetail { message: format!("prompt `{id}`: {}", detail.message), ..detail.clone() },
     }
 }
 

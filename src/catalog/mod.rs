@@ -4,9 +4,11 @@
 //! - `packages`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
 //! - `document`: how documents of all kinds are read and checked; `entry`: how they serve, with their state
 //! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
+//! - `declared`: the names of parameters, and those that hide environs
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: the state of the store; `write`: changes the store
 
 mod checks;
+mod declared;
 mod dependences;
 mod dependents;
 mod document;
@@ -33,6 +35,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 pub use checks::{Check, CheckResult};
+pub use declared::clashes_of;
 pub use document::{Document, DocumentError, violations};
 pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};

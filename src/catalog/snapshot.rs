@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::document::Document;
 use super::entry::{Entry, ExtensionEntry, PromptEntry};
 use super::prompts::Prompts;
-use base::model::{DocumentKind, Id, ListedProblem, PerKind, Tool};
+use base::model::{DocumentKind, Id, ListedProblem, PerKind, ProblemDetail, Tool};
 use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
@@ -56,6 +56,12 @@ impl Snapshot {
         let mut names = module.split('.');
         let first = self.environs.get("modules")?.get(names.next()?)?;
         names.try_fold(first, |inner, name| inner.get(name))
+    }
+
+    /// The problems of the document with this key; of an extension, also those of its prompts.
+    pub fn problems_of(&self, key: &str) -> Vec<ProblemDetail> {
+        let own = self.problems.iter().filter(|listed| listed.problem.key == key);
+        own.map(|listed| listed.problem.detail.clone()).collect()
     }
 
     /// How many documents of a kind serve.

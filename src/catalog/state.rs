@@ -15,7 +15,7 @@ use super::packages::PackageDocument;
 use super::slots::{Layer, Layers, RawDocument, Slots};
 use super::snapshot::{Documents, Snapshot};
 use base::model::{DocumentKind, Id, ListedProblem, Problem, ProblemDetail};
-use template::value::SmolStr;
+use template::value::{Map, SmolStr};
 
 /// The documents of all sources, and the snapshot built from them.
 pub struct CatalogState {
@@ -203,7 +203,7 @@ impl CatalogState {
         if documents_changed {
             next.documents = Arc::new(self.documents(&next.documents, &dirty));
         }
-        next.problems = Arc::new(self.problems());
+        next.problems = Arc::new(self.problems(&next.environs));
         self.current = Arc::new(next);
         self.current.clone()
     }
@@ -250,13 +250,14 @@ impl CatalogState {
         .collect()
     }
 
-    fn problems(&mut self) -> Vec<ListedProblem> {
+    fn problems(&mut self, environs: &Map) -> Vec<ListedProblem> {
         let mut problems = self.template_problems.clone();
         problems.extend(self.merge_problems.iter().cloned());
         for kind in DocumentKind::ALL {
             problems.extend(bad_documents(&self.slots, kind));
         }
         problems.extend(self.shadowed_environs());
+        problems.extend(self.checks.clashes(environs));
         problems.sort();
         problems.dedup();
         let now = now();

@@ -20,12 +20,14 @@ use base::schema::{Violation, in_words};
 const LOCK_LIMIT: Duration = Duration::from_secs(5);
 
 /// The outcome of a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteOutcome {
     /// Whether there was no stored document with the id before.
     pub created: bool,
     /// The version that is stored now.
     pub etag: Etag,
+    /// The problems that the document has although it was taken.
+    pub problems: Vec<ProblemDetail>,
 }
 
 /// The error of a write that was not done.
@@ -112,7 +114,8 @@ impl Catalog {
         };
         let etag = self.store.put(&key, bytes, condition, None).await?;
         self.update(kind, &key, Some(bytes.to_vec())).await;
-        Ok(WriteOutcome { created, etag })
+        let problems = self.snapshot().problems_of(&key);
+        Ok(WriteOutcome { created, etag, problems })
     }
 
     /// Deletes a document from the store; a package's document with the same id is then visible again.

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::catalog::Entry;
 use crate::store::{Etag, Precondition};
 use base::memory::BufferedBytes;
-use base::model::{DocumentKind, Id};
+use base::model::{DocumentKind, Id, ProblemDetail};
 use template::value::Tree;
 
 /// The query of a list.
@@ -122,6 +122,9 @@ struct WrittenReply {
     id: Id,
     /// Whether nothing was stored under the id before.
     created: bool,
+    /// What is wrong with the document although it was taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<ProblemDetail>,
 }
 
 /// `PUT /api/{kind}s/{id}`
@@ -144,8 +147,9 @@ pub async fn put(
     let written =
         app.runtime.spawn(write).await.map_err(|error| ApiError::broken_off(&error.to_string()))??;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-    let reply = WrittenReply { id, created: written.created };
-    Ok(HttpResponse::build(status).insert_header((ETAG, format!("\"{}\"", written.etag))).json(reply))
+    let etag = format!("\"{}\"", written.etag);
+    let reply = WrittenReply { id, created: written.created, problems: written.problems };
+    Ok(HttpResponse::build(status).insert_header((ETAG, etag)).json(reply))
 }
 
 /// Into what a document is parsed, for the estimate of its memory.

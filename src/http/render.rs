@@ -63,10 +63,10 @@ pub async fn rendered(
     RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<impl Responder, ApiError> {
-    let ticket = app.renderer.admit(Id::parse(&id)?).await?;
+    let ticket = app.renderer.admit(Id::parse(&id)?).await?.explained(options.explain);
     let ParsedBody { value: Variables { value, last: _last }, held } = body.variables().await?;
     let rendered = app.renderer.render_admitted(&caller, ticket, value).await?;
-    reply(&app, rendered, options.explain, held).await
+    reply(&app, rendered, held).await
 }
 
 /// `POST /api/prompts/{id}/render`
@@ -93,6 +93,7 @@ struct PreviewBody {
     template: Option<Json>,
     messages: Option<Json>,
     syntax: Option<Json>,
+    undefined: Option<Json>,
     #[serde(flatten)]
     variables: VariablesBody,
 }
@@ -109,14 +110,18 @@ pub async fn preview(
     if preview.template.is_some() == preview.messages.is_some() {
         return Err(ApiError::not_one_template());
     }
-    let members =
-        [("userPrompt", preview.template), ("messages", preview.messages), ("syntax", preview.syntax)];
+    let members = [
+        ("userPrompt", preview.template),
+        ("messages", preview.messages),
+        ("syntax", preview.syntax),
+        ("undefined", preview.undefined),
+    ];
     let document =
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();
     let Variables { value, last: _last } =
         Variables::new(preview.variables.either()?, large.then_some(&app.pool));
-    let rendered = app.renderer.preview(&caller, document, value).await.map_err(as_sent)?;
-    reply(&app, rendered, options.explain, held).await
+    let rendered = app.renderer.preview(&caller, document, value, options.explain).await.map_err(as_sent)?;
+    reply(&app, rendered, held).await
 }
 
 /// Gives violations the paths of the request instead of those of the document that was made from it.
@@ -133,7 +138,6 @@ fn as_sent(error: RenderError) -> RenderError {
 fn reply(
     app: &App,
     rendered: RenderedPrompt,
-    explain: bool,
     held: Reservation,
 ) -> impl Future<Output = Result<HttpResponse, ApiError>> + '_ {
     let bytes = rendered.content.text_bytes();
@@ -141,7 +145,7 @@ fn reply(
         rendered_prompt: rendered.content,
         status: "success",
         warnings: rendered.warnings,
-        report: explain.then_some(rendered.report),
+        report: rendered.report,
     };
     reply_with(app, bytes, held, reply)
 }

@@ -6,9 +6,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
 use crate::app::App;
-use crate::catalog::{Document, Entry, ExtensionEntry, PromptEntry, Snapshot};
+use crate::catalog::{Document, Entry, ExtensionEntry, PromptEntry, Snapshot, clashes_of};
+use crate::render::Requires;
 use base::model::{Id, Origin, ProblemDetail, Syntax, object_schema};
-use template::Requirements;
 use template::value::Value;
 
 /// A single document, as `GET /api/{kind}s/{id}` shows it.
@@ -50,9 +50,9 @@ pub struct PromptReply<'a> {
     prompt: Option<&'a Json>,
     /// The JSON Schema of its variables.
     parameters: Json,
-    requires: Arc<Requirements>,
+    requires: Requires,
     syntax: Option<Syntax>,
-    problems: &'a [ProblemDetail],
+    problems: Vec<ProblemDetail>,
 }
 
 /// A prompt without its texts.
@@ -136,6 +136,8 @@ fn prompt<'a>(entry: &'a Arc<PromptEntry>, snapshot: &Arc<Snapshot>, app: &App) 
     let description = app.renderer.describe(snapshot, entry);
     let prompt = entry.prompt.as_deref();
     let declared = prompt.and_then(|prompt| prompt.parameters.as_ref());
+    let problems = entry.problems.iter();
+    let clashes = prompt.into_iter().flat_map(|prompt| clashes_of(prompt, &snapshot.environs));
     let open = || json!({"type": "object", "properties": {}});
     PromptReply {
         id: &entry.id,
@@ -144,7 +146,7 @@ fn prompt<'a>(entry: &'a Arc<PromptEntry>, snapshot: &Arc<Snapshot>, app: &App) 
         parameters: declared.and_then(object_schema).unwrap_or_else(open),
         requires: description.requires,
         syntax: description.syntax,
-        problems: &entry.problems,
+        problems: problems.cloned().chain(clashes).collect(),
     }
 }
 

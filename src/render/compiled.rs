@@ -10,10 +10,11 @@ use serde_json::Value as Json;
 
 use super::cost::Cost;
 use super::error::RenderError;
-use crate::catalog::{Check, CheckResult, Documents, Lookups, PromptScope};
-use base::model::{Id, ProblemDetail, Prompt, TemplateText, with_defaults};
+use super::names::TopLevelNames;
+use crate::catalog::{Check, CheckResult, Documents, Lookups, PromptScope, Snapshot};
+use base::model::{Id, ProblemDetail, Prompt, TemplateText, declared_names, with_defaults};
 use base::schema::{Effort, Schema, in_words};
-use template::value::{Map, Value};
+use template::value::{Map, SmolStr, Value};
 use template::{
     CompileError, Functions, Limits, Partials, Requirements, Surroundings, Syntax, Template, detect,
 };
@@ -26,8 +27,10 @@ pub struct CompiledPrompt {
     pub syntax: Syntax,
     /// One template for each of the prompt's texts.
     pub templates: Vec<Template>,
-    /// The variables, functions and partials that the templates can use.
-    pub requires: Arc<Requirements>,
+    /// The data, functions and partials that the templates can use.
+    pub requires: Requirements,
+    /// The names of its parameters, sorted.
+    declared: Arc<[SmolStr]>,
     /// The schema of the variables, as a document and compiled.
     pub parameters: Option<(Json, Schema)>,
     /// The expected duration of a run.
@@ -73,7 +76,8 @@ impl CompiledPrompt {
             prompt: prompt.clone(),
             syntax,
             templates,
-            requires: Arc::new(requires),
+            requires,
+            declared: declared(prompt),
             parameters,
             cost: Cost::default(),
             lookups: Some(scope.take_lookups()).filter(|_| is_complete),
@@ -93,6 +97,11 @@ impl CompiledPrompt {
         Ok(CompiledPrompt { cost: Cost::for_single_use(), ..CompiledPrompt::new(prompt, documents, limits)? })
     }
 
+    /// What names at the top level of its templates mean among the environs of a snapshot.
+    pub fn names(&self, snapshot: &Snapshot) -> TopLevelNames {
+        TopLevelNames { declared: self.declared.clone(), environs: snapshot.environs.clone() }
+    }
+
     /// Whether compiling this prompt again among these documents would give the same result.
     fn is_current(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
         if !Arc::ptr_eq(&self.prompt, prompt) {
@@ -107,6 +116,14 @@ impl CompiledPrompt {
         }
         is_valid
     }
+}
+
+/// The names of a prompt's parameters, sorted.
+fn declared(prompt: &Prompt) -> Arc<[SmolStr]> {
+    let mut names: Vec<SmolStr> =
+        prompt.parameters.iter().flat_map(declared_names).map(SmolStr::new).collect();
+    names.sort_unstable();
+    names.into()
 }
 
 fn parameters(prompt: &Prompt) -> Result<Option<(Json, Schema)>, RenderError> {

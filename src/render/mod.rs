@@ -5,12 +5,14 @@
 //! - `variables`: the variables of a request: defaults and schema check
 //! - `run`: one render in waves, on the serving thread or in the pool; `cost`: chooses between these; `turns`: the queue of
 //!   medium renders on a serving thread
+//! - `names`: what names at the top level of templates mean
 //! - `calls`: the tool calls of one render; `report`: the report of a render
 
 mod calls;
 mod compiled;
 mod cost;
 mod error;
+mod names;
 mod partials;
 mod report;
 mod run;
@@ -26,6 +28,7 @@ use serde_json::Value as Json;
 
 pub use compiled::checker;
 pub use error::RenderError;
+pub use names::{NameOrigin, Requires};
 pub use report::{CallReport, OutcomeKind, Report, Warning, WaveReport};
 pub use variables::only_one;
 
@@ -36,11 +39,13 @@ use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
 use base::pool::{Lane, Pool};
 use compiled::{CompiledPrompt, PromptCache};
 use cost::Stage;
+use names::TopLevelNames;
 use run::{Executors, Job, RenderInput};
 use template::value::Value;
-use template::{Limits, Requirements, Syntax};
+use template::{Limits, Syntax, Undefined};
 use tools::Tools;
 use turns::{Turn, Turns};
+use variables::unique;
 
 /// The options of a renderer.
 #[derive(Debug, Clone)]
@@ -51,6 +56,8 @@ pub struct RendererOptions {
     pub templates_cached: usize,
     /// The limits of the templates.
     pub limits: Limits,
+    /// Whether values may be missing, where a prompt does not say it.
+    pub undefined: Undefined,
     /// The largest number of tool calls in one render.
     pub tool_calls: usize,
     /// How many of them may run concurrently.
@@ -79,6 +86,15 @@ pub struct RenderTicket {
     /// The compiled prompt, if it was in the cache.
     cached: Option<Arc<CompiledPrompt>>,
     turn: Option<Turn>,
+    /// Whether a report is wanted.
+    explain: bool,
+}
+
+impl RenderTicket {
+    /// The ticket of a render that gives a report if `explain` is true.
+    pub fn explained(self, explain: bool) -> RenderTicket {
+        RenderTicket { explain, ..self }
+    }
 }
 
 /// A rendered prompt.
@@ -90,8 +106,8 @@ pub struct RenderedPrompt {
     pub content: Content,
     /// The warnings about tool calls that failed.
     pub warnings: Vec<Warning>,
-    /// The details for clients that ask for them.
-    pub report: Report,
+    /// The details, for clients that ask for them.
+    pub report: Option<Report>,
 }
 
 /// The content of a rendered prompt.
@@ -119,8 +135,8 @@ impl Content {
 pub struct Description {
     /// The dialect; `None` if the templates do not compile.
     pub syntax: Option<Syntax>,
-    /// The variables, functions and partials that the templates can use; empty if they do not compile.
-    pub requires: Arc<Requirements>,
+    /// The variables, environs, functions and partials that the templates can use; empty if they do not compile.
+    pub requires: Requires,
 }
 
 /// A prompt that is ready to run.
@@ -131,6 +147,7 @@ struct PreparedPrompt {
     turn: Option<Turn>,
     snapshot: Arc<Snapshot>,
     started: Instant,
+    explain: bool,
 }
 
 impl Renderer {
@@ -176,7 +193,7 @@ impl Renderer {
         let snapshot = self.catalog.snapshot();
         let prompt = snapshot.prompt(&id).and_then(|entry| entry.prompt.as_ref());
         let cached = prompt.and_then(|prompt| self.cache.cached(prompt, &snapshot.documents));
-        RenderTicket { id, snapshot, cached, turn: None }
+        RenderTicket { id, snapshot, cached, turn: None, explain: false }
     }
 
     /// As [`Renderer::render`], for a render that was admitted before.
@@ -195,7 +212,7 @@ impl Renderer {
     async fn render_ticket(
         &self,
         caller: &Caller,
-        RenderTicket { id, snapshot, cached: compiled, turn }: RenderTicket,
+        RenderTicket { id, snapshot, cached: compiled, turn, explain }: RenderTicket,
         variables: Option<Value>,
     ) -> Result<RenderedPrompt, RenderError> {
         let started = Instant::now();
@@ -205,7 +222,8 @@ impl Renderer {
             Some(compiled) => compiled,
             None => self.compile(prompt, &snapshot, started).await?,
         };
-        self.run(caller, PreparedPrompt { compiled, cached, turn, snapshot, started }, variables).await
+        let prepared = PreparedPrompt { compiled, cached, turn, snapshot, started, explain };
+        self.run(caller, prepared, variables).await
     }
 
     /// Compiles a prompt and caches it; a long one is compiled in the pool.
@@ -252,7 +270,7 @@ impl Renderer {
         not_loaded.map_or(error, RenderError::from)
     }
 
-    /// Renders a prompt document that is not registered.
+    /// Renders a prompt document that is not registered; with a report if `explain` is true.
     ///
     /// # Errors
     /// [`RenderError::InvalidDocument`]; otherwise as for [`Renderer::render`].
@@ -261,6 +279,7 @@ impl Renderer {
         caller: &Caller,
         mut document: Json,
         variables: Option<Value>,
+        explain: bool,
     ) -> Result<RenderedPrompt, RenderError> {
         let started = Instant::now();
         let violations = violations(DocumentKind::Prompt, &mut document);
@@ -273,8 +292,8 @@ impl Renderer {
         // The cost of a new text is not known, so it is compiled and run in the pool.
         let work = move || CompiledPrompt::for_single_use(&prompt, &documents, &limits);
         let compiled = self.pool.run(Lane::Short, started + self.options.timeout, work).await??;
-        let prepared =
-            PreparedPrompt { compiled: Arc::new(compiled), cached: false, turn: None, snapshot, started };
+        let compiled = Arc::new(compiled);
+        let prepared = PreparedPrompt { compiled, cached: false, turn: None, snapshot, started, explain };
         self.run(caller, prepared, variables).await
     }
 
@@ -283,8 +302,10 @@ impl Renderer {
         let compiled =
             entry.prompt.as_ref().map(|p| self.cache.get(p, &snapshot.documents, &self.options.limits));
         let (syntax, requires) = match compiled {
-            Some(Ok(compiled)) => (Some(compiled.syntax), compiled.requires.clone()),
-            _ => (None, Arc::default()),
+            Some(Ok(compiled)) => {
+                (Some(compiled.syntax), compiled.names(snapshot).requires(&compiled.requires))
+            }
+            _ => (None, Requires::default()),
         };
         Description { syntax, requires }
     }
@@ -292,7 +313,7 @@ impl Renderer {
     async fn run(
         &self,
         caller: &Caller,
-        PreparedPrompt { compiled, cached, turn, snapshot, started }: PreparedPrompt,
+        PreparedPrompt { compiled, cached, turn, snapshot, started, explain }: PreparedPrompt,
         variables: Option<Value>,
     ) -> Result<RenderedPrompt, RenderError> {
         let timeout = match compiled.prompt.limits.timeout_ms {
@@ -302,29 +323,40 @@ impl Renderer {
         let deadline = started + timeout;
         let executors = Executors { turns: &self.turns, pool: &self.pool };
         let checked = variables::check(compiled.clone(), variables, &self.pool, deadline).await?;
-        let revision = snapshot.revision;
-        let compiled_prompt = compiled.clone();
-        let input =
-            RenderInput { compiled: compiled_prompt, snapshot, variables: checked.value, turn, deadline };
+        let (revision, names) = (snapshot.revision, compiled.names(&snapshot));
+        let root = Arc::new(names.root(checked.value));
+        let input = RenderInput { compiled: compiled.clone(), snapshot, root: root.clone(), turn, deadline };
         let job = Job::new(caller, input, &self.tools, &self.options);
+        let with_full_paths = |error| self.with_full_paths(error, &names);
         if !checked.errors.is_empty() {
-            return Err(checked.errors.combine(job.find_missing(executors).await));
+            let trial = job.find_missing(executors).await.map_err(with_full_paths);
+            return Err(checked.errors.combine(trial));
         }
-        let result = job.run(executors).await?;
+        let result = job.run(executors).await.map_err(with_full_paths)?;
+        let report = || Report {
+            syntax: compiled.syntax,
+            revision,
+            cached,
+            pooled: result.pooled,
+            duration_us: started.elapsed().as_micros() as u64,
+            requires: names.requires(&compiled.requires),
+            names: names.origins(&compiled.requires, &root),
+            waves: result.calls.report(),
+        };
         Ok(RenderedPrompt {
+            report: explain.then(report),
             prompt: compiled.prompt.clone(),
             content: content(&compiled.prompt, result.texts),
             warnings: result.calls.warnings(),
-            report: Report {
-                syntax: compiled.syntax,
-                revision,
-                cached,
-                pooled: result.pooled,
-                duration_us: started.elapsed().as_micros() as u64,
-                requires: compiled.requires.clone(),
-                waves: result.calls.report(),
-            },
         })
+    }
+
+    /// Adds `variables` to the paths of missing values that no environ could give.
+    fn with_full_paths(&self, error: RenderError, names: &TopLevelNames) -> RenderError {
+        let RenderError::Missing { missing, violations } = error else { return error };
+        let may_be_environ = self.catalog.store_state().is_first_read();
+        let full = |missing| names.with_full_path(missing, may_be_environ);
+        RenderError::Missing { missing: unique(missing.into_iter().map(full).collect()), violations }
     }
 }
 

@@ -1,11 +1,12 @@
 //! The report of a render, which a client can ask for, and the warnings, which are always sent.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use template::value::Value;
-use template::{Requirements, Syntax};
+use super::names::{NameOrigin, Requires};
+use template::Syntax;
+use template::value::{SmolStr, Value};
 
 /// The warning about a tool call that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,8 +31,10 @@ pub struct Report {
     pub pooled: bool,
     /// The duration of the whole render, in microseconds.
     pub duration_us: u64,
-    /// The variables, functions and partials that the templates can use.
-    pub requires: Arc<Requirements>,
+    /// The variables, environs, functions and partials that the templates can use.
+    pub requires: Requires,
+    /// Where the value of each name comes from that the templates use at the top level.
+    pub names: BTreeMap<SmolStr, NameOrigin>,
     /// The tool calls, wave by wave.
     pub waves: Vec<WaveReport>,
 }

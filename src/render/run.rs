@@ -21,8 +21,8 @@ use super::variables::unique;
 use crate::catalog::Snapshot;
 use base::caller::Caller;
 use base::pool::Pool;
-use template::value::{Map, Value};
-use template::{Functions, Limits, RunBudget, RunError};
+use template::value::Map;
+use template::{Functions, Limits, RunBudget, RunError, Undefined};
 use tools::Tools;
 
 /// How many attempts a run has in the same stage if it is preempted.
@@ -34,6 +34,7 @@ pub struct Job {
     root: Arc<Map>,
     calls: Arc<Calls>,
     limits: Limits,
+    undefined: Undefined,
     deadline: Instant,
     /// The turn of the first wave, if it was taken before.
     turn: Mutex<Option<Turn>>,
@@ -52,10 +53,10 @@ pub struct Executors<'r> {
 pub struct RenderInput {
     /// The compiled prompt.
     pub compiled: Arc<CompiledPrompt>,
-    /// The snapshot with the environs and tools.
+    /// The snapshot with the tools.
     pub snapshot: Arc<Snapshot>,
-    /// The variables, checked and with defaults.
-    pub variables: Value,
+    /// The data of the templates.
+    pub root: Arc<Map>,
     /// The turn on a serving thread, if it was taken before.
     pub turn: Option<Turn>,
     /// The end of the render's time limit.
@@ -83,9 +84,7 @@ enum WaveResult {
 impl Job {
     /// A render for `caller`, whose templates call `tools`.
     pub fn new(caller: &Caller, input: RenderInput, tools: &Arc<Tools>, options: &RendererOptions) -> Job {
-        let RenderInput { compiled, snapshot, variables, turn, deadline } = input;
-        let root = Map::over(snapshot.environs.clone(), vec![("variables".into(), variables)])
-            .with_alias("args", "variables");
+        let RenderInput { compiled, snapshot, root, turn, deadline } = input;
         let limits = CallLimits {
             allowed: compiled.prompt.limits.tools.clone(),
             calls: options.tool_calls,
@@ -93,8 +92,9 @@ impl Job {
             memory: options.memory.clone(),
         };
         let calls = Calls::new(snapshot, tools.clone(), limits, caller.clone());
-        let (root, calls, turn) = (Arc::new(root), Arc::new(calls), Mutex::new(turn));
-        Job { compiled, root, calls, limits: options.limits, deadline, turn }
+        let undefined = compiled.prompt.undefined.unwrap_or(options.undefined);
+        let (calls, turn) = (Arc::new(calls), Mutex::new(turn));
+        Job { compiled, root, calls, limits: options.limits, undefined, deadline, turn }
     }
 
     /// Renders all texts.
@@ -194,6 +194,7 @@ impl Job {
             steps: stage.steps().min(self.limits.steps),
             output_bytes: self.limits.output_bytes,
             deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(Instant::now() + time)),
+            undefined: self.undefined,
         }
     }
 

@@ -133,11 +133,24 @@ section! {
         output_bytes: usize = 4 << 20, at_least 1;
         /// Bytes of one template's source.
         source_bytes: usize = 256 << 10, at_least 1;
+        /// Whether values may be missing, where a prompt does not say it.
+        undefined: Undefined = Undefined::Strict;
         /// Calls of tools in one render.
         tool_calls: usize = 64;
         /// Renders too long for a serving thread that may wait for their turn.
         queue: usize = 256, at_least 1;
     }
+}
+
+/// What happens when a template needs a value that is not there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Undefined {
+    /// The render fails, and names all that is missing.
+    #[default]
+    Strict,
+    /// The template goes on as its dialect does by itself: `<no value>` in Go, an empty text in Jinja.
+    Lenient,
 }
 
 section! {

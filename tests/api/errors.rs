@@ -60,8 +60,8 @@ async fn missing_variables_are_sorted_and_say_where_they_are_used() {
     let answer = app.preview("go", "{{.b}}\n{{.a.c}}{{.b}}", json!({})).await;
     answer.assert_error(400, "invalid_request_error", "missing_variables");
     let details = answer.error().3;
-    assert_eq!(details["missing"][1], "b");
-    assert_eq!(details["positions"]["b"]["line"], 1, "{details}");
+    assert_eq!(details["missing"][1], "variables.b");
+    assert_eq!(details["positions"]["variables.b"]["line"], 1, "{details}");
 }
 
 #[actix_web::test]
@@ -378,8 +378,8 @@ async fn a_fault_in_a_message_names_the_message() {
     app.put_prompt("x.y", json!({"messages": messages})).await;
     let answer = app.render("x.y", json!({})).await;
     let positions = &answer.body["error"]["details"]["positions"];
-    assert_eq!(positions["a"]["template"], "x.y#messages[0].content");
-    assert_eq!(positions["b"]["template"], "x.y#messages[1].content[0].text");
+    assert_eq!(positions["variables.a"]["template"], "x.y#messages[0].content");
+    assert_eq!(positions["variables.b"]["template"], "x.y#messages[1].content[0].text");
     let broken =
         json!({"messages": [{"role": "system", "content": "a"}, {"role": "user", "content": "{{.b"}]});
     let answer = app.put("/api/prompts/x.y", broken).await;

@@ -10,6 +10,7 @@ mod floods;
 mod full_disk;
 mod hostile;
 mod logging;
+mod names;
 mod packages;
 mod render;
 mod routes;

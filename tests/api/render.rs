@@ -130,7 +130,7 @@ async fn a_render_that_misses_values_names_all_of_them_also_inside_a_loop() {
         assert_eq!(found.len(), 3, "{syntax}: {missing}");
         assert_eq!(found[0], "variables.docs[1].title", "{syntax}: {missing}");
         let starts = |at: usize, what: &str| found[at].as_str().unwrap().starts_with(what);
-        assert!(starts(1, "variables.user") && starts(2, "vscode"), "{syntax}: {missing}");
+        assert!(starts(1, "variables.user") && starts(2, "variables.vscode"), "{syntax}: {missing}");
         assert!(answer.error().2.contains("variables.docs[1].title"));
     }
 }
@@ -157,7 +157,7 @@ async fn missing_required_parameters_and_missing_paths_come_in_one_answer() {
     let answer = app.render("x.y", json!({"n": "two"})).await;
     answer.assert_error(400, "invalid_request_error", "missing_variables");
     let details = answer.error().3;
-    assert_eq!(details["missing"], json!(["variables.repo", "vscode.rules"]));
+    assert_eq!(details["missing"], json!(["variables.repo", "variables.vscode.rules"]));
     assert_eq!(details["violations"][0]["path"], "/n");
 }
 
@@ -243,6 +243,7 @@ async fn what_a_prompt_requires_is_known_without_rendering_it() {
     let app = TestApp::start().await;
     let tool = json!({"name": "lookup", "module": "codebase", "type": "restful", "url": "/l"});
     app.put("/api/tools/codebase.lookup", tool).await;
+    app.put_environ("vscode.rules", json!("R")).await;
     let go = "{{.variables.a}}{{if .variables.b}}x{{end}}{{range .variables.docs}}{{.title}}{{end}}{{.vscode.rules}}{{codebase_lookup .variables.a}}";
     let jinja = "{{variables.a}}{% if variables.b %}x{% endif %}{% for d in variables.docs %}{{d.title}}{% endfor %}{{vscode.rules}}{{codebase_lookup(variables.a)}}";
     for (id, template) in [("x.go", go), ("x.jinja", jinja)] {
@@ -288,14 +289,22 @@ async fn what_is_missing_after_long_work_is_named_too() {
     let app = TestApp::start_with(|settings| settings.render.timeout_ms = 20_000).await;
     let long = "{% for i in range(60000) %}{% if i %}{% endif %}{% endfor %}";
     let answer = app.preview("jinja", &format!("{{{{ first }}}}{long}{{{{ second }}}}"), json!({})).await;
-    assert_eq!(answer.body["error"]["details"]["missing"], json!(["first", "second"]), "{answer:?}");
+    assert_eq!(
+        answer.body["error"]["details"]["missing"],
+        json!(["variables.first", "variables.second"]),
+        "{answer:?}"
+    );
 
     let rounds = "{{range .variables.l}}{{range $.variables.l}}{{end}}{{end}}";
     let content = [json!("{{.first}}"), json!(rounds), json!("{{.second}}")];
     let messages = content.map(|content| json!({"role": "user", "content": content}));
     let body = json!({"syntax": "go", "messages": messages, "variables": {"l": vec![0; 300]}});
     let answer = app.post("/api/render", body).await;
-    assert_eq!(answer.body["error"]["details"]["missing"], json!(["first", "second"]), "{answer:?}");
+    assert_eq!(
+        answer.body["error"]["details"]["missing"],
+        json!(["variables.first", "variables.second"]),
+        "{answer:?}"
+    );
 }
 
 #[actix_web::test]
@@ -303,7 +312,7 @@ async fn what_is_missing_in_a_later_message_is_named_although_an_earlier_one_fai
     let app = TestApp::start().await;
     let messages = ["{{ 1 / 0 }}", "{{ lost }}"].map(|content| json!({"role": "user", "content": content}));
     let answer = app.post("/api/render", json!({"syntax": "jinja", "messages": messages})).await;
-    assert_eq!(answer.body["error"]["details"]["missing"], json!(["lost"]), "{answer:?}");
+    assert_eq!(answer.body["error"]["details"]["missing"], json!(["variables.lost"]), "{answer:?}");
 }
 
 #[actix_web::test]

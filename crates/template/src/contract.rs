@@ -137,7 +137,18 @@ impl Default for Limits {
     }
 }
 
-/// What one run of a template may use. A first, cheap run may get less than [`Limits`] allow.
+/// What a template does with values that are not there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Undefined {
+    /// A run that needs one fails, and names all of them.
+    #[default]
+    Strict,
+    /// They are what the dialect makes of them: `<no value>` in Go, an empty text in Jinja.
+    Lenient,
+}
+
+/// What one run of a template may use, and how strict it is. A first, cheap run may get less than [`Limits`] allow.
 #[derive(Debug, Clone, Copy)]
 pub struct RunBudget {
     /// The most steps of evaluation.
@@ -146,6 +157,8 @@ pub struct RunBudget {
     pub output_bytes: usize,
     /// The time by which the run must end.
     pub deadline: Instant,
+    /// Whether a value that is not there ends the run with [`RunError::Missing`].
+    pub undefined: Undefined,
 }
 
 /// A place in a template.
@@ -167,6 +180,18 @@ pub struct MissingValue {
     pub path: String,
     /// The place in the template that needed it first.
     pub position: Option<Position>,
+}
+
+impl MissingValue {
+    /// The name at the top level that the path begins with; `None` if it begins with the result of an expression.
+    pub fn first_name(&self) -> Option<&str> {
+        (!self.path.starts_with('(')).then(|| first_name(&self.path))
+    }
+}
+
+/// The name that a path begins with.
+fn first_name(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or_default()
 }
 
 /// The error of a text that is not a usable template.
@@ -250,13 +275,20 @@ pub struct Need {
     pub dynamic: bool,
 }
 
+impl Need {
+    /// The name that a path in the data begins with; empty for the data as a whole.
+    pub fn first_name(&self) -> &str {
+        first_name(&self.name)
+    }
+}
+
 /// What a template may use, found by static analysis; partials are included.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Requirements {
     /// Paths below `variables` (or `args`).
     pub variables: Vec<Need>,
-    /// All other paths in the data, which are those of environs.
-    pub environs: Vec<Need>,
+    /// All other paths in the data. Their first name may be that of a variable or of an environ: which, depends on the data.
+    pub names: Vec<Need>,
     /// Functions that are neither built-in nor defined in the text.
     pub tools: Vec<Need>,
     /// The names of other prompts.
@@ -268,7 +300,7 @@ impl Requirements {
     pub fn merge(&mut self, other: &Requirements) {
         for (mine, theirs) in [
             (&mut self.variables, &other.variables),
-            (&mut self.environs, &other.environs),
+            (&mut self.names, &other.names),
             (&mut self.tools, &other.tools),
             (&mut self.partials, &other.partials),
         ] {

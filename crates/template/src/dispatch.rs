@@ -31,7 +31,7 @@ pub struct Surroundings<'a> {
 
 /// The requirements of a text without actions.
 static NOTHING: Requirements =
-    Requirements { variables: Vec::new(), environs: Vec::new(), tools: Vec::new(), partials: Vec::new() };
+    Requirements { variables: Vec::new(), names: Vec::new(), tools: Vec::new(), partials: Vec::new() };
 
 impl Template {
     /// Compiles a text in the dialect `syntax`; errors name it `name`.

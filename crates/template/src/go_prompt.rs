@@ -1,11 +1,11 @@
-//! Go templates as prompts: with partials from [`Partials`], the service's functions, and strict about missing values.
+//! Go templates as prompts: with partials from [`Partials`], the service's functions, strict about missing values or lenient.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::contract::{
     CompileError, Functions, Limits, MissingValue, Need, Partials, Position, Requirements, RunBudget,
-    RunError, Syntax,
+    RunError, Syntax, Undefined,
 };
 use super::go::{self, ExecError, ExecOptions, MissingKey, ParseOptions, Set, UnknownFunctions};
 use super::service_functions::{ServiceFunctions, is_service_function, takes_missing};
@@ -81,7 +81,10 @@ impl GoTemplate {
         run: &RunBudget,
     ) -> Result<String, RunError> {
         let options = ExecOptions {
-            missing_key: MissingKey::Strict,
+            missing_key: match run.undefined {
+                Undefined::Strict => MissingKey::Strict,
+                Undefined::Lenient => MissingKey::Default,
+            },
             steps: run.steps,
             recursion: self.limits.recursion,
             output_bytes: run.output_bytes,
@@ -181,7 +184,7 @@ fn line_of(text: &str, name: &str) -> usize {
     1 + text.bytes().take(at).filter(|b| *b == b'\n').count()
 }
 
-/// Converts the requirements of a set: paths become variables or environs, functions tools.
+/// Converts the requirements of a set: paths become variables or names, functions tools.
 fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requirements {
     let found = set.requires(name, &takes_missing);
     let need = |need: go::Need| Need { name: need.name, optional: need.optional, dynamic: need.dynamic };
@@ -192,7 +195,7 @@ fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requirements {
         let (first, rest) = path.name.split_once('.').unwrap_or((&path.name, ""));
         let place = match first {
             "variables" | "args" => (&mut requires.variables, rest),
-            _ => (&mut requires.environs, path.name.as_str()),
+            _ => (&mut requires.names, path.name.as_str()),
         };
         place.0.push(Need { name: place.1.to_owned(), optional: path.optional, dynamic: path.dynamic });
     }

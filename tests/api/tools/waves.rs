@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use template::value::{Map, Value};
 use template::{
     Arguments, CallResult, Functions, Limits, Partial, Partials, RunBudget, RunError, Surroundings, Syntax,
-    Template,
+    Template, Undefined,
 };
 
 use super::templates;
@@ -113,7 +113,12 @@ fn run(text: &str, syntax: Syntax, by_waves: bool) -> Option<Outcome> {
     );
     let root = Arc::new(root.with_alias("args", "variables"));
     let deadline = Instant::now() + Duration::from_secs(30);
-    let limits = RunBudget { steps: limits.steps, output_bytes: limits.output_bytes, deadline };
+    let limits = RunBudget {
+        steps: limits.steps,
+        output_bytes: limits.output_bytes,
+        deadline,
+        undefined: Undefined::Strict,
+    };
     for wave in 1.. {
         match template.render(&root, &functions, &limits) {
             Err(RunError::Pending { .. }) => {

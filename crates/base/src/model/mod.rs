@@ -13,9 +13,11 @@ pub use extension::{Dependence, EngineRequirement, Extension, FailStrategy, Requ
 pub use id::{Id, InvalidId, function_name};
 pub use kind::{DocumentKind, PerKind};
 pub use messages::Messages;
-pub use parameters::{object_schema, with_defaults};
+pub use parameters::{declared_names, object_schema, with_defaults};
 pub use problem::{ListedProblem, Problem, ProblemDetail};
-pub use prompt::{Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, filled_in, is_file_reference};
+pub use prompt::{
+    Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, Undefined, filled_in, is_file_reference,
+};
 pub use tool::Tool;
 
 /// The version of the prompt engine that extensions can require under `engines`; independent of the crate's version.

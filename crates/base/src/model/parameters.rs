@@ -81,6 +81,12 @@ fn json_type(name: &str) -> Option<&'static str> {
     }
 }
 
+/// The names that a schema of the variables declares: its `properties`.
+pub fn declared_names(schema: &Json) -> impl Iterator<Item = &str> {
+    let properties = schema.get("properties").and_then(Json::as_object);
+    properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str))
+}
+
 /// Fills the defaults of `schema` into `value`, at every depth at which the enclosing object is present.
 pub fn with_defaults(schema: &Json, value: Value) -> Value {
     let (Some(properties), Value::Map(map)) = (schema.get("properties").and_then(Json::as_object), &value)

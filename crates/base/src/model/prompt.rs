@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value as Json;
-pub use template::Syntax;
+pub use template::{Syntax, Undefined};
 
 use super::{Id, object_schema, string_member, strings};
 
@@ -27,6 +27,8 @@ pub struct Prompt {
     pub origin: Origin,
     /// The dialect of its templates, if the document names one; else it is guessed from each text.
     pub syntax: Option<Syntax>,
+    /// Whether values may be missing, if the document says so; else the settings say it.
+    pub undefined: Option<Undefined>,
     /// What is rendered: one text or messages.
     pub body: Body,
     /// The uses that it is made for, such as `chat`.
@@ -137,6 +139,11 @@ impl Prompt {
             syntax: match string_member(&document, "syntax").as_deref() {
                 Some("go") => Some(Syntax::Go),
                 Some("jinja") => Some(Syntax::Jinja),
+                _ => None,
+            },
+            undefined: match string_member(&document, "undefined").as_deref() {
+                Some("strict") => Some(Undefined::Strict),
+                Some("lenient") => Some(Undefined::Lenient),
                 _ => None,
             },
             body,

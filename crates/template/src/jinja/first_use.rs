@@ -14,9 +14,15 @@ use crate::Position;
 /// Names that stand for data are followed through `for` and `set`.
 pub(super) fn first_use(text: &Text, path: &str) -> Option<Position> {
     let tree = parse(&text.original, &text.name, SyntaxConfig::default()).ok()?;
-    let mut search = Search { text: &text.original, names: Vec::new(), wanted: pattern(path), found: None };
-    search.stmt(&tree);
-    search.found.map(|offset| position(&text.name, &text.original, offset))
+    let wanted = pattern(path);
+    // A variable is also found by its own name.
+    let bare = wanted.strip_prefix("variables.").map(str::to_owned);
+    let found = std::iter::once(wanted).chain(bare).find_map(|wanted| {
+        let mut search = Search { text: &text.original, names: Vec::new(), wanted, found: None };
+        search.stmt(&tree);
+        search.found
+    });
+    found.map(|offset| position(&text.name, &text.original, offset))
 }
 
 /// A path in which every index is `[]`, and `args` is `variables`.

@@ -100,9 +100,9 @@ impl<'s> Analysis<'s> {
     /// What the tree can touch.
     pub fn of(mut self, tree: &Stmt<'_>) -> Requirements {
         self.stmt(tree);
-        let [variables, environs, tools, partials] =
+        let [variables, names, tools, partials] =
             self.needs.map(|needs| needs.into_values().collect::<Vec<_>>());
-        Requirements { variables, environs, tools, partials }
+        Requirements { variables, names, tools, partials }
     }
 
     fn need(&mut self, kind: Kind, name: &str, tested: bool, dynamic: bool) {

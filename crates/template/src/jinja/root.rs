@@ -23,7 +23,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// The names of `data`, and behind them those of `functions`.
+    /// The names of `functions`, and behind them those of `data`.
     pub fn new(data: Arc<Map>, functions: Arc<dyn Functions>) -> Root {
         Root { data, functions }
     }
@@ -41,14 +41,18 @@ impl Object for Root {
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Engine> {
-        if let Some(value) = self.data.get(key) {
-            return Some(to_engine(value));
+        // Functions come first: a variable of a request must not replace one.
+        if GLOBALS.contains(&key) {
+            return None;
         }
         if self.functions.contains(key) {
             let functions = self.functions.clone();
             return Some(Engine::from_object(Tool { name: key.into(), functions, patient: false }));
         }
-        (!GLOBALS.contains(&key)).then(|| Engine::from_dyn_object(Missing::member(Parent::Root, key)))
+        Some(match self.data.get(key) {
+            Some(value) => to_engine(value),
+            None => Engine::from_dyn_object(Missing::member(Parent::Root, key)),
+        })
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

@@ -10,8 +10,9 @@ const LINEAR_SEARCH_MAX: usize = 12;
 
 /// The members of an object, in their original order.
 ///
-/// A map may lie over a *base*, in which members are looked up that the map does not have. So the root of a render (the
-/// shared environs and the request's variables) is made without copying the environs.
+/// A map may lie over a *base*, in which members are looked up that the map does not have, and may have an *opened* member,
+/// whose own members are looked up, too, but not enumerated. So the root of a render (the shared environs and the request's
+/// variables) is made without copying either.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
     entries: Box<[(SmolStr, Value)]>,
@@ -22,11 +23,58 @@ pub struct Map {
 /// The fields of large maps, and of maps with a base.
 #[derive(Debug, Clone, Default)]
 struct MapExtras {
-    /// Positions in `entries`, sorted by key; made by the first look-up that needs it.
-    sorted: OnceLock<Box<[u32]>>,
+    /// Made by the first look-up that needs it.
+    index: OnceLock<MapIndex>,
     base: Option<Arc<Map>>,
     /// An alias of a member, which look-ups find but enumeration does not show: `(alias, member)`.
     alias: Option<(SmolStr, SmolStr)>,
+    opened: Option<OpenedMember>,
+}
+
+impl MapExtras {
+    /// Whether look-ups find more than the map's own members.
+    fn has_layers(&self) -> bool {
+        self.base.is_some() || self.alias.is_some() || self.opened.is_some()
+    }
+}
+
+/// The index of a large map.
+#[derive(Debug, Clone)]
+struct MapIndex {
+    /// Positions in `entries`, sorted by key.
+    sorted: Box<[u32]>,
+    /// A bit for each key (see [`bit_of`]): most names that a map of moderate size does not have cost no search.
+    filter: [u64; 4],
+}
+
+impl MapIndex {
+    fn may_have(&self, key: &str) -> bool {
+        let (word, bit) = bit_of(key);
+        self.filter.get(word).is_none_or(|word| word & bit != 0)
+    }
+}
+
+/// The word and the bit of a key in a filter, from its length and three of its bytes.
+fn bit_of(key: &str) -> (usize, u64) {
+    let bytes = key.as_bytes();
+    let byte = |at: usize| bytes.get(at).map_or(0, |byte| u32::from(*byte));
+    let (last, middle) = (byte(bytes.len().wrapping_sub(1)), byte(bytes.len() / 2));
+    let mixed = (bytes.len() as u32 ^ byte(0) << 8 ^ last << 16 ^ middle << 24).wrapping_mul(0x9E37_79B1);
+    ((mixed >> 30) as usize, 1 << (mixed >> 24 & 63))
+}
+
+/// A member, an object, whose own members look-ups find in the map itself, and enumeration does not show there.
+#[derive(Debug, Clone)]
+struct OpenedMember {
+    name: SmolStr,
+    /// The names that are looked up in it before the base, and in it alone; sorted. All others come after the base.
+    before_base: Arc<[SmolStr]>,
+}
+
+impl OpenedMember {
+    fn is_before_base(&self, key: &str) -> bool {
+        self.before_base.binary_search_by(|name| name.as_str().cmp(key)).is_ok()
+    }
 }
 
 impl Map {
@@ -40,17 +88,28 @@ impl Map {
     /// An object of `entries` over `base`.
     pub fn over(base: Arc<Map>, entries: Vec<(SmolStr, Value)>) -> Map {
         let map = Map::from_entries(entries);
-        let sorted = map.extras.into_inner().map(|extras| extras.sorted).unwrap_or_default();
-        let extras = Box::new(MapExtras { sorted, base: Some(base), alias: None });
-        Map { entries: map.entries, extras: extras.into() }
+        map.with_extras(|extras| extras.base = Some(base))
     }
 
     /// Adds an alias of `member`, which look-ups find and enumeration does not show.
-    pub fn with_alias(mut self, alias: &str, member: &str) -> Map {
+    pub fn with_alias(self, alias: &str, member: &str) -> Map {
         let alias = Some((SmolStr::new(alias), SmolStr::new(member)));
-        match self.extras.get_mut() {
-            Some(extras) => extras.alias = alias,
-            None => self.extras = Box::new(MapExtras { alias, ..MapExtras::default() }).into(),
+        self.with_extras(|extras| extras.alias = alias)
+    }
+
+    /// Opens a member that is an object: look-ups in this map find its members, too, and enumeration does not show them.
+    ///
+    /// The names in `before_base`, which must be sorted, mean members of the object even where the base has members of these
+    /// names. All other names are looked up in the object last, so that it cannot hide a member of this map or of the base.
+    pub fn with_opened(self, member: &str, before_base: Arc<[SmolStr]>) -> Map {
+        let opened = Some(OpenedMember { name: SmolStr::new(member), before_base });
+        self.with_extras(|extras| extras.opened = opened)
+    }
+
+    fn with_extras(mut self, change: impl FnOnce(&mut MapExtras)) -> Map {
+        self.extras.get_or_init(Box::default);
+        if let Some(extras) = self.extras.get_mut() {
+            change(extras);
         }
         self
     }
@@ -70,7 +129,18 @@ impl Map {
         if let Some(member) = self.meant_by(key) {
             return self.get_own(member);
         }
-        self.get_own(key).or_else(|| self.base()?.get(key))
+        self.get_own(key).or_else(|| self.get_below(key))
+    }
+
+    /// The value at a key that this map does not have itself: in the base, or in the opened member.
+    fn get_below(&self, key: &str) -> Option<&Value> {
+        let extras = self.extras.get()?;
+        let in_base = || extras.base.as_ref()?.get(key);
+        let Some(opened) = &extras.opened else { return in_base() };
+        match in_base() {
+            Some(value) if !opened.is_before_base(key) => Some(value),
+            _ => self.get_own(&opened.name)?.get(key),
+        }
     }
 
     /// Whether this map hides a member of the base.
@@ -82,8 +152,12 @@ impl Map {
         if self.entries.len() <= LINEAR_SEARCH_MAX {
             return self.entries.iter().find(|(k, _)| k == key).map(|(_, v)| v);
         }
-        let found = self.sorted().binary_search_by(|&at| self.key_at(at).cmp(key)).ok()?;
-        let at = *self.sorted().get(found)?;
+        let index = self.index();
+        if !index.may_have(key) {
+            return None;
+        }
+        let found = index.sorted.binary_search_by(|&at| self.key_at(at).cmp(key)).ok()?;
+        let at = *index.sorted.get(found)?;
         self.entries.get(at as usize).map(|(_, value)| value)
     }
 
@@ -91,11 +165,15 @@ impl Map {
         self.entries.get(at as usize).map_or("", |(key, _)| key)
     }
 
-    fn sorted(&self) -> &[u32] {
-        self.extras.get_or_init(Box::default).sorted.get_or_init(|| {
+    fn index(&self) -> &MapIndex {
+        self.extras.get_or_init(Box::default).index.get_or_init(|| {
             let mut order: Vec<u32> = (0..self.entries.len() as u32).collect();
             order.sort_by(|&a, &b| self.key_at(a).cmp(self.key_at(b)));
-            order.into_boxed_slice()
+            let mut filter = [0; 4];
+            for (word, bit) in self.entries.iter().map(|(key, _)| bit_of(key)) {
+                filter.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
+            }
+            MapIndex { sorted: order.into_boxed_slice(), filter }
         })
     }
 
@@ -104,7 +182,7 @@ impl Map {
             let mut earlier = self.entries.iter().enumerate();
             return earlier.any(|(at, (key, _))| self.entries.iter().take(at).any(|(other, _)| other == key));
         }
-        self.sorted().windows(2).any(|pair| matches!(pair, &[a, b] if self.key_at(a) == self.key_at(b)))
+        self.index().sorted.windows(2).any(|pair| matches!(pair, &[a, b] if self.key_at(a) == self.key_at(b)))
     }
 
     fn keep_last_of_equal_keys(&mut self) {
@@ -143,10 +221,8 @@ impl Map {
             (None, None) => {}
         }
         let map = Map { entries: entries.into_boxed_slice(), ..Map::default() };
-        if let Some(extras) =
-            self.extras.get().filter(|extras| extras.base.is_some() || extras.alias.is_some())
-        {
-            let extras = MapExtras { sorted: OnceLock::new(), ..MapExtras::clone(extras) };
+        if let Some(extras) = self.extras.get().filter(|extras| extras.has_layers()) {
+            let extras = MapExtras { index: OnceLock::new(), ..MapExtras::clone(extras) };
             map.extras.get_or_init(|| Box::new(extras));
         }
         map
@@ -219,6 +295,8 @@ impl FromIterator<(SmolStr, Value)> for Map {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn map(keys: &[(&str, i64)]) -> Map {
@@ -249,6 +327,69 @@ mod tests {
         let shown: Vec<&str> = root.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(shown, ["vscode", "variables"]);
         assert_eq!(root.len(), 2);
+    }
+
+    /// A root as a render has it: environs, variables, and the declared names, sorted.
+    fn root(environs: Map, variables: Map, declared: &[&str]) -> Map {
+        let declared = declared.iter().map(SmolStr::new).collect();
+        Map::over(Arc::new(environs), vec![("variables".into(), variables.into())])
+            .with_alias("args", "variables")
+            .with_opened("variables", declared)
+    }
+
+    #[test]
+    fn an_opened_member_is_looked_into_after_the_base_except_for_the_names_that_come_before_it() {
+        let environs = map(&[("shared", 1), ("declared", 2), ("absent", 3)]);
+        let variables =
+            map(&[("shared", 10), ("declared", 20), ("free", 30), ("args", 40), ("variables", 50)]);
+        let root = root(environs, variables.clone(), &["absent", "declared", "variables"]);
+        assert_eq!(root.get("shared"), Some(&Value::Int(1)));
+        assert_eq!(root.get("declared"), Some(&Value::Int(20)));
+        assert_eq!(root.get("free"), Some(&Value::Int(30)));
+        assert_eq!(root.get("absent"), None, "a declared name means the variable, which is not there");
+        for name in ["variables", "args"] {
+            assert_eq!(root.get(name), Some(&Value::from(variables.clone())));
+        }
+        let shown: Vec<&str> = root.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(shown, ["shared", "declared", "absent", "variables"]);
+        assert_eq!(root.len(), shown.len());
+        let changed = root.with("more", Some(Value::Int(5)));
+        assert_eq!(changed.get("free"), Some(&Value::Int(30)), "a copy has the layers, too");
+    }
+
+    #[test]
+    fn an_opened_member_that_is_no_object_has_no_members() {
+        let root = Map::from_entries(vec![("variables".into(), Value::Null)]);
+        assert_eq!(root.with_opened("variables", Arc::new([])).get("x"), None);
+    }
+
+    /// Objects with members of a few names, so that names meet; large ones have an index.
+    fn any_map() -> impl Strategy<Value = Map> {
+        let names = prop_oneof!["[a-d]", "[a-d]{2}", Just("variables".to_owned()), Just("args".to_owned())];
+        prop::collection::vec((names.prop_map(SmolStr::from), (0i64..9).prop_map(Value::Int)), 0..24)
+            .prop_map(Map::from_entries)
+    }
+
+    proptest! {
+        #[test]
+        fn variables_never_change_what_an_environ_or_another_name_means(
+            environs in any_map(), variables in any_map(), declared in any_map(), name in "[a-d]{1,2}",
+        ) {
+            let mut declared: Vec<&str> = declared.iter().map(|(name, _)| name.as_str()).collect();
+            declared.sort_unstable();
+            let root = root(environs.clone(), variables.clone(), &declared);
+            let meant = match declared.contains(&name.as_str()) {
+                true => variables.get(&name),
+                false => environs.get(&name).or_else(|| variables.get(&name)),
+            };
+            prop_assert_eq!(root.get(&name), meant);
+            for own in ["variables", "args"] {
+                prop_assert_eq!(root.get(own), Some(&Value::from(variables.clone())));
+            }
+            let shown = root.iter().filter(|(key, _)| *key != "variables");
+            let expected = environs.iter().filter(|(key, _)| !["variables", "args"].contains(&key.as_str()));
+            prop_assert!(shown.eq(expected), "enumeration shows the environs, whatever the variables are");
+        }
     }
 
     #[test]

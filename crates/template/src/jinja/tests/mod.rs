@@ -16,6 +16,7 @@ use super::Template;
 use crate::value::{Map, Value, from_json};
 use crate::{
     Arguments, CallResult, CompileError, Functions, Limits, Partial, Partials, RunBudget, RunError, Syntax,
+    Undefined,
 };
 
 /// Partials by name; a text that starts with `go:` is in the other dialect.
@@ -84,6 +85,7 @@ impl World {
                 steps: limits.steps,
                 output_bytes: limits.output_bytes,
                 deadline: Instant::now() + Duration::from_secs(60),
+                undefined: Undefined::Strict,
             },
         }
     }

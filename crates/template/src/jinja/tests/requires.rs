@@ -21,8 +21,8 @@ fn list(needs: &[Need]) -> String {
 fn needs(world: &World, source: &str, expected: [&str; 4]) {
     let template = world.compile(source).unwrap();
     let requires = template.requires();
-    let found = [&requires.variables, &requires.environs, &requires.tools, &requires.partials]
-        .map(|needs| list(needs));
+    let found =
+        [&requires.variables, &requires.names, &requires.tools, &requires.partials].map(|needs| list(needs));
     assert_eq!(found.each_ref().map(String::as_str), expected, "{source}");
 }
 
@@ -155,7 +155,7 @@ proptest! {
             let path = as_need(&miss.path);
             let (needs, name) = match path.strip_prefix("variables.") {
                 Some(name) => (&requires.variables, name),
-                None => (&requires.environs, path.as_str()),
+                None => (&requires.names, path.as_str()),
             };
             let listed = needs.iter().any(|need| {
                 need.name == name || name.strip_prefix(&need.name).is_some_and(|rest| rest.starts_with(['.', '[']))
