@@ -9,7 +9,7 @@ from jinja2.exceptions import TemplateError, TemplateSyntaxError
 from jinja2.ext import Extension
 
 # Outputs that no other program can give: addresses, whole or cut.
-UNUSABLE = re.compile(r"0x[0-9a-f]{5}|\bat 0x|<(bound|built-in|function|module|code|frame|cell)[ >]|generator|method-wrapper", re.I)
+UNUSABLE = re.compile(r"0x[0-9a-f]{7}|\bat 0x|<bound method|<built-in|<function \w+ at|<module |generator obj|method-wrapper", re.I)
 # Texts whose output depends on chance or the time, or that reach into Python.
 UNUSABLE_TEXT = re.compile(r"\brandom\b|\blipsum\b|__|\b(gi|gr|cr|ag|f|co)_\w|strftime_now\(\s*[^'\"\s]")
 MAX_OUT = 100_000
@@ -70,6 +70,7 @@ class Reference:
 
     def __init__(self, extensions=(), **options):
         self.partials = {}
+        self.last_code = (None, None)
         loader = jinja2.FunctionLoader(lambda name: self.partials.get(name))
         kinds = {"strict": StrictUndefined, "semistrict": SemistrictUndefined, "lenient": Undefined}
         self.envs = {name: environment(kind, loader, extensions, **options) for name, kind in kinds.items()}
@@ -79,8 +80,11 @@ class Reference:
         template = jinja2.Template.from_code(env, code, env.make_globals(None))
         return template.render(data)
 
-    def _code(self, case):
-        return self.envs["strict"].compile(case["template"], "main", "main")
+    def _code(self, text):
+        """The compiled text; the last one is kept, since the same text often comes with other data."""
+        if self.last_code[0] != text:
+            self.last_code = (text, self.envs["strict"].compile(text, "main", "main"))
+        return self.last_code[1]
 
     def run(self, case):
         """The case with its result; None if it cannot be used. Memory and time are bounded by the caller."""
@@ -90,7 +94,7 @@ class Reference:
         lenient = case.get("undefined") == "lenient"
         result = dict(case)
         try:
-            code = self._code(case)
+            code = self._code(case["template"])
         except RecursionError:
             return None
         except MemoryError:
