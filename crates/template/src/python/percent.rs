@@ -330,3 +330,103 @@ impl Item {
         out.fill(' ', if self.left { missing } else { 0 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tuple of values, or a mapping with the one key `k`.
+    struct Args {
+        values: Vec<Arg<'static>>,
+        mapping: bool,
+    }
+
+    impl PercentArgs<'static> for Args {
+        fn next(&mut self) -> Option<Arg<'static>> {
+            if self.values.is_empty() { None } else { Some(self.values.remove(0)) }
+        }
+
+        fn key(&mut self, key: &str) -> Result<Arg<'static>, PyError> {
+            match key {
+                _ if !self.mapping => PyError::type_error("format requires a mapping"),
+                "k" => Ok(Arg::Int(7)),
+                key => Err(PyError::Key(key.to_owned())),
+            }
+        }
+
+        fn is_left(&self) -> bool {
+            !self.mapping && !self.values.is_empty()
+        }
+    }
+
+    fn apply(format: &str, values: Vec<Arg<'static>>) -> Result<String, PyError> {
+        percent(format, &mut Args { values, mapping: false }, 1000)
+    }
+
+    fn text(text: &'static str) -> Arg<'static> {
+        Arg::Str(Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn conversions_are_written() {
+        let cases = [
+            ("%5s|%-5s|%.2s", vec![text("é"), text("ab"), text("世界人")], "    é|ab   |世界"),
+            ("%r %a", vec![text("é\n"), text("é")], "'é\\n' '\\xe9'"),
+            ("%d %+d % d %05d %-5d|", (0..5).map(|_| Arg::Int(42)).collect(), "42 +42  42 00042 42   |"),
+            ("%d %i %d", vec![Arg::Float(-3.7), Arg::Bool(true), Arg::Big(Cow::Owned(1.into()))], "-3 1 1"),
+            (
+                "%x %#X %#o %#07x %.4d",
+                (0..5).map(|_| Arg::Int(-255)).collect(),
+                "-ff -0XFF -0o377 -0x00ff -0255",
+            ),
+            (
+                "%.2f %e %G %#.0f %08.3f",
+                (0..5).map(|_| Arg::Float(1.5)).collect(),
+                "1.50 1.500000e+00 1.5 2. 0001.500",
+            ),
+            (
+                "%c%c %% %*d%.*f",
+                vec![text("x"), Arg::Int(8364), Arg::Int(-4), Arg::Int(1), Arg::Int(1), Arg::Float(0.25)],
+                "x€ % 1   0.2",
+            ),
+        ];
+        for (format, values, expected) in cases {
+            assert_eq!(apply(format, values).as_deref(), Ok(expected), "{format}");
+        }
+        let mut args = Args { values: Vec::new(), mapping: true };
+        assert_eq!(percent("%(k)s %(k)03d", &mut args, 99).as_deref(), Ok("7 007"));
+        assert_eq!(percent("%(x)s", &mut args, 99), Err(PyError::Key("x".to_owned())));
+    }
+
+    #[test]
+    fn mistakes_have_the_messages_of_python() {
+        let cases = [
+            ("%s", vec![], PyError::Type("not enough arguments for format string".into())),
+            (
+                "",
+                vec![Arg::Int(1)],
+                PyError::Type("not all arguments converted during string formatting".into()),
+            ),
+            ("%d", vec![text("1")], PyError::Type("%d format: a real number is required, not str".into())),
+            (
+                "%x",
+                vec![Arg::Float(1.0)],
+                PyError::Type("%x format: an integer is required, not float".into()),
+            ),
+            ("%f", vec![text("1")], PyError::Type("must be real number, not str".into())),
+            (
+                "é%z",
+                vec![Arg::Int(1)],
+                PyError::Value("unsupported format character 'z' (0x7a) at index 2".into()),
+            ),
+            ("%", vec![], PyError::Value("incomplete format".into())),
+            ("%(k", vec![], PyError::Value("incomplete format key".into())),
+            ("%(k)s", vec![], PyError::Type("format requires a mapping".into())),
+            ("%999999999d", vec![Arg::Int(1)], PyError::TooLarge),
+            ("%.999999999f", vec![Arg::Int(1)], PyError::TooLarge),
+        ];
+        for (format, values, error) in cases {
+            assert_eq!(apply(format, values), Err(error), "{format}");
+        }
+    }
+}

@@ -134,7 +134,7 @@ impl Moment {
             'b' | 'h' => name(&MONTHS, self.month).and_then(|name| name.get(..3)),
             'p' => Some(if self.hour < 12 { "AM" } else { "PM" }),
             'P' => Some(if self.hour < 12 { "am" } else { "pm" }),
-            'Z' => Some("UTC"),
+            'Z' => Some(if raw == "%Z" { "UTC" } else { "" }),
             'z' => Some("+0000"),
             'f' if raw == "%f" => Some("000000"),
             'n' => Some("\n"),
@@ -233,7 +233,7 @@ impl Flags {
     fn write_number(&self, out: &mut Bounded, value: i64, width: usize, pad: char) -> Result<(), PyError> {
         let text = value.unsigned_abs().to_string();
         let (pad, width) = match self.pad {
-            Some('-') => (pad, self.width.unwrap_or(0)),
+            Some('-') => (' ', self.width.unwrap_or(0)),
             Some('_') => (' ', self.width.unwrap_or(width)),
             Some(_) => ('0', self.width.unwrap_or(width)),
             None => (pad, self.width.unwrap_or(width)),
