@@ -263,3 +263,58 @@ fn read_number(text: &str) -> Result<Option<usize>, PyError> {
     }
     Ok(number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Positional arguments 0, 1 and 2, and any keyword: its name and the steps from it.
+    struct Args;
+
+    impl FormatArgs<'static> for Args {
+        fn field(&mut self, name: FieldName<'_>, steps: &[FieldStep<'_>]) -> Result<Arg<'static>, PyError> {
+            match name {
+                FieldName::Index(index @ 0..=2) => Ok(Arg::Int(index as i64)),
+                FieldName::Index(index) => Err(PyError::Index(format!(
+                    "Replacement index {index} out of range for positional args tuple"
+                ))),
+                FieldName::Key("w") => Ok(Arg::Int(6)),
+                FieldName::Key(key) => Ok(Arg::Str(Cow::Owned(format!("{key}{steps:?}")))),
+            }
+        }
+    }
+
+    #[test]
+    fn fields_are_replaced() {
+        let cases = [
+            ("{} {} {{}}", "0 1 {}"),
+            ("{1}{0:>{w}}|{2!r:<3}|", "1     0|2  |"),
+            ("{a.b[c][3]}", "a[Attribute(\"b\"), Key(\"c\"), Index(3)]"),
+            ("{:{}}", "0"),
+        ];
+        for (template, expected) in cases {
+            assert_eq!(format(template, &mut Args, 99).as_deref(), Ok(expected), "{template}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_the_messages_of_python() {
+        let cases = [
+            ("{", "Single '{' encountered in format string"),
+            ("}", "Single '}' encountered in format string"),
+            ("{0", "expected '}' before end of string"),
+            ("{0!x}", "Unknown conversion specifier x"),
+            ("{0!rr}", "expected ':' after conversion specifier"),
+            ("{}{0}", "cannot switch from automatic field numbering to manual field specification"),
+            ("{0}{}", "cannot switch from manual field specification to automatic field numbering"),
+            ("{0:{1:{2}}}", "Max string recursion exceeded"),
+            ("{a.}", "Empty attribute in format string"),
+            ("{a[b}", "expected '}' before end of string"),
+            ("{a[b]c}", "Only '.' or '[' may follow ']' in format field specifier"),
+        ];
+        for (template, message) in cases {
+            assert_eq!(format(template, &mut Args, 99), PyError::value_error(message), "{template}");
+        }
+        assert_eq!(format("{0:{w}00000}", &mut Args, 1000), Err(PyError::TooLarge));
+    }
+}

@@ -240,3 +240,56 @@ impl Spec {
         out.fill(self.fill, right)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    #[test]
+    fn values_are_formatted() {
+        let text = |text| Arg::Str(Cow::Borrowed(text));
+        let cases = [
+            (text("é"), "*^5", "**é**"),
+            (text("abc"), ".2", "ab"),
+            (Arg::Int(1234567), ",", "1,234,567"),
+            (Arg::Int(1234), "010,", "00,001,234"),
+            (Arg::Int(-255), "#x", "-0xff"),
+            (Arg::Int(-255), "#010x", "-0x00000ff"),
+            (Arg::Int(65535), "_b", "1111_1111_1111_1111"),
+            (Arg::Int(65), "c", "A"),
+            (Arg::Int(5), "+.1f", "+5.0"),
+            (Arg::Bool(true), "d", "1"),
+            (Arg::Bool(true), "", "True"),
+            (Arg::Float(1.0), "", "1.0"),
+            (Arg::Float(1234.5678), ",.2f", "1,234.57"),
+            (Arg::Float(0.256), ".1%", "25.6%"),
+            (Arg::Float(1e10), ".3", "1e+10"),
+            (Arg::Float(100.0), ".3", "1e+02"),
+            (Arg::Float(-0.001), "z.1f", "0.0"),
+            (Arg::Float(f64::NAN), "05", "00nan"),
+        ];
+        for (value, spec, expected) in cases {
+            assert_eq!(format_value(&value, spec, 99).as_deref(), Ok(expected), "{spec}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_the_messages_of_python() {
+        let cases = [
+            ("d", "Unknown format code 'd' for object of type 'str'"),
+            ("+", "Sign not allowed in string format specifier"),
+            ("=5", "'=' alignment not allowed in string format specifier"),
+            (",", "Cannot specify ',' with 's'."),
+            ("5.", "Format specifier missing precision"),
+            ("5xx", "Invalid format specifier '5xx' for object of type 'str'"),
+        ];
+        for (spec, message) in cases {
+            assert_eq!(format_value(&Arg::Str(Cow::Borrowed("x")), spec, 99), PyError::value_error(message));
+        }
+        for spec in ["99999999", "0=99999999", ".99999999f", "099999999,"] {
+            assert_eq!(format_value(&Arg::Int(1), spec, 1000), Err(PyError::TooLarge), "{spec}");
+        }
+    }
+}

@@ -115,8 +115,7 @@ pub fn strip_tags(text: &str) -> String {
 fn strip_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    loop {
-        let Some(body) = comment_body(&mut out, &mut rest) else { break };
+    while let Some(body) = comment_body(&mut out, &mut rest) {
         let end = match body.strip_prefix('-') {
             // The end may share its hyphens with the start.
             _ if body.starts_with('>') => Some(1),

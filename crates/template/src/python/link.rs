@@ -16,7 +16,7 @@ fn folded(c: char) -> char {
 /// What follows `prefix`, which is in lower case.
 fn strip_folded<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let mut chars = text.chars();
-    prefix.chars().all(|wanted| chars.next().map(folded) == Some(wanted)).then(|| chars.as_str())
+    prefix.chars().all(|wanted| chars.next().map(folded) == Some(wanted)).then_some(chars.as_str())
 }
 
 /// Whether `text` is `scheme://host`, `www.host` or a host of a well-known domain, with a port and a path perhaps.

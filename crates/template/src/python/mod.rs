@@ -3,8 +3,9 @@
 //! Positions and widths count code points, as Python's do. A function whose result can be much larger than its input takes
 //! `room`, the most bytes that the result may have, and answers [`PyError::TooLarge`] before it reserves more.
 //!
-//! Two things differ from Python on purpose: a `str` here has no lone surrogates (an escape that names one gives
-//! U+FFFD), and `\N{…}` in a literal is an error.
+//! What differs from Python on purpose: a `str` here has no lone surrogates (an escape that names one gives U+FFFD); `\N{…}`
+//! in a literal is an error; a power that would be a complex number is an error; `strftime` does not pad directives that
+//! do not exist.
 
 pub mod arg;
 pub mod case;
@@ -33,5 +34,6 @@ mod float_text;
 mod format_spec;
 mod link;
 mod out;
+mod percent_item;
 
 pub use error::PyError;

@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 use std::str::Chars;
 
-use num_bigint::{BigInt, Sign};
+use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
 use super::PyError;
-use super::arg::{Arg, big_text, float_int};
-use super::float_text::{FloatStyle, Notation};
-use super::out::{Bounded, fits};
-use super::repr::escape_wide;
-use super::text::{head, len};
+use super::arg::Arg;
+use super::out::Bounded;
+use super::percent_item::{Item, too_large};
+use super::text::len;
 
 /// The right operand of `%`: a tuple, a mapping or a single value.
 pub trait PercentArgs<'v> {
@@ -43,18 +42,6 @@ pub fn percent<'v>(format: &str, args: &mut dyn PercentArgs<'v>, room: usize) ->
     Ok(out.finish())
 }
 
-/// What stands between `%` and the letter of a conversion.
-#[derive(Default)]
-struct Item {
-    left: bool,
-    plus: bool,
-    blank: bool,
-    alternate: bool,
-    zero: bool,
-    width: usize,
-    precision: Option<usize>,
-}
-
 struct Reader<'f, 'a, 'v> {
     format: &'f str,
     rest: Chars<'f>,
@@ -79,7 +66,7 @@ impl<'v> Reader<'_, '_, 'v> {
             None => PyError::value_error("incomplete format"),
             Some(c) => {
                 let arg = self.next()?;
-                self.write_arg(out, &item, c, &arg)
+                if item.write(out, c, &arg)? { Ok(()) } else { self.unsupported(c) }
             }
         }
     }
@@ -177,23 +164,6 @@ impl<'v> Reader<'_, '_, 'v> {
         Ok((number, c))
     }
 
-    fn write_arg(&self, out: &mut Bounded, item: &Item, c: char, arg: &Arg<'_>) -> Result<(), PyError> {
-        match c {
-            's' | 'r' | 'a' => write_text(out, item, &text(c, arg, out.left())?),
-            'd' | 'i' | 'u' => item.write_number(out, &decimal(item, c, arg, out.left())?, 0),
-            'x' | 'X' | 'o' => {
-                let digits = radix(item, c, arg, out.left())?;
-                item.write_number(out, &digits, if item.alternate { 2 } else { 0 })
-            }
-            'e' | 'E' | 'f' | 'F' | 'g' | 'G' => item.write_number(out, &float(item, c, arg, out.left())?, 0),
-            'c' => {
-                let c = character(arg)?;
-                item.write_number_less(out, c.encode_utf8(&mut [0; 4]))
-            }
-            _ => self.unsupported(c),
-        }
-    }
-
     fn unsupported(&self, c: char) -> Result<(), PyError> {
         let shown = if (31..=126).contains(&(c as u32)) { c } else { '?' };
         let index = len(self.format) - len(self.rest.as_str()) - 1;
@@ -204,129 +174,102 @@ impl<'v> Reader<'_, '_, 'v> {
     }
 }
 
-fn too_large(message: &str) -> PyError {
-    PyError::Overflow(message.to_owned())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn text<'a>(c: char, arg: &'a Arg<'_>, room: usize) -> Result<Cow<'a, str>, PyError> {
-    match c {
-        's' => arg.str(room),
-        'r' => arg.repr(room).map(Cow::Owned),
-        _ => {
-            let mut out = String::new();
-            escape_wide(&mut out, &arg.repr(room)?);
-            Ok(Cow::Owned(out))
-        }
+    /// A tuple of values, or a mapping with the one key `k`.
+    struct Args {
+        values: Vec<Arg<'static>>,
+        mapping: bool,
     }
-}
 
-fn write_text(out: &mut Bounded, item: &Item, text: &str) -> Result<(), PyError> {
-    let text = item.precision.map_or(text, |precision| head(text, precision));
-    item.write_number_less(out, text)
-}
+    impl PercentArgs<'static> for Args {
+        fn next(&mut self) -> Option<Arg<'static>> {
+            if self.values.is_empty() { None } else { Some(self.values.remove(0)) }
+        }
 
-/// The digits of `%d`, with their sign.
-fn decimal(item: &Item, c: char, arg: &Arg<'_>, room: usize) -> Result<String, PyError> {
-    let text = match arg {
-        Arg::Int(value) => value.to_string(),
-        Arg::Float(value) => big_text(&float_int(*value)?)?,
-        other => match other.int() {
-            Some(value) => big_text(&value)?,
-            None => {
-                let given = other.type_name();
-                return PyError::type_error(format!("%{c} format: a real number is required, not {given}"));
+        fn key(&mut self, key: &str) -> Result<Arg<'static>, PyError> {
+            match key {
+                _ if !self.mapping => PyError::type_error("format requires a mapping"),
+                "k" => Ok(Arg::Int(7)),
+                key => Err(PyError::Key(key.to_owned())),
             }
-        },
-    };
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", text.as_str()),
-    };
-    with_zeros(item, sign, digits, room)
-}
+        }
 
-/// The digits of `%x` and `%o`, with their sign and prefix.
-fn radix(item: &Item, c: char, arg: &Arg<'_>, room: usize) -> Result<String, PyError> {
-    let Some(value) = arg.int() else {
-        let given = arg.type_name();
-        return PyError::type_error(format!("%{c} format: an integer is required, not {given}"));
-    };
-    fits((value.bits() / 4) as usize, room)?;
-    let digits = value.magnitude().to_str_radix(if c == 'o' { 8 } else { 16 });
-    let sign = if value.sign() == Sign::Minus { "-" } else { "" };
-    let prefix = match c {
-        _ if !item.alternate => "",
-        'o' => "0o",
-        _ => "0x",
-    };
-    let text = with_zeros(item, &format!("{sign}{prefix}"), &digits, room)?;
-    Ok(if c == 'X' { text.to_ascii_uppercase() } else { text })
-}
-
-/// The digits with as many zeros before them as the precision asks for.
-fn with_zeros(item: &Item, before: &str, digits: &str, room: usize) -> Result<String, PyError> {
-    let zeros = item.precision.unwrap_or(0).saturating_sub(digits.len());
-    fits(zeros.saturating_add(digits.len() + before.len()), room)?;
-    Ok([before, &"0".repeat(zeros), digits].concat())
-}
-
-fn float(item: &Item, c: char, arg: &Arg<'_>, room: usize) -> Result<String, PyError> {
-    let notation = match c.to_ascii_lowercase() {
-        'e' => Notation::Exponent,
-        'f' => Notation::Fixed,
-        _ => Notation::General,
-    };
-    let precision = item.precision.unwrap_or(6);
-    let style = FloatStyle { notation, precision, alternate: item.alternate, dot_zero: false };
-    let value = arg.float()?;
-    if notation != Notation::General || item.alternate {
-        fits(if value.is_finite() { precision } else { 0 }, room)?;
-    }
-    let text = style.text(value);
-    Ok(if c.is_ascii_uppercase() { text.to_ascii_uppercase() } else { text })
-}
-
-fn character(arg: &Arg<'_>) -> Result<char, PyError> {
-    if let Arg::Str(text) = arg {
-        let mut chars = text.chars();
-        if let (Some(c), None) = (chars.next(), chars.next()) {
-            return Ok(c);
+        fn is_left(&self) -> bool {
+            !self.mapping && !self.values.is_empty()
         }
     }
-    let Some(code) = arg.int() else { return PyError::type_error("%c requires int or char") };
-    match code.to_u32() {
-        Some(code) if code <= 0x10_ffff => Ok(char::from_u32(code).unwrap_or('\u{fffd}')),
-        _ => Err(too_large("%c arg not in range(0x110000)")),
-    }
-}
 
-impl Item {
-    /// Writes what has no sign, with spaces up to the width.
-    fn write_number_less(&self, out: &mut Bounded, text: &str) -> Result<(), PyError> {
-        let missing = self.width.saturating_sub(len(text));
-        fits(text.len().saturating_add(missing), out.left())?;
-        out.fill(' ', if self.left { 0 } else { missing })?;
-        out.push_str(text)?;
-        out.fill(' ', if self.left { missing } else { 0 })
+    fn apply(format: &str, values: Vec<Arg<'static>>) -> Result<String, PyError> {
+        percent(format, &mut Args { values, mapping: false }, 1000)
     }
 
-    /// Writes a number; zeros up to the width stand after its sign and its prefix of so many characters.
-    fn write_number(&self, out: &mut Bounded, text: &str, prefix: usize) -> Result<(), PyError> {
-        let (sign, digits) = match text.strip_prefix('-') {
-            Some(digits) => ("-", digits),
-            None if self.plus => ("+", text),
-            None if self.blank => (" ", text),
-            None => ("", text),
-        };
-        let missing = self.width.saturating_sub(sign.len() + digits.len());
-        fits(text.len().saturating_add(missing), out.left())?;
-        let (prefix, digits) = digits.split_at_checked(prefix).unwrap_or(("", digits));
-        let zeros = self.zero && !self.left;
-        out.fill(' ', if zeros || self.left { 0 } else { missing })?;
-        out.push_str(sign)?;
-        out.push_str(prefix)?;
-        out.fill('0', if zeros { missing } else { 0 })?;
-        out.push_str(digits)?;
-        out.fill(' ', if self.left { missing } else { 0 })
+    fn text(text: &'static str) -> Arg<'static> {
+        Arg::Str(Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn conversions_are_written() {
+        let cases = [
+            ("%5s|%-5s|%.2s", vec![text("é"), text("ab"), text("世界人")], "    é|ab   |世界"),
+            ("%r %a", vec![text("é\n"), text("é")], "'é\\n' '\\xe9'"),
+            ("%d %+d % d %05d %-5d|", (0..5).map(|_| Arg::Int(42)).collect(), "42 +42  42 00042 42   |"),
+            ("%d %i %d", vec![Arg::Float(-3.7), Arg::Bool(true), Arg::Big(Cow::Owned(1.into()))], "-3 1 1"),
+            (
+                "%x %#X %#o %#07x %.4d",
+                (0..5).map(|_| Arg::Int(-255)).collect(),
+                "-ff -0XFF -0o377 -0x00ff -0255",
+            ),
+            (
+                "%.2f %e %G %#.0f %08.3f",
+                (0..5).map(|_| Arg::Float(1.5)).collect(),
+                "1.50 1.500000e+00 1.5 2. 0001.500",
+            ),
+            (
+                "%c%c %% %*d%.*f",
+                vec![text("x"), Arg::Int(8364), Arg::Int(-4), Arg::Int(1), Arg::Int(1), Arg::Float(0.25)],
+                "x€ % 1   0.2",
+            ),
+        ];
+        for (format, values, expected) in cases {
+            assert_eq!(apply(format, values).as_deref(), Ok(expected), "{format}");
+        }
+        let mut args = Args { values: Vec::new(), mapping: true };
+        assert_eq!(percent("%(k)s %(k)03d", &mut args, 99).as_deref(), Ok("7 007"));
+        assert_eq!(percent("%(x)s", &mut args, 99), Err(PyError::Key("x".to_owned())));
+    }
+
+    #[test]
+    fn mistakes_have_the_messages_of_python() {
+        let cases = [
+            ("%s", vec![], PyError::Type("not enough arguments for format string".into())),
+            (
+                "",
+                vec![Arg::Int(1)],
+                PyError::Type("not all arguments converted during string formatting".into()),
+            ),
+            ("%d", vec![text("1")], PyError::Type("%d format: a real number is required, not str".into())),
+            (
+                "%x",
+                vec![Arg::Float(1.0)],
+                PyError::Type("%x format: an integer is required, not float".into()),
+            ),
+            ("%f", vec![text("1")], PyError::Type("must be real number, not str".into())),
+            (
+                "é%z",
+                vec![Arg::Int(1)],
+                PyError::Value("unsupported format character 'z' (0x7a) at index 2".into()),
+            ),
+            ("%", vec![], PyError::Value("incomplete format".into())),
+            ("%(k", vec![], PyError::Value("incomplete format key".into())),
+            ("%(k)s", vec![], PyError::Type("format requires a mapping".into())),
+            ("%999999999d", vec![Arg::Int(1)], PyError::TooLarge),
+            ("%.999999999f", vec![Arg::Int(1)], PyError::TooLarge),
+        ];
+        for (format, values, error) in cases {
+            assert_eq!(apply(format, values), Err(error), "{format}");
+        }
     }
 }

@@ -105,6 +105,10 @@ impl Moment {
                 break;
             };
             raw.push(directive);
+            if !may_be_modified(&raw, directive) {
+                out.push_str(&raw)?;
+                continue;
+            }
             self.write_directive(out, directive, &flags, &raw)?;
         }
         Ok(())
@@ -134,8 +138,8 @@ impl Moment {
             'b' | 'h' => name(&MONTHS, self.month).and_then(|name| name.get(..3)),
             'p' => Some(if self.hour < 12 { "AM" } else { "PM" }),
             'P' => Some(if self.hour < 12 { "am" } else { "pm" }),
-            'Z' => Some("UTC"),
-            'z' => Some("+0000"),
+            'Z' => Some(if raw == "%Z" { "UTC" } else { "" }),
+            'z' => Some(if raw == "%z" { "+0000" } else { "" }),
             'f' if raw == "%f" => Some("000000"),
             'n' => Some("\n"),
             't' => Some("\t"),
@@ -158,7 +162,7 @@ impl Moment {
             'm' => (self.month + 1, 2, '0'),
             'y' => (self.year % 100, 2, '0'),
             'Y' => (self.year, 1, '0'),
-            'C' => (self.year / 100, 2, '0'),
+            'C' => (self.year / 100, 1, '0'),
             'H' => (self.hour, 2, '0'),
             'k' => (self.hour, 2, ' '),
             'I' => (twelve, 2, '0'),
@@ -209,6 +213,15 @@ fn composed(directive: char) -> Option<&'static str> {
     })
 }
 
+/// Whether the directive takes the modifier `E` or `O`, if it has one.
+fn may_be_modified(raw: &str, directive: char) -> bool {
+    match raw.chars().rev().nth(1) {
+        Some('E') => "cCxXyY".contains(directive),
+        Some('O') => "BbCdeGghHIklmMsSuUVwWy".contains(directive),
+        _ => true,
+    }
+}
+
 fn read_flags(chars: &mut Peekable<Chars<'_>>, raw: &mut String) -> Flags {
     let mut flags = Flags::default();
     while let Some(c) = chars.next_if(|c| matches!(c, '-' | '_' | '0' | '^' | '#' | '+')) {
@@ -233,7 +246,7 @@ impl Flags {
     fn write_number(&self, out: &mut Bounded, value: i64, width: usize, pad: char) -> Result<(), PyError> {
         let text = value.unsigned_abs().to_string();
         let (pad, width) = match self.pad {
-            Some('-') => (pad, self.width.unwrap_or(0)),
+            Some('-') => (' ', self.width.unwrap_or(0)),
             Some('_') => (' ', self.width.unwrap_or(width)),
             Some(_) => ('0', self.width.unwrap_or(width)),
             None => (pad, self.width.unwrap_or(width)),
