@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use template::value::{Map, Value, from_json, parse_json};
 use template::{
     CompileError, Functions, Limits, NoSurroundings, Partial, Partials, RunBudget, RunError, Surroundings,
-    Syntax, Template,
+    Syntax, Template, Undefined,
 };
 
 /// The stack of the thread that renders. The service's are larger: nesting that overflows this one is too deep for a limit.
@@ -30,17 +30,6 @@ pub struct Case {
     data: Option<Box<serde_json::value::RawValue>>,
     #[serde(default)]
     undefined: Undefined,
-}
-
-/// What a missing value does when it is used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Undefined {
-    /// It is an error.
-    #[default]
-    Strict,
-    /// It prints nothing, and is empty.
-    Lenient,
 }
 
 /// The answer to a case.
@@ -96,17 +85,9 @@ impl Partials for CasePartials {
     }
 }
 
-impl Undefined {
-    /// The one place that chooses how missing values are treated.
-    fn run_budget(self) -> RunBudget {
-        let Limits { steps, output_bytes, .. } = Limits::default();
-        match self {
-            // The engine has no lenient mode yet.
-            Undefined::Strict | Undefined::Lenient => {
-                RunBudget { steps, output_bytes, deadline: Instant::now() + TIME }
-            }
-        }
-    }
+fn run_budget(undefined: Undefined) -> RunBudget {
+    let Limits { steps, output_bytes, .. } = Limits::default();
+    RunBudget { steps, output_bytes, deadline: Instant::now() + TIME, undefined }
 }
 
 impl Case {
@@ -147,7 +128,7 @@ impl Case {
         let surroundings = Surroundings { partials: &partials, functions: functions.as_ref() };
         let limits = Limits::default();
         let template = Template::compile("main", &self.template, Syntax::Jinja, surroundings, &limits)?;
-        Ok(template.render(&root, &functions, &self.undefined.run_budget())?)
+        Ok(template.render(&root, &functions, &run_budget(self.undefined))?)
     }
 }
 

@@ -10,8 +10,6 @@ mod go_prompt;
 #[cfg(feature = "jinja")]
 pub mod jinja;
 #[cfg(feature = "jinja")]
-mod jinja2;
-#[cfg(feature = "jinja")]
 #[allow(dead_code, reason = "the machine that calls it is being built")]
 mod python;
 #[cfg(feature = "jinja")]

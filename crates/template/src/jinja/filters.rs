@@ -1,282 +1,335 @@
-//! The engine's filters and tests, made strict about missing values and bounded in what they build.
+//! Filters: how they are called, and those of numbers and values in general.
 
-use minijinja::value::{Kwargs, Rest, ValueKind, ValueOrKwargs, from_args};
-use minijinja::{Environment, Error, ErrorKind, State, Value as Engine, filters, tests};
+use num_bigint::BigInt;
+use num_traits::{FromPrimitive, Signed, ToPrimitive};
 
-use super::heft;
-use super::missing::is_there;
-use super::operators::{contains, touch};
-use super::print::append;
-use super::run::{self, ITEMS_LIMIT, Lookup, STRING_LIMIT};
+use super::ast::{BinaryOp, Filter, Spot};
+use super::builtin::FilterName;
+use super::error::Stop;
+use super::iter::Arguments;
+use super::machine::Machine;
+use super::val::{Undefined, Val};
+use crate::python::{arg, float, number, number_text};
 
-/// A bound that holds before a filter runs: on what it would build, or look through.
-type Bound = fn(&[Engine]) -> Result<(), Error>;
-
-/// Replaces the engine's filters and tests by ours.
-pub(super) fn register(env: &mut Environment<'_>) {
-    text_filters(env);
-    sequence_filters(env);
-    for name in ["default", "d"] {
-        env.add_filter(name, default);
-    }
-    guarded(env, "join", Engine::from_function(join), none);
-    guarded(env, "replace", Engine::from_function(filters::replace), super::bounds::replace);
-    register_tests(env);
-}
-
-fn none(_: &[Engine]) -> Result<(), Error> {
-    Ok(())
-}
-
-fn text_filters(env: &mut Environment<'_>) {
-    use super::bounds;
-    guarded(env, "safe", Engine::from_function(filters::safe), none);
-    for name in ["escape", "e"] {
-        guarded(env, name, Engine::from_function(filters::escape), none);
-    }
-    guarded(env, "lower", Engine::from_function(filters::lower), none);
-    guarded(env, "upper", Engine::from_function(filters::upper), none);
-    guarded(env, "title", Engine::from_function(filters::title), none);
-    guarded(env, "capitalize", Engine::from_function(filters::capitalize), none);
-    guarded(env, "trim", Engine::from_function(filters::trim), none);
-    guarded(env, "split", Engine::from_function(filters::split), bounds::split);
-    guarded(env, "lines", Engine::from_function(filters::lines), bounds::lines);
-    guarded(env, "indent", Engine::from_function(filters::indent), bounds::indent);
-    guarded(env, "format", Engine::from_function(filters::format), bounds::format);
-    guarded(env, "string", Engine::from_function(string), none);
-    guarded(env, "pprint", Engine::from_function(filters::pprint), bounds::display);
-    guarded(env, "urlencode", Engine::from_function(filters::urlencode), bounds::display);
-    guarded(env, "round", Engine::from_function(filters::round), none);
-    guarded(env, "abs", Engine::from_function(filters::abs), none);
-    guarded(env, "int", Engine::from_function(filters::int), none);
-    guarded(env, "float", Engine::from_function(filters::float), none);
-}
-
-fn sequence_filters(env: &mut Environment<'_>) {
-    use super::bounds::{self, items};
-    for name in ["length", "count"] {
-        guarded(env, name, Engine::from_function(filters::length), none);
-    }
-    guarded(env, "dictsort", Engine::from_function(filters::dictsort), items);
-    guarded(env, "items", Engine::from_function(filters::items), items);
-    guarded(env, "reverse", Engine::from_function(filters::reverse), none);
-    env.add_filter("attr", |value: &Engine, key: &Engine| value.get_item(key));
-    guarded(env, "first", Engine::from_function(filters::first), none);
-    guarded(env, "last", Engine::from_function(filters::last), none);
-    guarded(env, "min", Engine::from_function(filters::min), items);
-    guarded(env, "max", Engine::from_function(filters::max), items);
-    guarded(env, "sort", Engine::from_function(filters::sort), items);
-    guarded(env, "list", Engine::from_function(filters::list), items);
-    env.add_filter("bool", |value: &Engine| value.is_true());
-    guarded(env, "batch", Engine::from_function(filters::batch), items);
-    guarded(env, "slice", Engine::from_function(filters::slice), items);
-    guarded(env, "sum", Engine::from_function(filters::sum), bounds::sum);
-    guarded(env, "select", Engine::from_function(filters::select), items);
-    guarded(env, "reject", Engine::from_function(filters::reject), items);
-    guarded(env, "selectattr", Engine::from_function(filters::selectattr), items);
-    guarded(env, "rejectattr", Engine::from_function(filters::rejectattr), items);
-    guarded(env, "map", Engine::from_function(filters::map), items);
-    guarded(env, "groupby", Engine::from_function(filters::groupby), items);
-    guarded(env, "unique", Engine::from_function(filters::unique), items);
-    guarded(env, "chain", Engine::from_function(chain), items);
-    guarded(env, "zip", Engine::from_function(filters::zip), items);
-}
-
-/// Adds a filter that looks at its arguments first and at its result afterwards.
-fn guarded(env: &mut Environment<'_>, name: &'static str, inner: Engine, bound: Bound) {
-    let by_attribute = matches!(name, "map" | "groupby" | "sum" | "sort" | "min" | "max" | "unique" | "join");
-    env.add_filter(name, move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
-        let args = args.into_values();
-        if let Some(stand_in) = stand_in(&args)? {
-            return Ok(stand_in);
+impl<'a> Machine<'a> {
+    /// Evaluates a filter.
+    pub fn filter(&mut self, filter: &'a Filter, spot: Spot) -> Result<Val<'a>, Stop> {
+        let mut base = self.eval(&filter.base)?;
+        let is_default = filter.filter == Some(FilterName::Default);
+        if !is_default {
+            base = self.settle(base, filter.base.spot)?;
         }
-        bound(&args)?;
-        let ordered = matches!(name, "sort" | "unique" | "min" | "max" | "groupby" | "dictsort");
-        if ordered {
-            heft::order(name, &args)?
-        } else {
-            args.iter().try_for_each(heft::change)?
-        }
-        let result = if by_attribute {
-            let run = run::current();
-            let lookup = if has_default(&args) { Lookup::Absent } else { Lookup::Record };
-            match run {
-                Some(run) => run.looking_up(lookup, || inner.call(state, &args)),
-                None => inner.call(state, &args),
-            }
-        } else {
-            inner.call(state, &args)
+        let args = self.arguments(&filter.args)?;
+        self.at = spot;
+        let Some(name) = filter.filter else {
+            return Err(self.fail(format!("No filter named '{}' found.", filter.name)));
         };
-        not_too_big(result?)
-    });
-}
+        self.apply_filter(name, base, &args)
+    }
 
-/// Looks at the arguments; the result, if one of them is not there.
-fn stand_in(args: &[Engine]) -> Result<Option<Engine>, Error> {
-    for value in args {
-        touch(value)?;
-        if value.as_object().is_some() && !is_there(value) {
-            return Ok(Some(value.clone()));
+    /// Applies a filter to a value.
+    pub fn apply_filter(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        if name == FilterName::Default {
+            return self.filter_default(base, args);
+        }
+        let base = self.settle(base, self.at)?;
+        if matches!(base, Val::Gap) {
+            // Missing values among the arguments are to be told, too.
+            for value in args.positional.iter().chain(args.named.iter().map(|(_, value)| value)) {
+                self.settle(*value, self.at)?;
+            }
+            return Ok(Val::Gap);
+        }
+        match name {
+            FilterName::Default => self.filter_default(base, args),
+            FilterName::Abs => self.filter_abs(base, args),
+            FilterName::Round => self.filter_round(base, args),
+            FilterName::Int => self.filter_int(base, args),
+            FilterName::Float => self.filter_float(base, args),
+            FilterName::Attr => {
+                let [name] = self.bind("attr", ["name"], args)?;
+                let name = self.required("attr", name)?;
+                let name = self.text_of(name)?;
+                let base = self.live(base);
+                match self.own_attr(base, name)? {
+                    Some(value) => Ok(value),
+                    None => self.no_part(base, name, self.at),
+                }
+            }
+            FilterName::Tojson => self.filter_tojson(base, args),
+            FilterName::Fromjson => {
+                self.bind("fromjson", [], args)?;
+                let text = self.str_arg("fromjson", base)?;
+                self.work(text.len())?;
+                self.charge(crate::value::weight(text.as_bytes(), crate::value::Tree::Value))?;
+                match crate::value::from_json(text.as_bytes()) {
+                    Ok(value) => {
+                        let value = self.store.values.alloc(value);
+                        self.data(value)
+                    }
+                    Err(error) => Err(self.fail(format!("not valid JSON: {error}"))),
+                }
+            }
+            FilterName::Batch
+            | FilterName::Dictsort
+            | FilterName::First
+            | FilterName::Groupby
+            | FilterName::Items
+            | FilterName::Join
+            | FilterName::Last
+            | FilterName::Length
+            | FilterName::List
+            | FilterName::Map
+            | FilterName::Max
+            | FilterName::Min
+            | FilterName::Random
+            | FilterName::Reject
+            | FilterName::Rejectattr
+            | FilterName::Reverse
+            | FilterName::Select
+            | FilterName::Selectattr
+            | FilterName::Slice
+            | FilterName::Sort
+            | FilterName::Sum
+            | FilterName::Unique => self.filter_list(name, base, args),
+            _ => self.filter_text(name, base, args),
         }
     }
-    Ok(None)
-}
 
-fn has_default(args: &[Engine]) -> bool {
-    let named: Result<(&[Engine], Kwargs), Error> = from_args(args);
-    named.is_ok_and(|(_, named)| named.has("default"))
-}
-
-fn not_too_big(value: Engine) -> Result<Engine, Error> {
-    if value.as_str().is_some_and(|text| text.len() > STRING_LIMIT) {
-        return Err(run::too_long());
+    fn filter_default(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let [default, boolean] = self.bind("default", ["default_value", "boolean"], args)?;
+        let boolean = match boolean {
+            Some(boolean) => self.truth(boolean)?,
+            None => false,
+        };
+        let replaces = match base {
+            Val::Pending(call) => return Err(super::machine::needed(call)),
+            Val::Undefined(_) | Val::Gap => true,
+            base => boolean && !self.truth(base)?,
+        };
+        Ok(if replaces { default.unwrap_or(Val::Str("")) } else { base })
     }
-    if value.kind() == ValueKind::Seq && value.len().is_some_and(|items| items > ITEMS_LIMIT) {
-        return Err(run::too_many());
+
+    fn filter_abs(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        self.bind("abs", [], args)?;
+        match self.demand(base)? {
+            Val::Int(value) => match value.checked_abs() {
+                Some(value) => Ok(Val::Int(value)),
+                None => self.big(BigInt::from(value).abs()),
+            },
+            Val::Bool(value) => Ok(Val::Int(i64::from(value))),
+            Val::Float(value) => Ok(Val::Float(value.abs())),
+            Val::Big(value) => self.big(value.abs()),
+            Val::Gap => Ok(Val::Gap),
+            other => Err(self.fail(format!("bad operand type for abs(): '{}'", other.type_name()))),
+        }
     }
-    run::built(value)
+
+    fn filter_round(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let [precision, method] = self.bind("round", ["precision", "method"], args)?;
+        let method = self.str_option("round", method)?.unwrap_or("common");
+        if !matches!(method, "common" | "ceil" | "floor") {
+            return Err(self.fail("method must be common, ceil or floor"));
+        }
+        let precision = precision.unwrap_or(Val::Int(0));
+        let base = self.demand(base)?;
+        if matches!(base, Val::Gap) {
+            return Ok(Val::Gap);
+        }
+        if !base.is_number() {
+            let name = base.type_name();
+            return Err(self.fail(format!("type {name} doesn't define __round__ method")));
+        }
+        if method == "common" {
+            let digits = match precision {
+                Val::None => None,
+                precision => Some(self.int_arg(precision)?.clamp(-400, 400) as i32),
+            };
+            return self.round_common(base, digits);
+        }
+        let power = self.binary(BinaryOp::Pow, Val::Int(10), precision)?;
+        let scaled = self.binary(BinaryOp::Mul, base, power)?;
+        let whole = match scaled {
+            Val::Float(value) => {
+                let whole = if method == "ceil" { value.ceil() } else { value.floor() };
+                match BigInt::from_f64(whole) {
+                    Some(whole) => self.big(whole)?,
+                    None => return Err(self.fail("cannot convert float infinity or NaN to integer")),
+                }
+            }
+            value => value,
+        };
+        self.binary(BinaryOp::Div, whole, power)
+    }
+
+    fn round_common(&mut self, base: Val<'a>, digits: Option<i32>) -> Result<Val<'a>, Stop> {
+        match (base, digits) {
+            (Val::Float(value), Some(digits)) => Ok(Val::Float(float::round(value, digits))),
+            (Val::Float(value), None) => match BigInt::from_f64(float::round(value, 0)) {
+                Some(value) => self.big(value),
+                None => Err(self.fail("cannot convert float infinity or NaN to integer")),
+            },
+            (Val::Bool(value), _) => Ok(Val::Int(i64::from(value))),
+            (Val::Int(_) | Val::Big(_), Some(digits)) if digits < 0 => {
+                let value = match base {
+                    Val::Big(value) => value.clone(),
+                    value => BigInt::from(value.as_int().unwrap_or(0)),
+                };
+                match number::round_int(&value, digits) {
+                    number::Int::Small(value) => Ok(Val::Int(value)),
+                    number::Int::Big(value) => self.big(value),
+                }
+            }
+            (base, _) => Ok(base),
+        }
+    }
+
+    /// `int(value)` of a number; nothing where Python raises `ValueError`.
+    fn truncated(&mut self, value: f64) -> Result<Option<Val<'a>>, Stop> {
+        if value.is_infinite() {
+            return Err(self.fail("cannot convert float infinity to integer"));
+        }
+        match BigInt::from_f64(value.trunc()) {
+            Some(value) => self.big(value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn filter_int(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let [default, base_arg] = self.bind("int", ["default", "base"], args)?;
+        let default = default.unwrap_or(Val::Int(0));
+        let radix = base_arg.map_or(Ok(10), |base| self.int_arg(base))?;
+        match self.demand(base)? {
+            Val::Gap => Ok(Val::Gap),
+            value @ (Val::Int(_) | Val::Big(_)) => Ok(value),
+            Val::Bool(value) => Ok(Val::Int(i64::from(value))),
+            Val::Float(value) => Ok(self.truncated(value)?.unwrap_or(default)),
+            value => {
+                let Some(text) = value.as_text() else { return Ok(default) };
+                self.work(text.len())?;
+                if let Ok(value) = number_text::parse_int(text, radix) {
+                    return match value {
+                        number::Int::Small(value) => Ok(Val::Int(value)),
+                        number::Int::Big(value) => self.big(value),
+                    };
+                }
+                match number_text::parse_float(text) {
+                    Ok(value) if value.is_finite() => Ok(self.truncated(value)?.unwrap_or(default)),
+                    _ => Ok(default),
+                }
+            }
+        }
+    }
+
+    fn filter_float(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let [default] = self.bind("float", ["default"], args)?;
+        let default = default.unwrap_or(Val::Float(0.0));
+        match self.demand(base)? {
+            Val::Gap => Ok(Val::Gap),
+            Val::Float(value) => Ok(Val::Float(value)),
+            Val::Big(value) => match value.to_f64() {
+                Some(value) if value.is_finite() => Ok(Val::Float(value)),
+                _ => Err(self.fail("int too large to convert to float")),
+            },
+            value => match (value.as_int(), value.as_text()) {
+                (Some(value), _) => Ok(Val::Float(value as f64)),
+                (None, Some(text)) => Ok(number_text::parse_float(text).map_or(default, Val::Float)),
+                (None, None) => Ok(default),
+            },
+        }
+    }
+
+    fn filter_tojson(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let names = ["ensure_ascii", "indent", "separators", "sort_keys"];
+        let [ensure_ascii, indent, separators, sort_keys] = self.bind("tojson", names, args)?;
+        let ensure_ascii = self.truth(ensure_ascii.unwrap_or(Val::Bool(false)))?;
+        let sort_keys = self.truth(sort_keys.unwrap_or(Val::Bool(false)))?;
+        let indent = match indent {
+            None | Some(Val::None) => None,
+            Some(value) => match value.as_text() {
+                Some(text) => Some(text.to_owned()),
+                None => {
+                    let count = self.int_arg(value)?;
+                    Some(self.check(crate::python::filters::spaces(count, self.room))?)
+                }
+            },
+        };
+        let (item_separator, key_separator) = match separators {
+            None | Some(Val::None) => (if indent.is_some() { "," } else { ", " }, ": "),
+            Some(pair) => match self.collect(pair)?.as_slice() {
+                [item, key] => (self.str_arg("separators", *item)?, self.str_arg("separators", *key)?),
+                _ => return Err(self.fail("separators must be a pair of texts")),
+            },
+        };
+        let style = super::json::JsonStyle { ensure_ascii, indent, item_separator, key_separator, sort_keys };
+        let mut out = String::new();
+        self.write_json(&mut out, base, &style, 0)?;
+        self.str(out)
+    }
+
+    /// `text % values`.
+    pub fn percent(&mut self, format: Val<'a>, values: Val<'a>) -> Result<Val<'a>, Stop> {
+        let Some(text) = format.as_text() else { return Ok(Val::Gap) };
+        let values = self.live(values);
+        let markup = matches!(format, Val::Markup(_));
+        let formatted = self.percent_format(text, values, markup)?;
+        let text = self.alloc_str(&formatted)?;
+        Ok(if markup { Val::Markup(text) } else { Val::Str(text) })
+    }
+
+    /// What a formatting function sees of a value.
+    pub fn format_arg(&mut self, value: Val<'a>, markup: bool) -> Result<arg::Arg<'a>, Stop> {
+        let value = self.demand(value)?;
+        Ok(match value {
+            Val::Str(text) if markup => arg::Arg::Str(crate::python::html::escape(text)),
+            Val::Str(text) | Val::Markup(text) => arg::Arg::Str(text.into()),
+            Val::Int(value) => arg::Arg::Int(value),
+            Val::Bool(value) => arg::Arg::Bool(value),
+            Val::Float(value) => arg::Arg::Float(value),
+            Val::Big(value) => arg::Arg::Big(std::borrow::Cow::Borrowed(value)),
+            Val::Gap => arg::Arg::Str("".into()),
+            other => {
+                let mut text = String::new();
+                self.write_str(&mut text, other)?;
+                let mut repr = String::new();
+                self.write_repr(&mut repr, other, &mut Vec::new())?;
+                if markup {
+                    text = crate::python::html::escape(&text).into_owned();
+                    repr = crate::python::html::escape(&repr).into_owned();
+                }
+                arg::Arg::Other(Box::new(Shown { type_name: other.type_name(), text, repr }))
+            }
+        })
+    }
+
+    /// An undefined value of a filter that found nothing.
+    pub fn nothing(&mut self, message: &str) -> Result<Val<'a>, Stop> {
+        self.undefined(Undefined::Own(message.to_owned()))
+    }
 }
 
-/// Jinja's `default(value, boolean=false)`, which knows every kind of absence.
-fn default(value: &Engine, args: Rest<ValueOrKwargs>) -> Result<Engine, Error> {
-    let args = args.into_values();
-    let (positional, named): (&[Engine], Kwargs) = from_args(&args)?;
-    let other = match positional.first() {
-        Some(other) => Some(other.clone()),
-        None => named.get("default_value")?,
-    };
-    let lax = match positional.get(1) {
-        Some(lax) => lax.is_true(),
-        None => named.get::<Option<Engine>>("boolean")?.is_some_and(|lax| lax.is_true()),
-    };
-    named.assert_all_used()?;
-    if positional.len() > 2 {
-        return Err(Error::from(ErrorKind::TooManyArguments));
-    }
-    let present = if lax { value.is_true() } else { is_there(value) };
-    Ok(if present { value.clone() } else { other.unwrap_or_else(|| Engine::from("")) })
-}
-
-fn string(value: &Engine) -> Result<Engine, Error> {
-    if value.is_undefined() {
-        value.get_attr("")?;
-    }
-    if value.kind() == ValueKind::String {
-        return Ok(value.clone());
-    }
-    let mut text = String::new();
-    append(&mut text, value)?;
-    Ok(Engine::from(text))
-}
-
-fn join(
-    value: &Engine,
-    joiner: Option<&Engine>,
-    attribute: Option<&Engine>,
-    named: Kwargs,
-) -> Result<Engine, Error> {
-    let joiner = match joiner {
-        Some(joiner) => Some(joiner.clone()),
-        None => named.get::<Option<Engine>>("d")?,
-    };
-    let attribute = match attribute {
-        Some(attribute) => Some(attribute.clone()),
-        None => named.get::<Option<Engine>>("attribute")?,
-    };
-    named.assert_all_used()?;
-    let items = value.try_iter().map_err(|error| {
-        let text = format!("cannot join value of type {}", value.kind());
-        Error::new(ErrorKind::InvalidOperation, text).with_source(error)
-    })?;
-    let mut joined = Joined { text: String::new(), joiner, first: true };
-    for item in items.checked() {
-        joined.push(&member(item?, attribute.as_ref())?)?;
-    }
-    Ok(Engine::from(joined.text))
-}
-
-/// The value at a dotted path below an item.
-pub(super) fn member(item: Engine, path: Option<&Engine>) -> Result<Engine, Error> {
-    let Some(path) = path else { return Ok(item) };
-    let Some(path) = path.as_str() else { return item.get_item(path) };
-    path.split('.').try_fold(item, |value, part| match part.parse::<usize>() {
-        Ok(index) => value.get_item_by_index(index),
-        Err(_) => value.get_attr(part),
-    })
-}
-
-struct Joined {
+/// The texts of a value that is neither a number nor a text.
+struct Shown {
+    type_name: &'static str,
     text: String,
-    joiner: Option<Engine>,
-    first: bool,
+    repr: String,
 }
 
-impl Joined {
-    fn push(&mut self, item: &Engine) -> Result<(), Error> {
-        run::work(0)?;
-        if !std::mem::take(&mut self.first)
-            && let Some(joiner) = &self.joiner
-        {
-            append(&mut self.text, joiner)?;
-        }
-        append(&mut self.text, item)
+impl arg::Object for Shown {
+    fn type_name(&self) -> &str {
+        self.type_name
     }
-}
 
-/// The text of a sequence's items with `joiner` between them.
-pub(super) fn joined(joiner: &Engine, items: &Engine) -> Result<Engine, Error> {
-    let mut joined = Joined { text: String::new(), joiner: Some(joiner.clone()), first: true };
-    for item in items.try_iter()?.checked() {
-        joined.push(&item?)?;
+    fn str(&self, _: usize) -> Result<String, crate::python::PyError> {
+        Ok(self.text.clone())
     }
-    Ok(Engine::from(joined.text))
-}
 
-/// The engine's `chain`, which would find every key in our objects; maps are merged here instead.
-fn chain(state: &mut State<'_, '_>, value: Engine, others: Rest<Engine>) -> Result<Engine, Error> {
-    let all: Vec<Engine> = std::iter::once(value).chain(others.iter().cloned()).collect();
-    if all.iter().all(|value| value.kind() == ValueKind::Map) {
-        let pairs = all.iter().filter_map(|map| map.as_object()?.try_iter_pairs()).flatten();
-        return Ok(Engine::from_pairs(pairs.take(ITEMS_LIMIT)));
+    fn repr(&self, _: usize) -> Result<String, crate::python::PyError> {
+        Ok(self.repr.clone())
     }
-    let engine = Engine::from_function(filters::chain);
-    engine.call(state, &all)
-}
-
-fn register_tests(env: &mut Environment<'_>) {
-    env.add_test("defined", |value: &Engine| is_there(value));
-    env.add_test("undefined", |value: &Engine| !is_there(value));
-    env.add_test("divisibleby", divisible);
-    env.add_test("in", |value: &Engine, container: &Engine| contains(value, container));
-    typed(env, "sequence", tests::is_sequence);
-    typed(env, "iterable", tests::is_iterable);
-    typed(env, "mapping", tests::is_mapping);
-    compared(env, &["eq", "equalto", "=="], tests::is_eq);
-    compared(env, &["ne", "!="], tests::is_ne);
-    compared(env, &["lt", "lessthan", "<"], tests::is_lt);
-    compared(env, &["le", "<="], tests::is_le);
-    compared(env, &["gt", "greaterthan", ">"], tests::is_gt);
-    compared(env, &["ge", ">="], tests::is_ge);
-}
-
-/// A value that is not there has no type.
-fn typed(env: &mut Environment<'_>, name: &'static str, test: fn(&Engine) -> bool) {
-    env.add_test(name, move |value: &Engine| is_there(value) && test(value));
-}
-
-fn compared(env: &mut Environment<'_>, names: &[&'static str], test: fn(&Engine, &Engine) -> bool) {
-    for name in names {
-        env.add_test(*name, move |value: &Engine, other: &Engine| {
-            touch(value)?;
-            touch(other)?;
-            heft::comparison(value)?;
-            Ok::<bool, Error>(test(value, other))
-        });
-    }
-}
-
-fn divisible(value: &Engine, by: &Engine) -> Result<bool, Error> {
-    touch(value)?;
-    touch(by)?;
-    Ok(by.is_number() && by.is_true() && tests::is_divisibleby(value, by))
 }

@@ -1,174 +1,180 @@
-//! `tojson` and `fromjson` for prompts: Jinja's layout, nothing escaped for HTML, bounded.
+//! `tojson`: Python's `json.dumps`.
 
-use minijinja::value::{Kwargs, ObjectRepr, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, Value as Engine};
+use std::fmt::Write;
 
-use super::data::to_engine;
-use super::missing;
-use super::print::check;
-use super::run::{self, STRING_LIMIT};
-use crate::value::from_json;
+use super::error::Stop;
+use super::make::NESTING_MAX;
+use super::machine::Machine;
+use super::val::Val;
+use crate::python::arg::big_text;
+use crate::python::float::write_float;
 
-/// The widest indentation of a level.
-const WIDEST_INDENT: usize = 32;
-/// What `indent=true` means.
-const USUAL_INDENT: usize = 2;
-
-/// Adds the filters to an environment.
-pub(super) fn register(env: &mut Environment<'_>) {
-    env.add_filter("tojson", tojson);
-    env.add_filter("fromjson", fromjson);
+/// The arguments of `json.dumps`.
+pub(super) struct JsonStyle<'s> {
+    pub ensure_ascii: bool,
+    /// What each level is indented with, if lines are broken.
+    pub indent: Option<String>,
+    pub item_separator: &'s str,
+    pub key_separator: &'s str,
+    pub sort_keys: bool,
 }
 
-fn fromjson(text: &str) -> Result<Engine, Error> {
-    run::work(text.len())?;
-    match from_json(text.as_bytes()) {
-        Ok(value) => Ok(to_engine(&value)),
-        Err(error) => Err(Error::new(ErrorKind::InvalidOperation, format!("not JSON: {error}"))),
-    }
-}
-
-fn tojson(value: &Engine, indent: Option<Engine>, named: Kwargs) -> Result<Engine, Error> {
-    let indent = match indent {
-        Some(indent) => Some(indent),
-        None => named.get("indent")?,
-    };
-    named.assert_all_used()?;
-    let indent = indent.filter(|indent| !indent.is_none()).map(|indent| width(&indent)).transpose()?;
-    check(value)?;
-    let mut writer = Writer { text: String::new(), indent: indent.flatten(), depth: 0 };
-    writer.value(value)?;
-    Ok(Engine::from(writer.text))
-}
-
-fn width(indent: &Engine) -> Result<Option<usize>, Error> {
-    if indent.kind() == ValueKind::Bool {
-        return Ok(indent.is_true().then_some(USUAL_INDENT));
-    }
-    let text = "indent must be a number";
-    let width = indent.as_usize().ok_or_else(|| Error::new(ErrorKind::InvalidOperation, text))?;
-    Ok(Some(width.min(WIDEST_INDENT)))
-}
-
-struct Writer {
-    text: String,
-    indent: Option<usize>,
-    depth: usize,
-}
-
-impl Writer {
-    fn value(&mut self, value: &Engine) -> Result<(), Error> {
-        run::work(0)?;
-        if self.text.len() > STRING_LIMIT {
-            return Err(run::too_long());
-        }
-        match value.kind() {
-            ValueKind::Undefined | ValueKind::None => self.text.push_str("null"),
-            ValueKind::Bool => self.text.push_str(if value.is_true() { "true" } else { "false" }),
-            ValueKind::Number => self.number(value),
-            ValueKind::String => self.string(value.as_str().unwrap_or_default())?,
-            _ => self.object(value)?,
-        }
-        Ok(())
-    }
-
-    fn number(&mut self, value: &Engine) {
-        if value.is_integer() {
-            self.text.push_str(&value.to_string());
-            return;
-        }
-        let float = f64::try_from(value.clone()).ok().and_then(serde_json::Number::from_f64);
-        self.text.push_str(&float.map_or_else(|| "null".to_owned(), |number| number.to_string()));
-    }
-
-    fn string(&mut self, text: &str) -> Result<(), Error> {
-        run::work(text.len())?;
-        if self.text.len() + text.len() > STRING_LIMIT {
-            return Err(run::too_long());
-        }
-        let json = serde_json::to_string(text);
-        self.text
-            .push_str(&json.map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?);
-        Ok(())
-    }
-
-    fn object(&mut self, value: &Engine) -> Result<(), Error> {
-        if let Some(miss) = missing::as_missing(value) {
-            run::record(&miss);
-        }
-        let Some(object) = value.as_object().filter(|_| missing::is_there(value)) else {
-            self.text.push_str("null");
-            return Ok(());
-        };
-        match object.repr() {
-            ObjectRepr::Map => {
-                let pairs = object.try_iter_pairs().into_iter().flatten();
-                self.members(
-                    '{',
-                    pairs,
-                    |writer, (key, value)| {
-                        writer.key(&key)?;
-                        writer.text.push_str(": ");
-                        writer.value(&value)
-                    },
-                    '}',
-                )
-            }
-            ObjectRepr::Seq | ObjectRepr::Iterable => {
-                let items = value.try_iter()?.checked();
-                self.members('[', items, |writer, item| writer.value(&item?), ']')
-            }
-            _ => self.string(&value.to_string()),
-        }
-    }
-
-    fn members<T>(
+impl<'a> Machine<'a> {
+    /// Appends a value as JSON.
+    pub fn write_json(
         &mut self,
-        open: char,
-        members: impl Iterator<Item = T>,
-        mut write: impl FnMut(&mut Writer, T) -> Result<(), Error>,
-        close: char,
-    ) -> Result<(), Error> {
-        self.text.push(open);
-        self.depth += 1;
-        let mut empty = true;
-        for member in members {
-            if !empty {
-                self.text.push_str(if self.indent.is_some() { "," } else { ", " });
+        out: &mut String,
+        value: Val<'a>,
+        style: &JsonStyle<'_>,
+        depth: usize,
+    ) -> Result<(), Stop> {
+        if depth > NESTING_MAX {
+            return Err(self.too_deep());
+        }
+        self.step()?;
+        let before = out.len();
+        let value = self.demand(value)?;
+        match self.live(value) {
+            Val::Str(text) | Val::Markup(text) => {
+                self.check_room(out.len() + text.len())?;
+                write_string(out, text, style.ensure_ascii);
             }
-            empty = false;
-            self.line();
-            write(self, member)?;
+            Val::None | Val::Gap => out.push_str("null"),
+            Val::Bool(true) => out.push_str("true"),
+            Val::Bool(false) => out.push_str("false"),
+            Val::Int(value) => out.push_str(itoa::Buffer::new().format(value)),
+            Val::Big(value) => {
+                let text = self.check(big_text(value))?;
+                out.push_str(&text);
+            }
+            Val::Float(value) => write_json_float(out, value),
+            value @ (Val::DataList(_) | Val::List(_) | Val::Tuple(_)) => {
+                self.write_json_items(out, value, style, depth)?;
+            }
+            value @ (Val::DataMap(_) | Val::Dict(_)) => self.write_json_entries(out, value, style, depth)?,
+            other => {
+                let name = other.type_name();
+                return Err(self.fail(format!("Object of type {name} is not JSON serializable")));
+            }
         }
-        self.depth -= 1;
-        if !empty {
-            self.line();
+        self.check_room(out.len())?;
+        self.work(out.len() - before)
+    }
+
+    fn write_json_items(
+        &mut self,
+        out: &mut String,
+        value: Val<'a>,
+        style: &JsonStyle<'_>,
+        depth: usize,
+    ) -> Result<(), Stop> {
+        out.push('[');
+        let mut at = 0;
+        while let Some(item) = self.part(value, at)? {
+            if at > 0 {
+                out.push_str(style.item_separator);
+            }
+            break_line(out, style, depth + 1);
+            self.write_json(out, item, style, depth + 1)?;
+            at += 1;
         }
-        self.text.push(close);
+        if at > 0 {
+            break_line(out, style, depth);
+        }
+        out.push(']');
         Ok(())
     }
 
-    fn line(&mut self) {
-        if let Some(width) = self.indent {
-            self.text.push('\n');
-            self.text.extend(std::iter::repeat_n(' ', width * self.depth));
+    fn write_json_entries(
+        &mut self,
+        out: &mut String,
+        value: Val<'a>,
+        style: &JsonStyle<'_>,
+        depth: usize,
+    ) -> Result<(), Stop> {
+        let mut entries = Vec::new();
+        while let Some(entry) = self.map_entry(value, entries.len())? {
+            self.step()?;
+            entries.push(entry);
         }
+        if style.sort_keys {
+            entries = self.sorted_by(entries, |machine, (a, _), (b, _)| machine.order(*a, *b, "<"))?;
+        }
+        out.push('{');
+        for (at, (name, member)) in entries.iter().enumerate() {
+            if at > 0 {
+                out.push_str(style.item_separator);
+            }
+            break_line(out, style, depth + 1);
+            let key = self.json_key(*name)?;
+            write_string(out, &key, style.ensure_ascii);
+            out.push_str(style.key_separator);
+            self.write_json(out, *member, style, depth + 1)?;
+        }
+        if !entries.is_empty() {
+            break_line(out, style, depth);
+        }
+        out.push('}');
+        Ok(())
     }
 
-    fn key(&mut self, key: &Engine) -> Result<(), Error> {
-        match key.kind() {
-            ValueKind::String | ValueKind::Plain => self.string(&key.to_string()),
-            ValueKind::Bool => self.string(if key.is_true() { "true" } else { "false" }),
-            ValueKind::Number => {
-                self.text.push('"');
-                self.number(key);
-                self.text.push('"');
-                Ok(())
-            }
-            kind => {
-                let text = format!("cannot use value of type {kind} as JSON key");
-                Err(Error::new(ErrorKind::BadSerialization, text))
+    fn json_key(&mut self, name: Val<'a>) -> Result<String, Stop> {
+        let mut key = String::new();
+        match name {
+            Val::Str(text) | Val::Markup(text) => key.push_str(text),
+            Val::None => key.push_str("null"),
+            Val::Bool(value) => key.push_str(if value { "true" } else { "false" }),
+            Val::Int(_) | Val::Big(_) => self.write_str(&mut key, name)?,
+            Val::Float(value) => write_json_float(&mut key, value),
+            other => {
+                let name = other.type_name();
+                return Err(self.fail(format!("keys must be str, int, float, bool or None, not {name}")));
             }
         }
+        Ok(key)
     }
+}
+
+fn break_line(out: &mut String, style: &JsonStyle<'_>, depth: usize) {
+    if let Some(indent) = &style.indent {
+        out.push('\n');
+        (0..depth).for_each(|_| out.push_str(indent));
+    }
+}
+
+fn write_json_float(out: &mut String, value: f64) {
+    match value {
+        value if value.is_nan() => out.push_str("NaN"),
+        value if value.is_infinite() => out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" }),
+        value => write_float(out, value),
+    }
+}
+
+/// Appends a text as a JSON string.
+fn write_string(out: &mut String, text: &str, ensure_ascii: bool) {
+    out.push('"');
+    let mut plain = 0;
+    for (at, c) in text.char_indices() {
+        let short = match c {
+            '"' => "\\\"",
+            '\\' => "\\\\",
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\t' => "\\t",
+            '\u{8}' => "\\b",
+            '\u{c}' => "\\f",
+            c if c < ' ' || (ensure_ascii && !c.is_ascii()) => "",
+            _ => continue,
+        };
+        out.push_str(text.get(plain..at).unwrap_or_default());
+        plain = at + c.len_utf8();
+        match short {
+            "" => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(out, "\\u{unit:04x}");
+            }),
+            short => out.push_str(short),
+        }
+    }
+    out.push_str(text.get(plain..).unwrap_or_default());
+    out.push('"');
 }

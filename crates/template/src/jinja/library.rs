@@ -1,172 +1,167 @@
 //! The texts that a template is made of: its own and those of the partials that it names.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use minijinja::machinery::ast::{Expr, Stmt};
-use minijinja::{Error, ErrorKind};
+use super::ast::{Expr, Kind, Spot, Stmt, Tree};
+use super::error::position;
+use super::parse;
+use super::resolve::bodies;
+use crate::{CompileError, Limits, Partials, Position, Syntax};
 
-use super::error::sentence;
-use super::guard::{Guarded, guard};
-use super::pending::{Patience, pending_names};
-use super::requires::Analysis;
-use super::source::{parse_checked, position};
-use super::tree::{bodies, literal_text};
-use crate::{CompileError, Limits, Partial, Partials, Position, Requirements, Syntax};
-
-/// The engine's name of the template itself, which no partial can have.
-pub(super) const MAIN: &str = "\0main";
-
-/// One text, as the author wrote it and as the engine gets it.
+/// A parsed text.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(crate) struct Text {
     /// The name under which errors show it.
     pub name: String,
-    /// As it was written.
-    pub original: Arc<str>,
-    /// As the engine gets it.
-    pub guarded: Guarded,
+    /// The source, with `\n` as its only line break, and without the last one.
+    pub source: Box<str>,
+    pub tree: Tree,
 }
 
 impl Text {
-    /// What it means for the author that the engine refuses the text as it has been rewritten.
-    pub fn refused(&self, error: &Error) -> CompileError {
-        let message = format!("the expression here is too complex; split it up ({})", sentence(error));
-        let position = error.range().map(|range| self.position(range.start));
-        CompileError::Invalid { message, position }
+    fn parse(name: &str, source: &str) -> Result<Text, CompileError> {
+        let source = one_line_break(source);
+        match parse(&source) {
+            Ok(tree) => Ok(Text { name: name.to_owned(), source: source.into(), tree }),
+            Err(error) => {
+                let position = Some(position(name, &source, error.at));
+                Err(CompileError::Invalid { message: error.message, position })
+            }
+        }
     }
 
-    /// The author's place of an offset in the text of the engine.
-    pub fn position(&self, offset: usize) -> Position {
-        position(&self.name, &self.original, self.guarded.original(offset))
+    /// The line and the column of a place.
+    pub fn position(&self, spot: Spot) -> Position {
+        position(&self.name, &self.source, spot as usize)
     }
 }
 
-/// Every text that a template has been made of so far, by the name that the engine uses.
+/// The text with `\n` for every line break, and without the last one, which Jinja2 drops.
+fn one_line_break(source: &str) -> Cow<'_, str> {
+    let text = match source.contains('\r') {
+        true => Cow::Owned(source.replace("\r\n", "\n").replace('\r', "\n")),
+        false => Cow::Borrowed(source),
+    };
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.strip_suffix('\n').unwrap_or(text)),
+        Cow::Owned(mut text) => {
+            if text.ends_with('\n') {
+                text.pop();
+            }
+            Cow::Owned(text)
+        }
+    }
+}
+
+/// Why a partial cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PartialError {
+    /// There is none of this name; the text says why.
+    NotFound(String),
+    /// It is not valid.
+    Invalid(String),
+}
+
+/// A template's own text and those of its partials, by the name that the template uses.
 ///
 /// Partials with computed names join it as they are met.
 pub(super) struct Library {
-    /// `None` when all partials have been read.
-    partials: Option<Arc<dyn Partials>>,
+    pub main: Arc<Text>,
+    partials: Arc<dyn Partials>,
     limits: Limits,
-    /// The names that the template gives to results of calls.
-    pending: BTreeSet<String>,
-    texts: Mutex<HashMap<String, Arc<Text>>>,
+    texts: Mutex<BTreeMap<String, Arc<Text>>>,
 }
 
 impl Library {
-    /// An empty library.
-    pub fn new(partials: Arc<dyn Partials>, limits: Limits) -> Library {
-        Library { partials: Some(partials), limits, pending: BTreeSet::new(), texts: Mutex::default() }
-    }
-
-    /// The text behind a name of the engine.
-    pub fn text(&self, name: &str) -> Option<Arc<Text>> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
-    }
-
-    /// The names known by now, and their texts.
-    pub fn texts(&self) -> Vec<(String, Arc<Text>)> {
-        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        texts.iter().map(|(name, text)| (name.clone(), text.clone())).collect()
-    }
-
-    fn keep(&self, name: &str, text: Text) {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::new(text));
-    }
-
-    /// Reads a template and everything that it includes by a written name.
+    /// Parses a template and everything that it includes by a written name.
     ///
     /// # Errors
     /// For text that is too large or not Jinja, here or in a partial.
-    pub fn read(&mut self, name: &str, source: &str) -> Result<Requirements, CompileError> {
-        self.fits(source)?;
-        let tree = parse_checked(name, source)?;
-        self.pending = pending_names(&tree);
-        let guarded = guard(name, source, &tree, &Patience { names: &self.pending, own: true })?;
-        let sources = self.follow(&tree, name, source)?;
-        let requires = Analysis::new(&sources).of(&tree);
-        if !requires.partials.iter().any(|partial| partial.dynamic) {
-            self.partials = None;
-        }
-        self.keep(MAIN, Text { name: name.to_owned(), original: source.into(), guarded });
-        Ok(requires)
+    pub fn read(
+        name: &str,
+        source: &str,
+        partials: Arc<dyn Partials>,
+        limits: Limits,
+    ) -> Result<Library, CompileError> {
+        fits(source, &limits)?;
+        let main = Arc::new(Text::parse(name, source)?);
+        let library = Library { main, partials, limits, texts: Mutex::default() };
+        library.follow()?;
+        Ok(library)
     }
 
-    fn fits(&self, source: &str) -> Result<(), CompileError> {
-        let limit = self.limits.source_bytes;
-        if source.len() > limit {
-            return Err(CompileError::TooLarge { bytes: source.len(), limit });
+    /// The partials read so far.
+    pub fn texts(&self) -> BTreeMap<String, Arc<Text>> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn known(&self, name: &str) -> Option<Arc<Text>> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    fn keep(&self, name: &str, text: &Arc<Text>) {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), text.clone());
+    }
+
+    /// Reads the partials that the texts name, each once, so that circles end.
+    fn follow(&self) -> Result<(), CompileError> {
+        // A work list instead of recursion: partials may be strung together without end.
+        let mut waiting = Vec::new();
+        wanted_by(&self.main, &mut waiting);
+        while let Some(wanted) = waiting.pop() {
+            if self.known(&wanted.name).is_some() {
+                continue;
+            }
+            match self.read_partial(&wanted.name) {
+                Ok(text) => wanted_by(&text, &mut waiting),
+                Err(PartialReadError::NotFound(_)) if wanted.lenient => {}
+                Err(PartialReadError::NotFound(reason)) => {
+                    return Err(wanted.error(format!("partial `{}`: {reason}", wanted.name)));
+                }
+                Err(PartialReadError::Invalid(id, error)) => return Err(wanted.inside(&id, error)),
+            }
         }
         Ok(())
     }
 
-    /// Reads the partials that a tree names, each once, so that circles end; their texts by those names.
-    fn follow(
-        &self,
-        tree: &Stmt<'_>,
-        name: &str,
-        source: &str,
-    ) -> Result<BTreeMap<String, Arc<str>>, CompileError> {
-        let mut sources = BTreeMap::new();
-        // A work list instead of recursion: partials may be strung together without end.
-        let mut waiting = Vec::new();
-        collect(tree, name, source, &mut waiting);
-        while let Some(wanted) = waiting.pop() {
-            if sources.contains_key(&wanted.name) {
-                continue;
-            }
-            match self.find(&wanted.name) {
-                Ok(partial) => {
-                    let id = partial.id;
-                    let prepared = self.prepare(&id, &partial.text);
-                    let (text, more) = prepared.map_err(|error| wanted.inside(&id, error))?;
-                    waiting.extend(more);
-                    sources.insert(wanted.name.clone(), text.original.clone());
-                    self.keep(&wanted.name, text);
-                }
-                Err(_) if wanted.lenient => {}
-                Err(message) => return Err(wanted.error(format!("partial `{}`: {message}", wanted.name))),
-            }
-        }
-        Ok(sources)
-    }
-
-    /// The partial of a name, or why there is none that can be used.
-    fn find(&self, name: &str) -> Result<Partial, String> {
-        let partials = self.partials.as_ref().ok_or("it was not there when the template was compiled")?;
-        let partial = partials.find(name)?;
+    fn read_partial(&self, name: &str) -> Result<Arc<Text>, PartialReadError> {
+        let partial = self.partials.find(name).map_err(PartialReadError::NotFound)?;
         if partial.syntax == Syntax::Go {
-            return Err("it is written in the Go dialect".to_owned());
+            return Err(PartialReadError::NotFound("it is written in the Go dialect".to_owned()));
         }
-        Ok(partial)
+        let text = fits(&partial.text, &self.limits).and_then(|()| Text::parse(&partial.id, &partial.text));
+        let text = Arc::new(text.map_err(|error| PartialReadError::Invalid(partial.id.clone(), error))?);
+        self.keep(name, &text);
+        Ok(text)
     }
 
-    fn prepare(&self, id: &str, source: &Arc<str>) -> Result<(Text, Vec<Wanted>), CompileError> {
-        self.fits(source)?;
-        let tree = parse_checked(id, source)?;
-        let guarded = guard(id, source, &tree, &Patience { names: &self.pending, own: false })?;
-        let mut wanted = Vec::new();
-        collect(&tree, id, source, &mut wanted);
-        Ok((Text { name: id.to_owned(), original: source.clone(), guarded }, wanted))
-    }
-
-    /// The text for the engine of a partial whose name was computed.
-    ///
-    /// # Errors
-    /// If there is one that cannot be used.
-    pub fn load(&self, name: &str) -> Result<Option<String>, Error> {
-        if let Some(text) = self.text(name) {
-            return Ok(Some(text.guarded.text.clone()));
+    /// The partial of a name, read now if its name was computed.
+    pub fn find(&self, name: &str) -> Result<Arc<Text>, PartialError> {
+        if let Some(text) = self.known(name) {
+            return Ok(text);
         }
-        let Ok(partial) = self.find(name) else { return Ok(None) };
-        let (text, _) = self.prepare(&partial.id, &partial.text).map_err(|error| {
-            Error::new(ErrorKind::SyntaxError, format!("partial `{name}` ({}): {error}", partial.id))
-        })?;
-        let guarded = text.guarded.text.clone();
-        self.keep(name, text);
-        Ok(Some(guarded))
+        self.read_partial(name).map_err(|error| match error {
+            PartialReadError::NotFound(reason) => PartialError::NotFound(reason),
+            PartialReadError::Invalid(id, error) => {
+                PartialError::Invalid(format!("partial `{name}` ({id}): {error}"))
+            }
+        })
     }
+}
+
+fn fits(source: &str, limits: &Limits) -> Result<(), CompileError> {
+    match source.len() > limits.source_bytes {
+        true => Err(CompileError::TooLarge { bytes: source.len(), limit: limits.source_bytes }),
+        false => Ok(()),
+    }
+}
+
+enum PartialReadError {
+    NotFound(String),
+    /// The id of the partial, and its error.
+    Invalid(String, CompileError),
 }
 
 /// A partial that a text names.
@@ -184,40 +179,41 @@ impl Wanted {
 
     /// An error inside of the partial keeps its own place and says how one came there.
     fn inside(&self, id: &str, error: CompileError) -> CompileError {
+        let from = format!("partial `{}` ({id})", self.name);
         match error {
-            CompileError::Invalid { message, position } => CompileError::Invalid {
-                message: if message.starts_with("partial `") {
-                    message
-                } else {
-                    format!("partial `{}` ({id}): {message}", self.name)
-                },
-                position,
-            },
-            CompileError::TooLarge { .. } => self.error(format!("partial `{}` ({id}): {error}", self.name)),
+            CompileError::Invalid { message, position } => {
+                CompileError::Invalid { message: format!("{from}: {message}"), position }
+            }
+            CompileError::TooLarge { .. } => self.error(format!("{from}: {error}")),
         }
     }
 }
 
-/// Collects the partials that a tree names in writing.
-fn collect(stmt: &Stmt<'_>, template: &str, source: &str, wanted: &mut Vec<Wanted>) {
-    let mut want = |expr: &Expr<'_>, lenient: bool| {
-        if let Some(name) = literal_text(expr) {
-            let position = position(template, source, expr.span().start_offset as usize);
-            wanted.push(Wanted { name: name.to_owned(), lenient, position });
+/// Collects the partials that a text names in writing.
+fn wanted_by(text: &Text, wanted: &mut Vec<Wanted>) {
+    collect(text, &text.tree.body, wanted);
+    text.tree.blocks.iter().for_each(|block| collect(text, &block.body, wanted));
+}
+
+fn collect(text: &Text, body: &[Stmt], wanted: &mut Vec<Wanted>) {
+    let mut want = |expr: &Expr, lenient: bool| {
+        if let Kind::Str(name) = &expr.kind {
+            wanted.push(Wanted { name: name.to_string(), lenient, position: text.position(expr.spot) });
         }
     };
-    match stmt {
-        Stmt::Include(node) => match &node.name {
-            Expr::List(list) => list.items.iter().for_each(|item| want(item, true)),
-            Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| want(item, true)),
-            name => want(name, node.ignore_missing),
-        },
-        Stmt::Import(node) => want(&node.expr, false),
-        Stmt::FromImport(node) => want(&node.expr, false),
-        Stmt::Extends(node) => want(&node.name, false),
-        _ => {}
+    for stmt in body {
+        match stmt {
+            Stmt::Include(node) => match &node.template.kind {
+                Kind::List(items) | Kind::Tuple(items) => items.iter().for_each(|item| want(item, true)),
+                _ => want(&node.template, node.ignore_missing),
+            },
+            Stmt::Import(node) => want(&node.template, false),
+            Stmt::FromImport(node) => want(&node.template, false),
+            Stmt::Extends(node) => want(&node.template, false),
+            _ => {}
+        }
     }
-    for body in bodies(stmt) {
-        body.iter().for_each(|stmt| collect(stmt, template, source, wanted));
+    for inner in body.iter().flat_map(bodies) {
+        collect(text, inner, wanted);
     }
 }

@@ -1,64 +1,195 @@
-//! Python's methods on strings, maps and lists, bounded like the filters.
+//! The methods of Python's types: which there are, and how their arguments are taken.
 
-use minijinja::value::from_args;
-use minijinja::{Error, State, Value as Engine};
-use minijinja_contrib::pycompat::unknown_method_callback;
+use num_traits::FromPrimitive;
 
-use super::operators::touch;
-use super::run::{self, STRING_LIMIT};
-use super::{bounds, data, filters, heft};
-use crate::value::Map;
+use super::error::Stop;
+use super::iter::Arguments;
+use super::machine::Machine;
+use super::val::{Object, Val};
 
-/// Calls `value.method(args)`.
-pub(super) fn call(
-    state: &mut State<'_, '_>,
-    value: &Engine,
-    method: &str,
-    args: &[Engine],
-) -> Result<Engine, Error> {
-    touch(value)?;
-    for arg in args {
-        touch(arg)?;
+const STR: [&str; 46] = [
+    "capitalize", "casefold", "center", "count", "encode", "endswith", "expandtabs", "find", "format", "format_map",
+    "index", "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric",
+    "isprintable", "isspace", "istitle", "isupper", "join", "ljust", "lower", "lstrip", "partition", "removeprefix",
+    "removesuffix", "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines",
+    "startswith", "strip", "swapcase", "title", "translate", "upper", "zfill",
+];
+const MARKUP: [&str; 2] = ["striptags", "unescape"];
+const LIST: [&str; 11] =
+    ["append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse", "sort"];
+const DICT: [&str; 11] =
+    ["clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"];
+const INT: [&str; 4] = ["as_integer_ratio", "bit_count", "bit_length", "conjugate"];
+const FLOAT: [&str; 3] = ["as_integer_ratio", "conjugate", "is_integer"];
+
+/// Whether `dict` has a method of this name, which hides an item of the same name.
+pub(super) fn is_dict_method(name: &str) -> bool {
+    name.len() <= 10 && DICT.contains(&name)
+}
+
+/// Whether a value has a method of this name.
+pub(super) fn has_method(value: &Val<'_>, name: &str) -> bool {
+    match value {
+        Val::Str(_) => STR.contains(&name),
+        Val::Markup(_) => STR.contains(&name) || MARKUP.contains(&name),
+        Val::Bytes(_) => name == "decode",
+        Val::DataList(_) | Val::List(_) => LIST.contains(&name),
+        Val::Tuple(_) | Val::Range(_) => matches!(name, "count" | "index"),
+        Val::DataMap(_) | Val::Dict(_) => is_dict_method(name),
+        Val::Int(_) | Val::Bool(_) | Val::Big(_) => INT.contains(&name),
+        Val::Float(_) => FLOAT.contains(&name),
+        Val::View(_) => name == "isdisjoint",
+        Val::Loop(_) => matches!(name, "cycle" | "changed"),
+        Val::Object(Object::Cycler { .. }) => matches!(name, "next" | "reset"),
+        _ => false,
     }
-    if let Some(map) = value.downcast_object::<Map>()
-        && method == "get"
-    {
-        return get(&map, args);
-    }
-    args.iter().try_for_each(heft::change)?;
-    match (method, args) {
-        ("index" | "count" | "remove", [wanted]) if value.as_object().is_some() => {
-            heft::search(wanted, value)?
+}
+
+impl<'a> Machine<'a> {
+    /// Calls a method that the value has.
+    pub fn call_method(&mut self, of: Val<'a>, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        self.step()?;
+        match of {
+            Val::Str(text) => self.str_method(text, name, args),
+            Val::Markup(text) => self.markup_method(text, name, args),
+            Val::DataList(_) | Val::List(_) => self.list_method(of, name, args),
+            Val::Tuple(_) | Val::Range(_) => self.sequence_method(of, name, args),
+            Val::DataMap(_) | Val::Dict(_) => self.dict_method(of, name, args),
+            Val::Loop(state) => match name {
+                "cycle" => self.loop_cycle(state, args),
+                _ => self.loop_changed(state, args),
+            },
+            Val::Object(Object::Cycler { items, at }) => {
+                let current = items.get(at.get()).copied().unwrap_or(Val::None);
+                at.set(if name == "next" { (at.get() + 1) % items.len().max(1) } else { 0 });
+                Ok(if name == "next" { current } else { Val::None })
+            }
+            Val::Bytes(bytes) => {
+                let [_, _] = self.bind("decode", ["encoding", "errors"], args)?;
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => Ok(Val::Str(text)),
+                    Err(error) => Err(self.fail(format!("'utf-8' codec can't decode the bytes: {error}"))),
+                }
+            }
+            Val::View(view) => {
+                let other = self.one("isdisjoint", args)?;
+                for item in self.collect(other)? {
+                    if self.contains(Val::View(view), item)? {
+                        return Ok(Val::Bool(false));
+                    }
+                }
+                Ok(Val::Bool(true))
+            }
+            _ => self.number_method(of, name),
         }
-        _ => heft::change(value)?,
     }
-    if value.as_str().is_some() {
-        bound(value, method, args)?;
-    }
-    if let (Some(_), "join", [items]) = (value.as_str(), method, args) {
-        return filters::joined(value, items);
-    }
-    let result = unknown_method_callback(state, value, method, args)?;
-    if result.as_str().is_some_and(|text| text.len() > STRING_LIMIT) {
-        return Err(run::too_long());
-    }
-    run::built(result)
-}
 
-fn bound(value: &Engine, method: &str, args: &[Engine]) -> Result<(), Error> {
-    let all: Vec<Engine> = std::iter::once(value).chain(args).cloned().collect();
-    match method {
-        "replace" => bounds::replace(&all),
-        "split" => bounds::split(&all),
-        "splitlines" => bounds::lines(&all),
-        "format" => bounds::format(&all),
-        _ => Ok(()),
+    fn number_method(&mut self, of: Val<'a>, name: &str) -> Result<Val<'a>, Stop> {
+        match (name, of) {
+            ("conjugate", Val::Bool(value)) => Ok(Val::Int(i64::from(value))),
+            ("conjugate", of) => Ok(of),
+            ("is_integer", Val::Float(value)) => Ok(Val::Bool(value.is_finite() && value.fract() == 0.0)),
+            ("bit_length", Val::Big(value)) => Ok(Val::Int(value.bits() as i64)),
+            ("bit_count", Val::Big(value)) => Ok(Val::Int(value.magnitude().count_ones() as i64)),
+            ("bit_length", of) => {
+                let value = of.as_int().unwrap_or(0).unsigned_abs();
+                Ok(Val::Int(i64::from(u64::BITS - value.leading_zeros())))
+            }
+            ("bit_count", of) => Ok(Val::Int(i64::from(of.as_int().unwrap_or(0).unsigned_abs().count_ones()))),
+            (_, Val::Float(value)) => self.float_ratio(value),
+            (_, Val::Bool(value)) => self.tuple(&[Val::Int(i64::from(value)), Val::Int(1)]),
+            (_, of) => self.tuple(&[of, Val::Int(1)]),
+        }
     }
-}
 
-/// `map.get(key, default=none)`: asking is not using, so nothing is missing here.
-fn get(map: &std::sync::Arc<Map>, args: &[Engine]) -> Result<Engine, Error> {
-    let (key, default): (&Engine, Option<Engine>) = from_args(args)?;
-    let found = key.as_str().and_then(|key| map.get(key)).map(data::to_engine);
-    Ok(found.or(default).unwrap_or_else(|| Engine::from(())))
+    fn float_ratio(&mut self, value: f64) -> Result<Val<'a>, Stop> {
+        let Some(mut top) = num_bigint::BigInt::from_f64(value) else {
+            return Err(self.fail("cannot convert NaN or Infinity to integer ratio"));
+        };
+        let mut bottom = num_bigint::BigInt::from(1);
+        let mut scaled = value;
+        // A double has at most 1074 binary digits after its point.
+        for _ in 0..1_100 {
+            if scaled.fract() == 0.0 {
+                break;
+            }
+            scaled *= 2.0;
+            bottom *= 2;
+            top = num_bigint::BigInt::from_f64(scaled).unwrap_or_default();
+        }
+        let (top, bottom) = (self.big(top)?, self.big(bottom)?);
+        self.tuple(&[top, bottom])
+    }
+
+    /// The only argument of a method.
+    pub fn one(&mut self, method: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        match (args.positional.as_slice(), args.named.is_empty()) {
+            ([only], true) => self.settle(*only, self.at),
+            (more, _) => {
+                let got = more.len() + args.named.len();
+                Err(self.fail(format!("{method}() takes exactly one argument ({got} given)")))
+            }
+        }
+    }
+
+    /// Checks that a method got no arguments.
+    pub fn none(&self, method: &str, args: &Arguments<'a>) -> Result<(), Stop> {
+        match args.positional.len() + args.named.len() {
+            0 => Ok(()),
+            got => Err(self.fail(format!("{method}() takes no arguments ({got} given)"))),
+        }
+    }
+
+    /// An argument that must be there.
+    pub fn required(&mut self, function: &str, value: Option<Val<'a>>) -> Result<Val<'a>, Stop> {
+        match value {
+            Some(value) => self.demand(value),
+            None => Err(self.fail(format!("{function}() is missing a required argument"))),
+        }
+    }
+
+    /// An integer argument; nothing for a gap.
+    pub fn int_arg(&mut self, value: Val<'a>) -> Result<i64, Stop> {
+        match self.demand(value)? {
+            Val::Gap => Ok(0),
+            Val::Big(value) if value.sign() == num_bigint::Sign::Minus => Ok(i64::MIN),
+            Val::Big(_) => Ok(i64::MAX),
+            value => match value.as_int() {
+                Some(value) => Ok(value),
+                None => {
+                    let name = value.type_name();
+                    Err(self.fail(format!("'{name}' object cannot be interpreted as an integer")))
+                }
+            },
+        }
+    }
+
+    /// An integer argument that may be absent or `None`.
+    pub fn int_option(&mut self, value: Option<Val<'a>>) -> Result<Option<i64>, Stop> {
+        match value {
+            None | Some(Val::None) => Ok(None),
+            Some(value) => self.int_arg(value).map(Some),
+        }
+    }
+
+    /// A text argument.
+    pub fn str_arg(&mut self, function: &str, value: Val<'a>) -> Result<&'a str, Stop> {
+        let value = self.demand(value)?;
+        match (value.as_text(), value) {
+            (Some(text), _) => Ok(text),
+            (None, Val::Gap) => Ok(""),
+            (None, other) => {
+                let name = other.type_name();
+                Err(self.fail(format!("{function}() argument must be str, not {name}")))
+            }
+        }
+    }
+
+    /// A text argument that may be absent or `None`.
+    pub fn str_option(&mut self, function: &str, value: Option<Val<'a>>) -> Result<Option<&'a str>, Stop> {
+        match value {
+            None | Some(Val::None) => Ok(None),
+            Some(value) => self.str_arg(function, value).map(Some),
+        }
+    }
 }

@@ -1,143 +1,234 @@
-//! Writing values as text without being led into endless or exploding structures.
+//! Values as text: Python's `str` and `repr`.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
-use minijinja::value::{DynObject, ObjectRepr};
-use minijinja::{Error, ErrorKind, Output, State, Value as Engine};
+use super::error::Stop;
+use super::make::NESTING_MAX;
+use super::machine::{Machine, needed};
+use super::val::{Object, Val, ViewKind};
+use crate::python::arg::big_text;
+use crate::python::float::write_float;
+use crate::python::repr::write_repr;
 
-use super::missing::{Gap, Missing};
-use super::pending;
-use super::run;
-use crate::value::{List, Map};
-
-/// How deep containers may nest that a template builds; our data is bounded by its parser.
-const DEEPEST: usize = 64;
-/// How many parts a container may have that a template builds, shared parts counted each time.
-const MOST_PARTS: usize = 2 * run::ITEMS_LIMIT;
-
-/// Prints a value where the template asks for it. Nothing is ever escaped.
-pub(super) fn format(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Engine) -> Result<(), Error> {
-    if let Some(text) = value.as_str() {
-        run::write(text.len())?;
-        return out.write_str(text).map_err(Error::from);
-    }
-    if value.as_object().is_none() {
-        run::write(8)?;
-        return write!(out, "{value}").map_err(Error::from);
-    }
-    if let Some(call) = pending::call_of(value) {
-        return pending::print(out, call);
-    }
-    check(value)?;
-    let room = run::output_left();
-    let mut bounded = Bounded { to: out, left: room };
-    match write!(bounded, "{value}") {
-        Ok(()) => {
-            let written = room - bounded.left;
-            run::write(written)
-        }
-        Err(_) => Err(run::output_full()),
-    }
-}
-
-/// Appends a value's text to `text`, which must not grow beyond the limit for strings.
-pub(super) fn append(text: &mut String, value: &Engine) -> Result<(), Error> {
-    let left = run::STRING_LIMIT.saturating_sub(text.len());
-    if let Some(piece) = value.as_str() {
-        if piece.len() > left {
-            return Err(run::too_long());
-        }
-        run::work(piece.len())?;
-        text.push_str(piece);
-        return Ok(());
-    }
-    check(value)?;
-    write!(Bounded { to: text, left }, "{value}").map_err(|_| run::too_long())
-}
-
-/// Refuses a value that a walk would not get through: too deep (or endless), or too many parts.
-pub(super) fn check(value: &Engine) -> Result<(), Error> {
-    match value.as_object() {
-        Some(object) if !is_leaf(object) => Walk::new(false).visit(object, 0),
-        _ => Ok(()),
-    }
-}
-
-/// The same, and no namespace may be in it: a namespace that held itself would never end or be freed.
-pub(super) fn check_storable(value: &Engine) -> Result<(), Error> {
-    match value.as_object() {
-        Some(object) if !is_leaf(object) => Walk::new(true).visit(object, 0),
-        _ => Ok(()),
-    }
-}
-
-/// Whether this is what `namespace()` makes.
-fn is_namespace(object: &DynObject) -> bool {
-    object.type_name().ends_with("::Namespace")
-}
-
-/// Objects that need no look inside: finite, or of no parts that the engine would visit.
-fn is_leaf(object: &DynObject) -> bool {
-    object.downcast_ref::<Map>().is_some()
-        || object.downcast_ref::<List>().is_some()
-        || object.downcast_ref::<Missing>().is_some()
-        || object.downcast_ref::<Gap>().is_some()
-        || object.repr() == ObjectRepr::Plain
-        || object.type_name().ends_with("::Loop")
-        || object.type_name().ends_with("::Macro")
-}
-
-struct Walk {
-    left: usize,
-    /// Whether to refuse namespaces.
-    storing: bool,
-}
-
-impl Walk {
-    fn new(storing: bool) -> Walk {
-        Walk { left: MOST_PARTS, storing }
-    }
-
-    fn visit(&mut self, object: &DynObject, depth: usize) -> Result<(), Error> {
-        if self.storing && is_namespace(object) {
-            let text = "a namespace cannot be stored in a namespace";
-            return Err(Error::new(ErrorKind::InvalidOperation, text));
-        }
-        if depth > DEEPEST {
-            return Err(run::limit("nesting", DEEPEST));
-        }
-        if object.repr() == ObjectRepr::Map {
-            for (key, value) in object.try_iter_pairs().into_iter().flatten() {
-                self.part(&key, depth)?;
-                self.part(&value, depth)?;
+impl<'a> Machine<'a> {
+    /// Appends Python's `str` of a value.
+    pub fn write_str(&mut self, out: &mut String, value: Val<'a>) -> Result<(), Stop> {
+        match value {
+            Val::Str(text) | Val::Markup(text) => {
+                self.check_room(out.len() + text.len())?;
+                self.work(text.len())?;
+                out.push_str(text);
+                Ok(())
             }
-        } else {
-            for item in object.try_iter().into_iter().flatten() {
-                self.part(&item, depth)?;
+            Val::Undefined(_) => {
+                self.settle(value, self.at)?;
+                Ok(())
+            }
+            Val::Gap => Ok(()),
+            Val::Object(Object::Module(module)) => {
+                let body = self.settle(module.body, self.at)?;
+                self.write_str(out, body)
+            }
+            value => self.write_repr(out, value, &mut Vec::new()),
+        }
+    }
+
+    /// The text of a value: itself, if it is one.
+    pub fn text_of(&mut self, value: Val<'a>) -> Result<&'a str, Stop> {
+        if let Some(text) = value.as_text() {
+            return Ok(text);
+        }
+        let mut text = String::new();
+        self.write_str(&mut text, value)?;
+        self.alloc_str(&text)
+    }
+
+    /// Appends Python's `repr` of a value; `outer` are the lists and the like around it.
+    pub fn write_repr(&mut self, out: &mut String, value: Val<'a>, outer: &mut Vec<Val<'a>>) -> Result<(), Stop> {
+        let before = out.len();
+        match self.live(value) {
+            Val::Str(text) => {
+                self.check_room(out.len() + text.len())?;
+                write_repr(out, text);
+            }
+            Val::Markup(text) => {
+                self.check_room(out.len() + text.len())?;
+                out.push_str("Markup(");
+                write_repr(out, text);
+                out.push(')');
+            }
+            Val::Bytes(bytes) => write_bytes(out, bytes),
+            Val::None => out.push_str("None"),
+            Val::Bool(true) => out.push_str("True"),
+            Val::Bool(false) => out.push_str("False"),
+            Val::Int(value) => out.push_str(itoa::Buffer::new().format(value)),
+            Val::Big(value) => {
+                let text = self.check(big_text(value))?;
+                out.push_str(&text);
+            }
+            Val::Float(value) => write_float(out, value),
+            Val::Undefined(_) | Val::Unset | Val::Gap => out.push_str("Undefined"),
+            Val::Pending(call) => return Err(needed(call)),
+            value @ (Val::DataList(_) | Val::List(_)) => self.write_items(out, value, ("[", "]"), outer)?,
+            value @ Val::Tuple(tuple) => {
+                let close = if tuple.items.len() == 1 { ",)" } else { ")" };
+                self.write_items(out, value, ("(", close), outer)?;
+            }
+            value @ (Val::DataMap(_) | Val::Dict(_)) => self.write_entries(out, value, outer)?,
+            value @ Val::View(view) => {
+                let name = value.type_name();
+                out.push_str(name);
+                let close = "])";
+                match view.kind {
+                    ViewKind::Keys | ViewKind::Values | ViewKind::Items => {
+                        self.write_items(out, value, ("([", close), outer)?;
+                    }
+                }
+            }
+            Val::Range(range) => {
+                let _ = write!(out, "range({}, {}", range.start, range.stop);
+                if range.step != 1 {
+                    let _ = write!(out, ", {}", range.step);
+                }
+                out.push(')');
+            }
+            value @ Val::Namespace(members) => {
+                out.push_str("<Namespace ");
+                let at = outer.iter().any(|known| known.is_same(&value));
+                match at {
+                    true => out.push_str("{...}"),
+                    false => {
+                        outer.push(value);
+                        self.write_entries(out, Val::Dict(members), outer)?;
+                        outer.pop();
+                    }
+                }
+                out.push('>');
+            }
+            Val::Loop(state) => {
+                let length = self.loop_length(state)?;
+                let _ = write!(out, "<LoopContext {}/{length}>", state.index0.get().wrapping_add(1));
+            }
+            Val::Iter(iter) => {
+                let _ = write!(out, "<{} object>", iter.type_name);
+            }
+            Val::Object(object) => self.write_object(out, object)?,
+        }
+        self.check_room(out.len())?;
+        self.work(out.len() - before)
+    }
+
+    fn write_object(&mut self, out: &mut String, object: &'a Object<'a>) -> Result<(), Stop> {
+        match object {
+            Object::Macro(value) => {
+                out.push_str("<Macro ");
+                write_repr(out, &value.definition.name);
+                out.push('>');
+            }
+            Object::Module(module) => {
+                out.push_str("<TemplateModule ");
+                write_repr(out, module.name);
+                out.push('>');
+            }
+            Object::Cycler { .. } => out.push_str("<Cycler>"),
+            Object::Joiner { .. } => out.push_str("<Joiner>"),
+            Object::Block { name, .. } => {
+                let _ = write!(out, "<BlockReference {name}>");
+            }
+            Object::Blocks(_) => out.push_str("<TemplateReference>"),
+            Object::Global(global) => {
+                let _ = write!(out, "<function {global:?}>");
+            }
+            Object::Tool(name) => {
+                let _ = write!(out, "<function {name}>");
+            }
+            Object::Method { of, name } => {
+                let _ = write!(out, "<built-in method {name} of {} object>", of.type_name());
             }
         }
         Ok(())
     }
 
-    fn part(&mut self, value: &Engine, depth: usize) -> Result<(), Error> {
-        run::work(0)?;
-        self.left = self.left.checked_sub(1).ok_or_else(run::too_many)?;
-        match value.as_object() {
-            Some(object) if !is_leaf(object) => self.visit(object, depth + 1),
-            _ => Ok(()),
+    /// Whether a value stands inside of itself, or too deep.
+    fn is_inside(&mut self, value: Val<'a>, outer: &[Val<'a>]) -> Result<bool, Stop> {
+        if outer.len() > NESTING_MAX {
+            return Err(self.too_deep());
+        }
+        self.step()?;
+        let changes = matches!(value, Val::List(_) | Val::Dict(_) | Val::View(_) | Val::Tuple(_));
+        Ok(changes && outer.iter().any(|known| known.is_same(&value)))
+    }
+
+    fn write_items(
+        &mut self,
+        out: &mut String,
+        value: Val<'a>,
+        brackets: (&str, &str),
+        outer: &mut Vec<Val<'a>>,
+    ) -> Result<(), Stop> {
+        let (open, close) = brackets;
+        out.push_str(open);
+        if self.is_inside(value, outer)? {
+            out.push_str("...");
+            out.push_str(close.trim_start_matches(','));
+            return Ok(());
+        }
+        outer.push(value);
+        let mut at = 0;
+        while let Some(item) = self.part(value, at)? {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            self.write_repr(out, item, outer)?;
+            at += 1;
+        }
+        outer.pop();
+        out.push_str(close);
+        Ok(())
+    }
+
+    fn write_entries(&mut self, out: &mut String, value: Val<'a>, outer: &mut Vec<Val<'a>>) -> Result<(), Stop> {
+        out.push('{');
+        if self.is_inside(value, outer)? {
+            out.push_str("...}");
+            return Ok(());
+        }
+        outer.push(value);
+        let mut at = 0;
+        while let Some((name, member)) = self.map_entry(value, at)? {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            self.write_repr(out, name, outer)?;
+            out.push_str(": ");
+            self.write_repr(out, member, outer)?;
+            at += 1;
+        }
+        outer.pop();
+        out.push('}');
+        Ok(())
+    }
+}
+
+fn write_bytes(out: &mut String, bytes: &[u8]) {
+    let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') { '"' } else { '\'' };
+    out.push('b');
+    out.push(quote);
+    for byte in bytes {
+        match byte {
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            byte if char::from(*byte) == quote => {
+                out.push('\\');
+                out.push(quote);
+            }
+            0x20..=0x7e => out.push(char::from(*byte)),
+            byte => {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
         }
     }
-}
-
-/// A writer that fails when it would pass on more than it may.
-struct Bounded<'a, W> {
-    to: &'a mut W,
-    left: usize,
-}
-
-impl<W: fmt::Write> fmt::Write for Bounded<'_, W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
-        self.to.write_str(text)
-    }
+    out.push(quote);
 }

@@ -7,7 +7,7 @@ use super::library::Library;
 use super::machine::{Given, Machine};
 use super::store::Store;
 use crate::value::Map;
-use crate::{CompileError, Functions, Limits, Partials, Requirements, RunBudget, RunError};
+use crate::{CompileError, Functions, Limits, Partials, Requirements, RunBudget, RunError, Undefined};
 
 /// A compiled template and the partials that it names.
 pub struct Template {
@@ -55,7 +55,7 @@ impl Template {
             functions: functions.as_ref(),
             limits: &self.limits,
             budget: run,
-            lenient: false,
+            lenient: run.undefined == Undefined::Lenient,
         };
         let store = Store::new();
         let out = String::with_capacity(self.last_bytes.load(Ordering::Relaxed).min(run.output_bytes));
