@@ -91,7 +91,11 @@ impl<'v> Reader<'_, '_, 'v> {
             depth == 0
         });
         let Some((key, rest)) = end.and_then(|end| text.split_at_checked(end)) else {
-            return PyError::value_error("incomplete format key");
+            // That there is no mapping is the more important mistake.
+            return match self.args.key("") {
+                Err(error @ PyError::Type(_)) => Err(error),
+                _ => PyError::value_error("incomplete format key"),
+            };
         };
         self.rest = rest.chars();
         self.rest.next();
@@ -239,6 +243,7 @@ mod tests {
         let mut args = Args { values: Vec::new(), mapping: true };
         assert_eq!(percent("%(k)s %(k)03d", &mut args, 99).as_deref(), Ok("7 007"));
         assert_eq!(percent("%(x)s", &mut args, 99), Err(PyError::Key("x".to_owned())));
+        assert_eq!(percent("%(k", &mut args, 99), PyError::value_error("incomplete format key"));
     }
 
     #[test]
@@ -263,7 +268,7 @@ mod tests {
                 PyError::Value("unsupported format character 'z' (0x7a) at index 2".into()),
             ),
             ("%", vec![], PyError::Value("incomplete format".into())),
-            ("%(k", vec![], PyError::Value("incomplete format key".into())),
+            ("%(k", vec![], PyError::Type("format requires a mapping".into())),
             ("%(k)s", vec![], PyError::Type("format requires a mapping".into())),
             ("%999999999d", vec![Arg::Int(1)], PyError::TooLarge),
             ("%.999999999f", vec![Arg::Int(1)], PyError::TooLarge),

@@ -169,7 +169,7 @@ impl Moment {
             'l' => (twelve, 2, ' '),
             'M' => (self.minute, 2, '0'),
             'S' => (self.second, 2, '0'),
-            's' => (self.seconds, 1, '0'),
+            's' => (self.seconds, 1, ' '),
             'j' => (self.yearday + 1, 3, '0'),
             'u' => (monday + 1, 1, '0'),
             'w' => (self.weekday, 1, '0'),
@@ -217,7 +217,7 @@ fn composed(directive: char) -> Option<&'static str> {
 fn may_be_modified(raw: &str, directive: char) -> bool {
     match raw.chars().rev().nth(1) {
         Some('E') => "cCxXyY".contains(directive),
-        Some('O') => "BbCdeGghHIklmMsSuUVwWy".contains(directive),
+        Some('O') => "BbCdeGghHIklmMpsSuUVwWyZ".contains(directive),
         _ => true,
     }
 }
