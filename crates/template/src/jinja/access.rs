@@ -55,9 +55,7 @@ impl<'a> Machine<'a> {
                 "real" => Some(if let Val::Bool(value) = of { Val::Int(i64::from(value)) } else { of }),
                 "imag" if matches!(of, Val::Float(_)) => Some(Val::Float(0.0)),
                 "imag" => Some(Val::Int(0)),
-                "numerator" if !matches!(of, Val::Float(_)) => {
-                    Some(of.as_int().map_or(of, Val::Int))
-                }
+                "numerator" if !matches!(of, Val::Float(_)) => Some(of.as_int().map_or(of, Val::Int)),
                 "denominator" if !matches!(of, Val::Float(_)) => Some(Val::Int(1)),
                 _ => return self.method_value(of, name),
             },
@@ -257,13 +255,15 @@ impl<'a> Machine<'a> {
             self.at = spot;
             *bound = match value {
                 Val::None | Val::Gap => None,
-                Val::Big(value) => Some(if value.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX }),
+                Val::Big(value) => {
+                    Some(if value.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX })
+                }
                 value => match value.as_int() {
                     Some(value) => Some(value),
                     None => {
-                        return Err(self.fail(
-                            "slice indices must be integers or None or have an __index__ method",
-                        ));
+                        return Err(
+                            self.fail("slice indices must be integers or None or have an __index__ method")
+                        );
                     }
                 },
             };

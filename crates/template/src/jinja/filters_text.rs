@@ -13,8 +13,15 @@ use crate::python::{case, html, pad, search, split, urlize, wrap};
 
 impl<'a> Machine<'a> {
     /// Applies a filter that takes the text of its value.
-    pub fn filter_text(&mut self, name: FilterName, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        if let FilterName::Filesizeformat | FilterName::Pprint | FilterName::Urlencode | FilterName::Xmlattr = name {
+    pub fn filter_text(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        if let FilterName::Filesizeformat | FilterName::Pprint | FilterName::Urlencode | FilterName::Xmlattr =
+            name
+        {
             return self.filter_other(name, base, args);
         }
         let markup = matches!(base, Val::Markup(_));
@@ -88,7 +95,12 @@ impl<'a> Machine<'a> {
         Ok(if markup { Val::Markup(text) } else { Val::Str(text) })
     }
 
-    fn filter_replace(&mut self, base: Val<'a>, text: &'a str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    fn filter_replace(
+        &mut self,
+        base: Val<'a>,
+        text: &'a str,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         let [old, new, count] = self.bind("replace", ["old", "new", "count"], args)?;
         let (old, new) = (self.required("replace", old)?, self.required("replace", new)?);
         let count = self.int_option(count)?.unwrap_or(-1);
@@ -157,7 +169,12 @@ impl<'a> Machine<'a> {
         self.check(filters::indent(text, &width, first, blank, self.room))
     }
 
-    fn filter_truncate(&mut self, text: &'a str, markup: bool, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    fn filter_truncate(
+        &mut self,
+        text: &'a str,
+        markup: bool,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         let [length, killwords, end, leeway] =
             self.bind("truncate", ["length", "killwords", "end", "leeway"], args)?;
         let usual = TruncateOptions::default();
@@ -219,7 +236,12 @@ impl<'a> Machine<'a> {
         Ok(if self.escapes { Val::Markup(text) } else { Val::Str(text) })
     }
 
-    fn filter_other(&mut self, name: FilterName, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    fn filter_other(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         match name {
             FilterName::Filesizeformat => {
                 let [binary] = self.bind("filesizeformat", ["binary"], args)?;

@@ -4,10 +4,10 @@ use super::error::Stop;
 use super::iter::Arguments;
 use super::machine::Machine;
 use super::val::Val;
+use crate::python::PyError;
 use crate::python::arg::Arg;
 use crate::python::format::{FieldName, FieldStep, FormatArgs, format};
 use crate::python::percent::{PercentArgs, percent};
-use crate::python::PyError;
 
 /// The right side of `%`.
 struct Percent<'m, 'a> {
@@ -56,7 +56,8 @@ impl<'a> PercentArgs<'a> for Percent<'_, 'a> {
     }
 
     fn is_left(&self) -> bool {
-        let is_mapping = matches!(self.whole, Val::DataMap(_) | Val::Dict(_) | Val::DataList(_) | Val::List(_));
+        let is_mapping =
+            matches!(self.whole, Val::DataMap(_) | Val::Dict(_) | Val::DataList(_) | Val::List(_));
         self.at < self.items.len() && !(is_mapping && self.at == 0)
     }
 }
@@ -71,7 +72,11 @@ struct Fields<'m, 'a> {
 }
 
 impl<'a> Fields<'_, 'a> {
-    fn value(&mut self, name: FieldName<'_>, steps: &[FieldStep<'_>]) -> Result<Result<Arg<'a>, PyError>, Stop> {
+    fn value(
+        &mut self,
+        name: FieldName<'_>,
+        steps: &[FieldStep<'_>],
+    ) -> Result<Result<Arg<'a>, PyError>, Stop> {
         let found = match (name, self.map) {
             (FieldName::Index(_), Some(_)) => {
                 return Ok(Err(PyError::Value("Format string contains positional fields".to_owned())));

@@ -3,8 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::str::Chars;
 
-use super::builtin::{FilterName, TestName};
 use super::ast::For;
+use super::builtin::{FilterName, TestName};
 use super::val::{Activation, Val};
 
 /// An iterator, which gives each item once.
@@ -20,17 +20,33 @@ pub(super) struct Iter<'a> {
 pub(super) enum Source<'a> {
     Empty,
     /// The items of a list, a tuple, a `dict` (its keys), a view or a range, from a position on.
-    Parts { of: Val<'a>, at: usize },
+    Parts {
+        of: Val<'a>,
+        at: usize,
+    },
     /// The items of a list, the last one first.
-    Backwards { of: Val<'a>, left: usize },
+    Backwards {
+        of: Val<'a>,
+        left: usize,
+    },
     Chars(Chars<'a>),
-    Items { items: &'a [Val<'a>], at: usize },
+    Items {
+        items: &'a [Val<'a>],
+        at: usize,
+    },
     /// Another iterator.
     Other(&'a Iter<'a>),
     /// The items of `of`, each changed by `step` or left out.
     /// The items of `inner` for which the condition of a loop is true.
-    Tested { inner: &'a Iter<'a>, looping: &'a For, here: &'a Activation<'a> },
-    Lazy { of: &'a Iter<'a>, step: &'a LazyStep<'a> },
+    Tested {
+        inner: &'a Iter<'a>,
+        looping: &'a For,
+        here: &'a Activation<'a>,
+    },
+    Lazy {
+        of: &'a Iter<'a>,
+        step: &'a LazyStep<'a>,
+    },
 }
 
 /// What a lazy filter does with each item.

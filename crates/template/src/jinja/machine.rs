@@ -126,7 +126,9 @@ impl<'a> Machine<'a> {
     pub fn finish(mut self, result: Result<(), Stop>) -> Result<String, RunError> {
         let hidden = match &result {
             Ok(()) => true,
-            Err(stop) => matches!(**stop, RunError::Failed { .. } | RunError::Pending { .. } | RunError::Missing(_)),
+            Err(stop) => {
+                matches!(**stop, RunError::Failed { .. } | RunError::Pending { .. } | RunError::Missing(_))
+            }
         };
         let misses = std::mem::take(&mut self.misses);
         if hidden && !misses.is_empty() {
@@ -352,11 +354,6 @@ impl<'a> Machine<'a> {
             None => return Err(self.too_long()),
         }
         self.work(bytes)
-    }
-
-    /// How many bytes may still be written.
-    pub fn output_left(&self) -> usize {
-        self.output_left
     }
 
     #[cold]

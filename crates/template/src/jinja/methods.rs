@@ -8,11 +8,52 @@ use super::machine::Machine;
 use super::val::{Object, Val};
 
 const STR: [&str; 46] = [
-    "capitalize", "casefold", "center", "count", "encode", "endswith", "expandtabs", "find", "format", "format_map",
-    "index", "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric",
-    "isprintable", "isspace", "istitle", "isupper", "join", "ljust", "lower", "lstrip", "partition", "removeprefix",
-    "removesuffix", "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines",
-    "startswith", "strip", "swapcase", "title", "translate", "upper", "zfill",
+    "capitalize",
+    "casefold",
+    "center",
+    "count",
+    "encode",
+    "endswith",
+    "expandtabs",
+    "find",
+    "format",
+    "format_map",
+    "index",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+    "join",
+    "ljust",
+    "lower",
+    "lstrip",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rfind",
+    "rindex",
+    "rjust",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "swapcase",
+    "title",
+    "translate",
+    "upper",
+    "zfill",
 ];
 const MARKUP: [&str; 2] = ["striptags", "unescape"];
 const LIST: [&str; 11] =
@@ -95,7 +136,9 @@ impl<'a> Machine<'a> {
                 let value = of.as_int().unwrap_or(0).unsigned_abs();
                 Ok(Val::Int(i64::from(u64::BITS - value.leading_zeros())))
             }
-            ("bit_count", of) => Ok(Val::Int(i64::from(of.as_int().unwrap_or(0).unsigned_abs().count_ones()))),
+            ("bit_count", of) => {
+                Ok(Val::Int(i64::from(of.as_int().unwrap_or(0).unsigned_abs().count_ones())))
+            }
             (_, Val::Float(value)) => self.float_ratio(value),
             (_, Val::Bool(value)) => self.tuple(&[Val::Int(i64::from(value)), Val::Int(1)]),
             (_, of) => self.tuple(&[of, Val::Int(1)]),

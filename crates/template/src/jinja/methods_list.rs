@@ -25,7 +25,9 @@ impl<'a> Machine<'a> {
         match name {
             "append" => {
                 let [item] = self.bind(name, [""], args)?;
-                let Some(item) = item else { return Err(self.fail("append() takes exactly one argument (0 given)")) };
+                let Some(item) = item else {
+                    return Err(self.fail("append() takes exactly one argument (0 given)"));
+                };
                 self.charge(size_of::<Val<'a>>())?;
                 list.borrow_mut().push(item);
             }
@@ -91,7 +93,12 @@ impl<'a> Machine<'a> {
     }
 
     /// `count` and `index` of a list, a tuple or a range.
-    pub fn sequence_method(&mut self, of: Val<'a>, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    pub fn sequence_method(
+        &mut self,
+        of: Val<'a>,
+        name: &str,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         let len = self.known_len(of).unwrap_or(0);
         if name == "count" {
             let item = self.one(name, args)?;
@@ -242,7 +249,9 @@ impl<'a> Machine<'a> {
                         self.dict_update(dict, from)?;
                     }
                     more => {
-                        return Err(self.fail(format!("update expected at most 1 argument, got {}", more.len())));
+                        return Err(
+                            self.fail(format!("update expected at most 1 argument, got {}", more.len()))
+                        );
                     }
                 }
                 for (name, value) in &args.named {
@@ -270,7 +279,8 @@ impl<'a> Machine<'a> {
             self.step()?;
             let pair = self.settle(pair, self.at)?;
             if !self.is_iterable(pair) {
-                return Err(self.fail(format!("cannot convert dictionary update sequence element #{at} to a sequence")));
+                return Err(self
+                    .fail(format!("cannot convert dictionary update sequence element #{at} to a sequence")));
             }
             match self.collect(pair)?.as_slice() {
                 [name, value] => self.dict_insert(dict, *name, *value)?,

@@ -110,7 +110,8 @@ impl<'a> Machine<'a> {
                 self.check_room(a.len() + b.len())?;
                 self.charge(a.len() + b.len() + 16)?;
                 self.work(a.len() + b.len())?;
-                let mut text = bumpalo::collections::String::with_capacity_in(a.len() + b.len(), &self.store.bump);
+                let mut text =
+                    bumpalo::collections::String::with_capacity_in(a.len() + b.len(), &self.store.bump);
                 text.push_str(a);
                 text.push_str(b);
                 Ok(Val::Str(text.into_bump_str()))
@@ -120,7 +121,9 @@ impl<'a> Machine<'a> {
                 for part in [left, right] {
                     match part {
                         Val::Markup(part) => text.push_str(part),
-                        part => text.push_str(&crate::python::html::escape(part.as_text().unwrap_or_default())),
+                        part => {
+                            text.push_str(&crate::python::html::escape(part.as_text().unwrap_or_default()))
+                        }
                     }
                 }
                 Ok(Val::Markup(self.alloc_str(&text)?))
@@ -147,10 +150,9 @@ impl<'a> Machine<'a> {
 
     /// `text * n` and `list * n`.
     fn repeat(&mut self, left: Val<'a>, right: Val<'a>) -> Result<Val<'a>, Stop> {
-        let is_sequence =
-            |value: &Val<'a>| {
-                matches!(value, Val::Str(_) | Val::Markup(_) | Val::DataList(_) | Val::List(_) | Val::Tuple(_))
-            };
+        let is_sequence = |value: &Val<'a>| {
+            matches!(value, Val::Str(_) | Val::Markup(_) | Val::DataList(_) | Val::List(_) | Val::Tuple(_))
+        };
         let (of, times) = match (is_sequence(&left), is_sequence(&right)) {
             (true, false) => (left, right),
             (false, true) => (right, left),

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::error::Stop;
-use super::make::NESTING_MAX;
 use super::machine::{Machine, needed};
+use super::make::NESTING_MAX;
 use super::val::{Object, Val, ViewKind};
 use crate::python::arg::big_text;
 use crate::python::float::write_float;
@@ -44,7 +44,12 @@ impl<'a> Machine<'a> {
     }
 
     /// Appends Python's `repr` of a value; `outer` are the lists and the like around it.
-    pub fn write_repr(&mut self, out: &mut String, value: Val<'a>, outer: &mut Vec<Val<'a>>) -> Result<(), Stop> {
+    pub fn write_repr(
+        &mut self,
+        out: &mut String,
+        value: Val<'a>,
+        outer: &mut Vec<Val<'a>>,
+    ) -> Result<(), Stop> {
         let before = out.len();
         match self.live(value) {
             Val::Str(text) => {
@@ -187,7 +192,12 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn write_entries(&mut self, out: &mut String, value: Val<'a>, outer: &mut Vec<Val<'a>>) -> Result<(), Stop> {
+    fn write_entries(
+        &mut self,
+        out: &mut String,
+        value: Val<'a>,
+        outer: &mut Vec<Val<'a>>,
+    ) -> Result<(), Stop> {
         out.push('{');
         if self.is_inside(value, outer)? {
             out.push_str("...}");
