@@ -6,6 +6,7 @@ mod error;
 mod lex;
 mod parse;
 mod parse_expr;
+mod requires;
 mod resolve;
 mod symbols;
 
