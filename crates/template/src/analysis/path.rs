@@ -136,6 +136,15 @@ impl Paths {
         self.map(|path| Path { dynamic: true, ..path.clone() })
     }
 
+    /// The lists whose elements these are; paths that are not elements stay as they are.
+    #[cfg(feature = "jinja")]
+    pub(crate) fn lists(&self) -> Paths {
+        self.map(|path| {
+            let end = path.steps.iter().rposition(|step| *step != PathStep::Each).map_or(0, |at| at + 1);
+            Path { steps: path.steps.get(..end).unwrap_or_default().to_vec(), ..path.clone() }
+        })
+    }
+
     /// The same paths without the root, which is passed on without being used.
     pub(crate) fn below_root(&self) -> Paths {
         self.filtered(|path| path.dynamic || !path.steps.is_empty())

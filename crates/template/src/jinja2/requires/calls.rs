@@ -21,7 +21,12 @@ impl<'a> Analysis<'a> {
     }
 
     /// A call; with `caller`, that of a `call` block.
-    pub(super) fn call(&mut self, call: &'a Call, caller: Option<Rc<Caller<'a>>>, run: &mut Run<'a>) -> Value<'a> {
+    pub(super) fn call(
+        &mut self,
+        call: &'a Call,
+        caller: Option<Rc<Caller<'a>>>,
+        run: &mut Run<'a>,
+    ) -> Value<'a> {
         let callee = match &call.callee.kind {
             Kind::Attr(attr) => {
                 let of = self.value(&attr.of, run);
@@ -119,7 +124,7 @@ impl<'a> Analysis<'a> {
                 }
                 let object = Node(call);
                 for (name, value) in made.named_parts() {
-                    self.cells.feed(Cell::Attr(object, name.clone()), value);
+                    self.feed(Cell::Attr(object, name.clone()), value);
                 }
                 let mut namespace = Value::object(Object::Namespace(object));
                 // Only what has no literal name is not in a cell.
@@ -162,6 +167,7 @@ impl<'a> Analysis<'a> {
 
 impl Value<'_> {
     fn has_macros(&self) -> bool {
-        self.objects().any(|object| matches!(object, Object::Macro(..))) || self.parts().any(Value::has_macros)
+        self.objects().any(|object| matches!(object, Object::Macro(..)))
+            || self.parts().any(Value::has_macros)
     }
 }

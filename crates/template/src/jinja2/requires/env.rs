@@ -77,7 +77,8 @@ impl<'a> Context<'a> {
 
     /// The definition of a block, after so many others of texts that extend.
     pub fn block(&self, name: &str, passed: usize) -> Option<&'a Block> {
-        let found = self.texts.iter().filter_map(|text| text.0.blocks.iter().find(|block| block.name == name));
+        let found =
+            self.texts.iter().filter_map(|text| text.0.blocks.iter().find(|block| block.name == name));
         found.into_iter().nth(passed)
     }
 
@@ -95,17 +96,20 @@ impl<'a> Context<'a> {
 
     /// Adds what the names mean on another way through the template.
     pub fn merge(&mut self, other: &Context<'a>) {
-        if !Rc::ptr_eq(&self.exports, &other.exports) {
-            let mine = Rc::make_mut(&mut self.exports);
-            let unset = Value::object(Object::Unset);
-            mine.iter_mut().for_each(|(name, value)| value.merge(other.exports.get(name).unwrap_or(&unset)));
-            for (name, value) in other.exports.iter() {
-                mine.entry(name.clone()).or_insert_with(|| {
-                    let mut value = value.clone();
-                    value.merge(&unset);
-                    value
-                });
+        let mine = Rc::make_mut(&mut self.exports);
+        let unset = Value::object(Object::Unset);
+        for (name, value) in mine.iter_mut() {
+            let other = other.exports.get(name).unwrap_or(&unset);
+            if !value.is_same(other) {
+                value.merge(other);
             }
+        }
+        for (name, value) in
+            other.exports.iter().filter(|(name, _)| !mine.contains_key(*name)).collect::<Vec<_>>()
+        {
+            let mut value = value.clone();
+            value.merge(&unset);
+            mine.insert(name.clone(), value);
         }
     }
 }
@@ -192,7 +196,7 @@ impl<'a> Env<'a> {
 
     /// Sets a variable of the running code; returns how much work that was.
     pub fn set(&mut self, index: u16, value: Value<'a>) -> usize {
-        let work = if Rc::strong_count(&self.vars) > 1 { 1 + self.vars.len() / 16 } else { 1 };
+        let work = if Rc::strong_count(&self.vars) > 1 { 1 + self.vars.len() / 4 } else { 1 };
         if let Some(variable) = Rc::make_mut(&mut self.vars).get_mut(usize::from(index)) {
             *variable = value;
         }
@@ -204,13 +208,22 @@ impl<'a> Env<'a> {
         &self.vars
     }
 
-    /// Adds the values that the variables have on another way through the template.
-    pub fn merge(&mut self, other: &Env<'a>) {
+    /// Adds the values that the variables have on another way through the template; returns how much work that was.
+    pub fn merge(&mut self, other: &Env<'a>) -> usize {
+        let mut work = 0;
         if !Rc::ptr_eq(&self.vars, &other.vars) {
+            work += self.vars.len() / 4;
             let mine = Rc::make_mut(&mut self.vars);
-            mine.iter_mut().zip(other.vars.iter()).for_each(|(value, other)| value.merge(other));
+            for (value, other) in mine.iter_mut().zip(other.vars.iter()).filter(|(a, b)| !a.is_same(b)) {
+                work += value.weight() + other.weight();
+                value.merge(other);
+            }
         }
-        self.context.merge(&other.context);
+        if !Rc::ptr_eq(&self.context.exports, &other.context.exports) {
+            work += self.context.exports.len();
+            self.context.merge(&other.context);
+        }
+        work
     }
 
     /// The variables that the code at this address has, if it is the running code or around it.

@@ -46,9 +46,26 @@ impl<'a> Analysis<'a> {
                 };
             }
             Some(
-                F::Batch | F::Dictsort | F::First | F::Groupby | F::Join | F::Last | F::List | F::Map | F::Max
-                | F::Min | F::Random | F::Reject | F::Rejectattr | F::Reverse | F::Select | F::Selectattr
-                | F::Slice | F::Sort | F::Sum | F::Unique,
+                F::Batch
+                | F::Dictsort
+                | F::First
+                | F::Groupby
+                | F::Join
+                | F::Last
+                | F::List
+                | F::Map
+                | F::Max
+                | F::Min
+                | F::Random
+                | F::Reject
+                | F::Rejectattr
+                | F::Reverse
+                | F::Select
+                | F::Selectattr
+                | F::Slice
+                | F::Sort
+                | F::Sum
+                | F::Unique,
             ) => self.look_at(base, run.optional),
             _ => {
                 self.use_whole(base, run.optional);
@@ -137,7 +154,9 @@ impl<'a> Analysis<'a> {
                 };
                 let value = match filter {
                     // These find their arguments by their places in the text, which are others here.
-                    Some(FilterName::Map | FilterName::Attr | FilterName::Groupby | FilterName::Selectattr) => {
+                    Some(
+                        FilterName::Map | FilterName::Attr | FilterName::Groupby | FilterName::Selectattr,
+                    ) => {
                         self.let_go(element);
                         element.frozen()
                     }
@@ -206,8 +225,7 @@ impl<'a> Analysis<'a> {
 }
 
 /// No arguments.
-static NO_ARGS: Args =
-    Args { positional: Vec::new(), named: Vec::new(), spread: None, spread_named: None };
+static NO_ARGS: Args = Args { positional: Vec::new(), named: Vec::new(), spread: None, spread_named: None };
 
 /// The expression of an argument, by its place and its name.
 fn argument<'a>(args: &'a Args, at: usize, name: &str) -> Option<&'a Expr> {
@@ -230,6 +248,6 @@ impl<'a> Value<'a> {
 
     /// The pairs of its names and values.
     pub(super) fn pairs(&self) -> Value<'a> {
-        Value::container(Value::list([Value::default(), self.element()]))
+        Value::container(Value::list([Value::default(), self.element().optional()]))
     }
 }

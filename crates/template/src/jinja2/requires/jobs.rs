@@ -93,7 +93,7 @@ impl<'a> Arguments<'a> {
 impl<'a> Analysis<'a> {
     fn queue(&mut self, code: Code<'a>, env: Env<'a>, optional: bool, outer: usize) {
         let weight = env.weight();
-        self.facts.work(1 + weight / 8);
+        self.facts.work(1 + weight);
         if env.depth > DEPTH_MAX {
             self.facts.work(usize::MAX);
         }
@@ -108,10 +108,12 @@ impl<'a> Analysis<'a> {
     /// Queues a text; its own variables at the top level are in its context.
     pub fn queue_text(&mut self, text: &'a Tree, context: Context<'a>, optional: bool, outer: usize) {
         let code = Node(text).address();
-        let context = if self.calls.is_under_way(&code, outer) { context.frozen() } else { context };
         let mut env = Env::new(code, text.slots, None, context);
         if let Some(slot) = text.self_slot {
             env.set(slot.index, Value::object(Object::Blocks));
+        }
+        if self.calls.is_under_way(&code, outer) && !self.called.contains(&(env.clone(), optional)) {
+            env.context = env.context.frozen();
         }
         self.queue(Code::Text(text), env, optional, outer);
     }
@@ -174,13 +176,14 @@ impl<'a> Analysis<'a> {
     /// Runs code to its end.
     pub fn run(&mut self, job: Job<'a>) {
         let Job { code, env, optional, call } = job;
-        let mut run =
-            Run { env, optional, muted: false, defines: false, call, parents: Vec::new() };
+        let mut run = Run { env, optional, muted: false, defines: false, call, parents: Vec::new() };
         match code {
             Code::Text(text) => {
                 self.enter(&text.frame, &mut run);
                 self.body(&text.body, &mut run);
-                self.keep(&run.env);
+                if self.modules.contains(&Node(text)) {
+                    self.keep(&run.env);
+                }
                 self.extend(&mut run);
             }
             Code::Block(block) => {
@@ -223,13 +226,13 @@ impl<'a> Analysis<'a> {
         self.facts.work(1 + env.weight() / 8);
         let code = env.code;
         for (at, value) in env.vars().iter().enumerate() {
-            self.cells.feed(Cell::Variable(code, at), value);
+            self.feed(Cell::Variable(code, at), value);
         }
         for (name, value) in env.context.exports.iter() {
-            self.cells.feed(Cell::Export(code, name.clone()), value);
+            self.feed(Cell::Export(code, name.clone()), value);
         }
         for (name, value) in env.context.given.iter() {
-            self.cells.feed(Cell::Given(code, name.clone()), value);
+            self.feed(Cell::Given(code, name.clone()), value);
         }
         let known: &mut Final<'a> = self.finals.entry(code).or_default();
         known.slots = env.vars().len();

@@ -28,6 +28,7 @@ impl<'a> Analysis<'a> {
                         all
                     }),
                 };
+                let added = if run.optional { added.optional() } else { added };
                 self.change(&attr.of, &Value::container(added.clone()), run);
                 if attr.name == "setdefault" {
                     let mut value = self.found(of, call).optional();
@@ -65,7 +66,7 @@ impl<'a> Analysis<'a> {
         }
         match name {
             "items" => of.pairs(),
-            "values" => Value::container(of.element()),
+            "values" => Value::container(of.element().optional()),
             "copy" => of.clone(),
             "next" => of.element(),
             "popitem" => Value::list([Value::default(), of.element()]),
@@ -108,7 +109,7 @@ impl<'a> Analysis<'a> {
                         let cell = Cell::Attr(*call, attr.name.clone());
                         let mut value = self.cells.of(&cell).cloned().unwrap_or_default();
                         value.join(added);
-                        self.cells.feed(cell, &value);
+                        self.feed(cell, &value);
                         is_found = true;
                     }
                 }

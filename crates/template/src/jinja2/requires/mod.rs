@@ -41,10 +41,7 @@ pub(crate) use self::names::{TemplateName, template_names};
 /// [`Requirements::templates`] whether there is such a text or not. Names that are computed are listed as one need `*`.
 /// [`Requirements::functions`] are the names that the text calls without defining them, except those of Jinja's own
 /// functions. One of these is listed, too: `strftime_now`, since what it prints depends on the time.
-pub(crate) fn requires<'a>(
-    text: &'a Tree,
-    find: &'a dyn Fn(&str) -> Option<&'a Tree>,
-) -> Requirements {
+pub(crate) fn requires<'a>(text: &'a Tree, find: &'a dyn Fn(&str) -> Option<&'a Tree>) -> Requirements {
     let mut analysis = Analysis {
         find,
         jobs: Vec::new(),
@@ -52,6 +49,7 @@ pub(crate) fn requires<'a>(
         calls: Calls::new(),
         cells: Cells::new(),
         finals: BTreeMap::new(),
+        modules: BTreeSet::new(),
         facts: Facts::default(),
     };
     while !analysis.facts.is_exhausted() && analysis.cells.begin_round() {
@@ -97,6 +95,8 @@ struct Analysis<'a> {
     cells: Cells<Cell<'a>, Value<'a>>,
     /// The code whose variables are seen from elsewhere, by its address.
     finals: BTreeMap<usize, Final<'a>>,
+    /// The texts that are imported.
+    modules: BTreeSet<Node<'a, Tree>>,
     facts: Facts,
 }
 
@@ -140,12 +140,24 @@ impl<'a> Analysis<'a> {
 
     /// Notes that a value is used with everything in it.
     fn use_whole(&mut self, value: &Value<'a>, optional: bool) {
-        value.each_paths(&mut |paths| self.facts.use_whole(paths, optional));
+        self.facts.use_whole(value.paths(), optional);
+        value.named_parts().for_each(|(_, part)| self.use_whole(part, optional));
+        // All elements of a list are the list.
+        value.elements().each_paths(&mut |paths| self.facts.use_whole(&paths.lists(), optional));
     }
 
     /// Notes that a value goes where it is not followed.
     fn let_go(&mut self, value: &Value<'a>) {
         self.use_whole(&value.frozen(), true);
+    }
+
+    /// Adds a value to those that a cell may have.
+    fn feed(&mut self, cell: Cell<'a>, value: &Value<'a>) {
+        let known = self.cells.of(&cell).map_or(0, Value::weight);
+        self.facts.work(1 + known + value.weight());
+        if !self.facts.is_exhausted() {
+            self.cells.feed(cell, value);
+        }
     }
 
     /// Sets a variable.
@@ -194,4 +206,3 @@ impl<'a> Analysis<'a> {
         found
     }
 }
-

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use smol_str::SmolStr;
+
 use super::env::{Caller, Env};
 use super::node::Node;
 use super::value::{Object, Value};
@@ -45,7 +47,7 @@ impl<'a> Analysis<'a> {
                 let value = self.value(&set.value, run);
                 self.hand_on(&value);
                 self.assign(&set.target, &value, run);
-                export(&set.exported, run);
+                self.export(&set.exported, run);
             }
             Stmt::SetBlock(set) => {
                 let muted = std::mem::take(&mut run.muted);
@@ -53,12 +55,13 @@ impl<'a> Analysis<'a> {
                 set.filter.iter().for_each(|filter| self.used(filter, run));
                 run.muted = muted;
                 self.assign(&set.target, &Value::default(), run);
-                export(&set.exported, run);
+                self.export(&set.exported, run);
             }
             Stmt::If(branch) => return self.condition(branch, run),
             Stmt::For(looping) => self.for_loop(looping, run),
             Stmt::With(with) => {
-                let values: Vec<Value<'a>> = with.targets.iter().map(|(_, expr)| self.value(expr, run)).collect();
+                let values: Vec<Value<'a>> =
+                    with.targets.iter().map(|(_, expr)| self.value(expr, run)).collect();
                 self.enter(&with.scope.frame, run);
                 for ((target, _), value) in with.targets.iter().zip(&values) {
                     self.hand_on(value);
@@ -71,7 +74,7 @@ impl<'a> Analysis<'a> {
                 let object = Object::Macro(Node(definition), run.env.code);
                 self.set(run, definition.slot.index, Value::object(object));
                 if definition.exported {
-                    export(&[(definition.name.clone(), definition.slot)], run);
+                    self.export(&[(definition.name.clone(), definition.slot)], run);
                 }
             }
             Stmt::CallBlock(block) => self.call_block(block, run),
@@ -119,7 +122,17 @@ impl<'a> Analysis<'a> {
     pub fn grow(&mut self, cell: Cell<'a>, value: &Value<'a>) {
         let known = self.cells.of(&cell).cloned().unwrap_or_default();
         self.facts.work(1 + known.weight() + value.weight());
-        self.cells.feed(cell, &known.walk(value));
+        self.feed(cell, &known.walk(value));
+    }
+
+    /// Shows variables of the top level to other texts, and to blocks.
+    pub fn export(&mut self, names: &[(SmolStr, Slot)], run: &mut Run<'a>) {
+        for (name, slot) in names {
+            let value = run.env.get(*slot);
+            let exports = &mut run.env.context.exports;
+            self.facts.work(if Rc::strong_count(exports) > 1 { 1 + exports.len() } else { 1 });
+            Rc::make_mut(exports).insert(name.clone(), value);
+        }
     }
 
     fn condition(&mut self, branch: &'a If, run: &mut Run<'a>) -> bool {
@@ -144,8 +157,8 @@ impl<'a> Analysis<'a> {
         let Some(first) = ends.first() else { return false };
         let mut joined = first.clone();
         for end in ends.iter().skip(1) {
-            self.facts.work(1 + end.vars().len() / 16);
-            joined.merge(end);
+            let work = joined.merge(end);
+            self.facts.work(1 + work);
         }
         run.env = joined;
         true
@@ -157,13 +170,15 @@ impl<'a> Analysis<'a> {
         let optional = std::mem::replace(&mut run.optional, true);
         let outer = looping.recursive.map(|slots| {
             let env = run.env.clone();
-            let inner = Env::new(Node(looping).address(), slots, Some(Rc::new(env.clone())), env.context.clone());
+            let inner =
+                Env::new(Node(looping).address(), slots, Some(Rc::new(env.clone())), env.context.clone());
             std::mem::replace(&mut run.env, inner)
         });
         let mut element = over.element();
         if looping.recursive.is_some() {
-            let known = Cell::Elements(Node(looping));
-            element.join(&self.cells.of(&known).cloned().unwrap_or_default());
+            let cell = Cell::Elements(Node(looping));
+            self.feed(cell.clone(), &element);
+            element = self.cells.of(&cell).cloned().unwrap_or_default();
         }
         if let Some(test) = &looping.test {
             self.enter(&test.frame, run);
@@ -203,12 +218,4 @@ fn loop_value<'a>(looping: &'a For, element: &Value<'a>) -> Value<'a> {
         value.join(&Value::object(Object::Loop(Node(looping))));
     }
     value
-}
-
-/// Shows variables of the top level to other texts, and to blocks.
-pub(super) fn export(names: &[(smol_str::SmolStr, Slot)], run: &mut Run<'_>) {
-    for (name, slot) in names {
-        let value = run.env.get(*slot);
-        Rc::make_mut(&mut run.env.context.exports).insert(name.clone(), value);
-    }
 }

@@ -6,7 +6,6 @@ use smol_str::SmolStr;
 
 use super::env::{Context, overlay};
 use super::node::Node;
-use super::stmt::export;
 use super::value::{Object, Value};
 use super::{Analysis, Run};
 use crate::jinja2::ast::*;
@@ -63,8 +62,9 @@ impl<'a> Analysis<'a> {
     fn context_of(&mut self, text: &'a Tree, visible: &[(SmolStr, Slot)], run: &Run<'a>) -> Context<'a> {
         let mut given = run.env.context.all();
         overlay(&mut given, visible.iter().map(|(name, slot)| (name, run.env.get(*slot))));
-        self.facts.work(1 + given.len());
-        Context { given: Rc::new(given), ..Context::new(text, run.env.context.data) }
+        let context = Context { given: Rc::new(given), ..Context::new(text, run.env.context.data) };
+        self.facts.work(1 + context.weight());
+        context
     }
 
     pub(super) fn include(&mut self, include: &'a Include, run: &mut Run<'a>) {
@@ -91,6 +91,7 @@ impl<'a> Analysis<'a> {
                 None => Context::new(text, false),
             };
             self.queue_text(text, context, optional, run.call);
+            self.modules.insert(Node(text));
             module.join(&Value::object(Object::Module(Node(text))));
         }
         module
@@ -101,7 +102,7 @@ impl<'a> Analysis<'a> {
         let module = self.module(&import.template, visible, run);
         self.set(run, import.slot.index, module);
         if import.exported {
-            export(&[(import.target.clone(), import.slot)], run);
+            self.export(&[(import.target.clone(), import.slot)], run);
         }
     }
 
@@ -112,7 +113,7 @@ impl<'a> Analysis<'a> {
             let value = self.member(&module, name);
             self.set(run, slot.index, value);
             if import.exported {
-                export(&[(alias.clone(), *slot)], run);
+                self.export(&[(alias.clone(), *slot)], run);
             }
         }
     }
@@ -128,6 +129,10 @@ impl<'a> Analysis<'a> {
     pub(super) fn extend(&mut self, run: &mut Run<'a>) {
         for (text, optional) in std::mem::take(&mut run.parents) {
             let mut context = run.env.context.clone();
+            if context.texts.contains(&Node(text)) {
+                continue;
+            }
+            self.facts.work(1 + context.weight() + context.texts.len());
             Rc::make_mut(&mut context.texts).push(Node(text));
             context.given = Rc::new(context.all());
             context.exports = Rc::default();
@@ -145,6 +150,7 @@ impl<'a> Analysis<'a> {
             overlay(&mut given, visible.iter().map(|(name, slot)| (name, run.env.get(*slot))));
             context.given = Rc::new(given);
             context.exports = Rc::default();
+            self.facts.work(1 + context.weight());
         }
         self.queue_block(&call.name, 0, context, run);
     }

@@ -77,7 +77,10 @@ impl<'a> Value<'a> {
     }
 
     /// A container with these members and other elements.
-    pub fn members(members: impl IntoIterator<Item = (SmolStr, Value<'a>)>, elements: Value<'a>) -> Value<'a> {
+    pub fn members(
+        members: impl IntoIterator<Item = (SmolStr, Value<'a>)>,
+        elements: Value<'a>,
+    ) -> Value<'a> {
         let mut known: BTreeMap<SmolStr, Value<'a>> = BTreeMap::new();
         for (name, value) in members {
             known.entry(name).or_default().join(&value);
@@ -103,6 +106,14 @@ impl<'a> Value<'a> {
         match content == (Content { weight: content.weight, ..Content::default() }) {
             true => Value(None),
             false => Value(Some(Rc::new(content))),
+        }
+    }
+
+    /// Whether both are one value, as far as that is cheap to find out.
+    pub fn is_same(&self, other: &Value<'a>) -> bool {
+        match (&self.0, &other.0) {
+            (Some(mine), Some(theirs)) => Rc::ptr_eq(mine, theirs),
+            (mine, theirs) => mine.is_none() && theirs.is_none(),
         }
     }
 
@@ -134,6 +145,11 @@ impl<'a> Value<'a> {
     /// The members of a container that the template made.
     pub fn named_parts(&self) -> impl Iterator<Item = (&SmolStr, &Value<'a>)> {
         self.0.iter().flat_map(|content| &content.members)
+    }
+
+    /// Those elements of a container that the template made which are not among its members.
+    pub fn elements(&self) -> Value<'a> {
+        self.0.as_ref().map(|content| content.elements.clone()).unwrap_or_default()
     }
 
     /// Calls `visit` with the data that it may be, and with those of all its parts.
