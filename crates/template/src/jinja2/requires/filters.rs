@@ -6,7 +6,6 @@ use super::expr::literal;
 use super::jobs::Arguments;
 use super::value::Value;
 use super::{Analysis, Run};
-use crate::analysis::PathStep;
 use crate::jinja2::ast::*;
 use crate::jinja2::builtin::{FilterName, TestName};
 

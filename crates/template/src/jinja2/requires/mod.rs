@@ -33,7 +33,7 @@ use self::value::{Object, Value};
 use super::ast::{Call, For, Tree};
 use crate::analysis::{Calls, Cells, Facts, Requirements};
 
-pub(crate) use self::names::{TemplateName, template_names};
+pub(crate) use self::names::template_names;
 
 /// What a run of a text may use.
 ///

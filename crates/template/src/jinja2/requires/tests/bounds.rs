@@ -11,7 +11,6 @@ fn ends(source: &str, partials: &[(&str, &str)], expected: &str) {
     assert!(source.len() <= 256 << 10, "{} bytes", source.len());
     let start = Instant::now();
     let found = found(source, partials);
-    println!("{:?} {:.60}", start.elapsed(), list(&found.environs));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     let names: Vec<&str> = found.environs.iter().map(|need| need.name.as_str()).collect();
     assert!(names.contains(&expected) || names.contains(&""), "{}", list(&found.environs));
