@@ -5,6 +5,8 @@ use crate::{Need, Requirements};
 
 impl Requirements {
     /// Converts what an analysis has found: paths become variables or environs, functions tools, templates partials.
+    ///
+    /// A function that tells the time (`strftime_now`) is listed among the tools, by its name, since a render depends on it.
     pub(crate) fn of(found: analysis::Requirements) -> Requirements {
         let mut requires = Requirements {
             tools: found.functions.into_iter().map(Need::from).collect(),

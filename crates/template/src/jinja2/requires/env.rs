@@ -55,11 +55,11 @@ impl<'a> Context<'a> {
                 None => {}
             }
         }
-        found.join(&self.from_outside(name));
+        found.join(&self.outside(name));
         found
     }
 
-    fn from_outside(&self, name: &SmolStr) -> Value<'a> {
+    fn outside(&self, name: &SmolStr) -> Value<'a> {
         match GLOBALS.iter().find(|known| *known == name) {
             Some(global) => Value::object(Object::Global(global)),
             None if RESERVED.contains(&name.as_str()) => Value::default(),

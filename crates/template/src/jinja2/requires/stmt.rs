@@ -93,7 +93,7 @@ impl<'a> Analysis<'a> {
             Stmt::Extends(extends) => self.extends(extends, run),
             Stmt::Include(include) => self.include(include, run),
             Stmt::Import(import) => self.import(import, run),
-            Stmt::FromImport(import) => self.from_import(import, run),
+            Stmt::FromImport(import) => self.import_names(import, run),
             Stmt::Break | Stmt::Continue => return false,
         }
         true

@@ -106,7 +106,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    pub(super) fn from_import(&mut self, import: &'a FromImport, run: &mut Run<'a>) {
+    pub(super) fn import_names(&mut self, import: &'a FromImport, run: &mut Run<'a>) {
         let visible = import.with_context.then_some(import.visible.as_slice());
         let module = self.module(&import.template, visible, run);
         for (name, alias, slot) in &import.names {
