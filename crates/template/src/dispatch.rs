@@ -94,9 +94,12 @@ impl Template {
     }
 }
 
-/// Whether both dialects would copy the text unchanged: it has no action, and no final line break, which Jinja drops.
+/// Whether both dialects would copy the text unchanged: it has no action, no final line break, which Jinja drops, and no
+/// carriage return, which Jinja makes a line break.
 fn is_plain(text: &str) -> bool {
-    !(["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
+    !(["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
+        || text.ends_with('\n')
+        || text.contains('\r'))
 }
 
 /// Detects the dialect of a prompt from all its texts.

@@ -55,9 +55,7 @@ impl<'a> Machine<'a> {
                 "real" => Some(if let Val::Bool(value) = of { Val::Int(i64::from(value)) } else { of }),
                 "imag" if matches!(of, Val::Float(_)) => Some(Val::Float(0.0)),
                 "imag" => Some(Val::Int(0)),
-                "numerator" if !matches!(of, Val::Float(_)) => {
-                    Some(of.as_int().map_or(of, Val::Int))
-                }
+                "numerator" if !matches!(of, Val::Float(_)) => Some(of.as_int().map_or(of, Val::Int)),
                 "denominator" if !matches!(of, Val::Float(_)) => Some(Val::Int(1)),
                 _ => return self.method_value(of, name),
             },
@@ -117,6 +115,7 @@ impl<'a> Machine<'a> {
                 Some(_) => Some(self.object(Object::Block { name, context, depth: 0 })?),
                 None => None,
             },
+            Object::Global(_) => return self.method_value(of, name),
             Object::Block { name: block, context, depth } if name == "super" => {
                 Some(match context.block(block, depth + 1) {
                     Some(_) => self.object(Object::Block { name: block, context, depth: depth + 1 })?,
@@ -191,6 +190,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Whether an undefined key finds nothing in a value, as in a list, without being needed.
+    pub fn has_no_keys(&self, of: Val<'a>) -> bool {
+        !matches!(
+            of,
+            Val::DataMap(_)
+                | Val::Dict(_)
+                | Val::Undefined(_)
+                | Val::Unset
+                | Val::Gap
+                | Val::Pending(_)
+                | Val::Object(_)
+        )
+    }
+
     fn step_of(&mut self, key: Val<'a>) -> Result<Step<'a>, Stop> {
         Ok(match key.as_int() {
             Some(index) => Step::Index(index),
@@ -257,13 +270,15 @@ impl<'a> Machine<'a> {
             self.at = spot;
             *bound = match value {
                 Val::None | Val::Gap => None,
-                Val::Big(value) => Some(if value.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX }),
+                Val::Big(value) => {
+                    Some(if value.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX })
+                }
                 value => match value.as_int() {
                     Some(value) => Some(value),
                     None => {
-                        return Err(self.fail(
-                            "slice indices must be integers or None or have an __index__ method",
-                        ));
+                        return Err(
+                            self.fail("slice indices must be integers or None or have an __index__ method")
+                        );
                     }
                 },
             };

@@ -246,9 +246,18 @@ pub(crate) struct FromImport {
 /// What an assignment assigns to.
 #[derive(Debug)]
 pub(crate) enum Target {
-    Name { name: SmolStr, slot: Slot, spot: Spot },
+    Name {
+        name: SmolStr,
+        slot: Slot,
+        spot: Spot,
+    },
     /// `ns.attr`, for a namespace.
-    Attr { name: SmolStr, slot: Slot, attr: SmolStr, spot: Spot },
+    Attr {
+        name: SmolStr,
+        slot: Slot,
+        attr: SmolStr,
+        spot: Spot,
+    },
     Tuple(Vec<Target>, Spot),
 }
 
@@ -269,7 +278,10 @@ pub(crate) enum Kind {
     Big(Box<BigInt>),
     Float(f64),
     Str(Box<str>),
-    Name { name: SmolStr, slot: Slot },
+    Name {
+        name: SmolStr,
+        slot: Slot,
+    },
     Tuple(Vec<Expr>),
     List(Vec<Expr>),
     Dict(Vec<(Expr, Expr)>),
@@ -335,6 +347,8 @@ pub(crate) enum BinaryOp {
     FloorDiv,
     Mod,
     Pow,
+    /// The power of a constant: Jinja2 writes `(-2) ** x` as Python's `-2 ** x`, which is `-(2 ** x)`.
+    ConstPow,
 }
 
 #[derive(Debug)]

@@ -31,7 +31,9 @@ impl<'a> Machine<'a> {
         {
             match self.function(name)? {
                 Val::Unset if matches!(callee, Val::Undefined(_)) => {
-                    return Err(self.fail(format!("'{name}' is undefined: there is no function of this name")));
+                    return Err(
+                        self.fail(format!("'{name}' is undefined: there is no function of this name"))
+                    );
                 }
                 Val::Unset => {}
                 function => callee = function,
@@ -41,7 +43,8 @@ impl<'a> Machine<'a> {
     }
 
     fn is_callable_now(&self, value: Val<'a>) -> bool {
-        matches!(value, Val::Gap | Val::Pending(_)) || (self.is_callable(value) && !matches!(value, Val::Undefined(_)))
+        matches!(value, Val::Gap | Val::Pending(_))
+            || (self.is_callable(value) && !matches!(value, Val::Undefined(_)))
     }
 
     /// `of.name(…)`.
@@ -97,7 +100,8 @@ impl<'a> Machine<'a> {
 
     /// Evaluates the arguments of a call.
     pub fn arguments(&mut self, args: &'a Args) -> Result<Arguments<'a>, Stop> {
-        let mut arguments = Arguments { positional: Vec::with_capacity(args.positional.len()), named: Vec::new() };
+        let mut arguments =
+            Arguments { positional: Vec::with_capacity(args.positional.len()), named: Vec::new() };
         for arg in &args.positional {
             arguments.positional.push(self.eval(arg)?);
         }
@@ -114,7 +118,9 @@ impl<'a> Machine<'a> {
         if let Some(spread) = &args.spread_named {
             let value = self.value(spread)?;
             if !matches!(self.live(value), Val::DataMap(_) | Val::Dict(_) | Val::Gap) {
-                return Err(self.fail(format!("argument after ** must be a mapping, not {}", value.type_name())));
+                return Err(
+                    self.fail(format!("argument after ** must be a mapping, not {}", value.type_name()))
+                );
             }
             let mut at = 0;
             while let Some((name, member)) = self.map_entry(value, at)? {

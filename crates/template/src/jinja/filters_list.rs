@@ -13,7 +13,12 @@ use crate::python::case;
 
 impl<'a> Machine<'a> {
     /// Applies a filter that takes the items of its value.
-    pub fn filter_list(&mut self, name: FilterName, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    pub fn filter_list(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         match name {
             FilterName::Length => {
                 self.bind("length", [], args)?;
@@ -186,7 +191,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The part of an item at a path.
-    fn walk(&mut self, item: Val<'a>, path: &[PathStep<'a>], default: Option<Val<'a>>) -> Result<Val<'a>, Stop> {
+    fn walk(
+        &mut self,
+        item: Val<'a>,
+        path: &[PathStep<'a>],
+        default: Option<Val<'a>>,
+    ) -> Result<Val<'a>, Stop> {
         let mut item = item;
         for step in path {
             self.step()?;
@@ -207,9 +217,13 @@ impl<'a> Machine<'a> {
     }
 
     /// The value that an item is compared by: at a path, and in lower case if case does not matter.
-    fn sort_key(&mut self, item: Val<'a>, path: &[PathStep<'a>], case_sensitive: bool) -> Result<Val<'a>, Stop> {
+    fn sort_key(
+        &mut self,
+        item: Val<'a>,
+        path: &[PathStep<'a>],
+        case_sensitive: bool,
+    ) -> Result<Val<'a>, Stop> {
         let key = self.walk(item, path, None)?;
-        let key = self.settle(key, self.at)?;
         match (case_sensitive, key) {
             (false, Val::Str(text) | Val::Markup(text)) => {
                 self.work(text.len())?;
@@ -289,7 +303,11 @@ impl<'a> Machine<'a> {
     }
 
     /// The next item of a lazy filter.
-    pub fn advance_lazy(&mut self, of: &'a Iter<'a>, step: &'a LazyStep<'a>) -> Result<Option<Val<'a>>, Stop> {
+    pub fn advance_lazy(
+        &mut self,
+        of: &'a Iter<'a>,
+        step: &'a LazyStep<'a>,
+    ) -> Result<Option<Val<'a>>, Stop> {
         while let Some(item) = self.next(of)? {
             self.step()?;
             match step {
@@ -422,7 +440,7 @@ impl<'a> Machine<'a> {
     fn filter_sort(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let names = ["reverse", "case_sensitive", "attribute"];
         let [reverse, case_sensitive, attribute] = self.bind("sort", names, args)?;
-        let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
+        let reverse = self.flag(reverse)?;
         let case_sensitive = self.truth(case_sensitive.unwrap_or(Val::Bool(false)))?;
         let paths: Vec<Vec<PathStep<'a>>> = match attribute.and_then(|attribute| attribute.as_text()) {
             Some(text) => text.split(',').map(path_of).collect(),
@@ -498,9 +516,10 @@ impl<'a> Machine<'a> {
     }
 
     fn filter_dictsort(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        let [case_sensitive, by, reverse] = self.bind("dictsort", ["case_sensitive", "by", "reverse"], args)?;
+        let [case_sensitive, by, reverse] =
+            self.bind("dictsort", ["case_sensitive", "by", "reverse"], args)?;
         let case_sensitive = self.truth(case_sensitive.unwrap_or(Val::Bool(false)))?;
-        let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
+        let reverse = self.flag(reverse)?;
         let by_value = match self.str_option("dictsort", by)?.unwrap_or("key") {
             "key" => false,
             "value" => true,

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::error::Stop;
-use super::make::NESTING_MAX;
 use super::machine::Machine;
+use super::make::NESTING_MAX;
 use super::val::Val;
 use crate::python::arg::big_text;
 use crate::python::float::write_float;

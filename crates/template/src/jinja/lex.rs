@@ -29,8 +29,8 @@ pub(crate) enum Tok<'s> {
 
 /// All operators, longer ones first.
 const OPERATORS: [&str; 26] = [
-    "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}", ">", "<", "=", ".",
-    ":", "|", ",", ";",
+    "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}", ">", "<",
+    "=", ".", ":", "|", ",", ";",
 ];
 
 /// Jinja's white space between tokens (Python's `\s`).
@@ -51,7 +51,8 @@ struct Lexer<'s> {
 /// # Errors
 /// The first character that cannot begin a token, a bracket without its partner, or a comment or raw block without an end.
 pub(crate) fn tokens(source: &str) -> Result<Vec<Token<'_>>, SyntaxError> {
-    let mut lexer = Lexer { source, at: 0, tokens: Vec::with_capacity(16 + source.len() / 8), open: Vec::new() };
+    let mut lexer =
+        Lexer { source, at: 0, tokens: Vec::with_capacity(16 + source.len() / 8), open: Vec::new() };
     lexer.text()?;
     lexer.push(Tok::Eof, source.len());
     Ok(lexer.tokens)
@@ -115,6 +116,10 @@ impl<'s> Lexer<'s> {
     }
 
     fn comment(&mut self, begin: usize) -> Result<(), SyntaxError> {
+        // A comment or raw block that begins at the very end needs no end.
+        if self.rest().is_empty() {
+            return Ok(());
+        }
         let Some(end) = self.rest().find("#}") else {
             return Err(SyntaxError::new("Missing end of comment tag", begin));
         };
@@ -131,6 +136,9 @@ impl<'s> Lexer<'s> {
         let Some(open) = raw_tag(self.rest(), "raw", true) else { return Ok(false) };
         self.at += open;
         let start = self.at;
+        if self.rest().is_empty() {
+            return Ok(true);
+        }
         let mut from = start;
         loop {
             let Some(found) = self.source.get(from..).and_then(|rest| rest.find("{%")) else {

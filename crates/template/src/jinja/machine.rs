@@ -126,7 +126,9 @@ impl<'a> Machine<'a> {
     pub fn finish(mut self, result: Result<(), Stop>) -> Result<String, RunError> {
         let hidden = match &result {
             Ok(()) => true,
-            Err(stop) => matches!(**stop, RunError::Failed { .. } | RunError::Pending { .. } | RunError::Missing(_)),
+            Err(stop) => {
+                matches!(**stop, RunError::Failed { .. } | RunError::Pending { .. } | RunError::Missing(_))
+            }
         };
         let misses = std::mem::take(&mut self.misses);
         if hidden && !misses.is_empty() {

@@ -17,7 +17,7 @@ impl<'a> Machine<'a> {
             "split" | "rsplit" => return self.split(text, name, args),
             "splitlines" => {
                 let [keep] = self.bind(name, ["keepends"], args)?;
-                let keep = self.truth(keep.unwrap_or(Val::Bool(false)))?;
+                let keep = self.flag(keep)?;
                 return self.pieces(split::split_lines(text, keep));
             }
             "partition" | "rpartition" => {
@@ -87,7 +87,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The methods of a text that is not escaped again: they escape their arguments, and their results are such texts.
-    pub fn markup_method(&mut self, text: &'a str, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    pub fn markup_method(
+        &mut self,
+        text: &'a str,
+        name: &str,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         match name {
             "striptags" => return self.str(html::strip_tags(text)),
             "unescape" => return self.cow(html::unescape(text)),
@@ -142,8 +147,11 @@ impl<'a> Machine<'a> {
         let [separator, most] = self.bind(name, ["sep", "maxsplit"], args)?;
         let separator = self.str_option(name, separator)?;
         let most = most.map_or(Ok(-1), |most| self.int_arg(most))?;
-        let pieces =
-            if name == "split" { split::split(text, separator, most) } else { split::rsplit(text, separator, most) };
+        let pieces = if name == "split" {
+            split::split(text, separator, most)
+        } else {
+            split::rsplit(text, separator, most)
+        };
         let pieces = self.check(pieces)?;
         self.pieces(pieces)
     }
@@ -216,9 +224,7 @@ impl<'a> Machine<'a> {
                 None if matches!(item, Val::Gap) => "",
                 None => {
                     let name = item.type_name();
-                    return Err(
-                        self.fail(format!("sequence item {at}: expected str instance, {name} found"))
-                    );
+                    return Err(self.fail(format!("sequence item {at}: expected str instance, {name} found")));
                 }
             };
             self.check_room(text.len() + separator.len() + part.len())?;
@@ -244,7 +250,9 @@ impl<'a> Machine<'a> {
         let width = self.int_arg(width)?;
         let fill = match fill {
             None => ' ',
-            Some(_) if name == "zfill" => return Err(self.fail("zfill() takes exactly one argument (2 given)")),
+            Some(_) if name == "zfill" => {
+                return Err(self.fail("zfill() takes exactly one argument (2 given)"));
+            }
             Some(fill) => {
                 let fill = self.str_arg(name, fill)?;
                 self.check(pad::fill_char(fill))?

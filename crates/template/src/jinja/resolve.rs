@@ -40,7 +40,8 @@ fn resolve_function(body: &mut [Stmt], block: Option<&SmolStr>) -> Result<Resolv
     resolver.scopes.enter_function();
     resolver.scopes.enter();
     let names = undeclared(body, if block.is_some() { &["self", "super"] } else { &["self"] });
-    let mut special = |name: &'static str| names.contains(name).then(|| resolver.scopes.parameter(&name.into()));
+    let mut special =
+        |name: &'static str| names.contains(name).then(|| resolver.scopes.parameter(&name.into()));
     let self_slot = special("self");
     let super_slot = special("super");
     resolver.scopes.visit(body);

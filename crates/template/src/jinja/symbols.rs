@@ -120,7 +120,9 @@ impl Scopes {
 
     fn define(&mut self, name: &SmolStr, origin: Origin) -> Slot {
         let Some(symbols) = self.scopes.last_mut() else { return Slot::default() };
-        let Some(function) = self.functions.get_mut(symbols.function as usize) else { return Slot::default() };
+        let Some(function) = self.functions.get_mut(symbols.function as usize) else {
+            return Slot::default();
+        };
         let index = function.slot(symbols.level, name, symbols.apart);
         symbols.refs.insert(name.clone(), index);
         if symbols.loads.insert(name.clone(), origin).is_none() {
@@ -235,7 +237,8 @@ impl Scopes {
             self.visit(body);
         }
         self.visit(&branch.otherwise);
-        let stored = self.scopes.last().and_then(|symbols| symbols.stored.get(before..)).unwrap_or_default().to_vec();
+        let stored =
+            self.scopes.last().and_then(|symbols| symbols.stored.get(before..)).unwrap_or_default().to_vec();
         for name in stored {
             let outer = self.find_from(self.scopes.len().saturating_sub(1), &name);
             self.define(&name, outer.map_or(Origin::Context, Origin::Outer));
@@ -283,7 +286,11 @@ impl Undeclared<'_> {
 
     fn definition(&mut self, definition: &Macro) {
         definition.params.iter().for_each(|param| self.declare(&param.name));
-        definition.params.iter().filter_map(|param| param.default.as_ref()).for_each(|value| self.expr(value));
+        definition
+            .params
+            .iter()
+            .filter_map(|param| param.default.as_ref())
+            .for_each(|value| self.expr(value));
         self.body(&definition.scope.body);
     }
 
