@@ -115,6 +115,7 @@ impl<'a> Machine<'a> {
                 Some(_) => Some(self.object(Object::Block { name, context, depth: 0 })?),
                 None => None,
             },
+            Object::Global(_) => return self.method_value(of, name),
             Object::Block { name: block, context, depth } if name == "super" => {
                 Some(match context.block(block, depth + 1) {
                     Some(_) => self.object(Object::Block { name: block, context, depth: depth + 1 })?,
@@ -187,6 +188,20 @@ impl<'a> Machine<'a> {
             Val::DataList(list) => self.absent(Holder::List(list), step),
             _ => self.absent(Holder::Unknown, step),
         }
+    }
+
+    /// Whether an undefined key finds nothing in a value, as in a list, without being needed.
+    pub fn has_no_keys(&self, of: Val<'a>) -> bool {
+        !matches!(
+            of,
+            Val::DataMap(_)
+                | Val::Dict(_)
+                | Val::Undefined(_)
+                | Val::Unset
+                | Val::Gap
+                | Val::Pending(_)
+                | Val::Object(_)
+        )
     }
 
     fn step_of(&mut self, key: Val<'a>) -> Result<Step<'a>, Stop> {

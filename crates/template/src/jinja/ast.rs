@@ -345,6 +345,8 @@ pub(crate) enum BinaryOp {
     FloorDiv,
     Mod,
     Pow,
+    /// The power of a constant: Jinja2 writes `(-2) ** x` as Python's `-2 ** x`, which is `-(2 ** x)`.
+    ConstPow,
 }
 
 #[derive(Debug)]

@@ -43,8 +43,18 @@ impl<'a> Machine<'a> {
             Kind::Compare(compare) => self.compare(compare, expr.spot),
             Kind::Binary(binary) => {
                 let left = self.value(&binary.left)?;
-                let right = self.value(&binary.right)?;
+                let right = self.eval(&binary.right)?;
+                // A format needs only what it shows.
+                let right = match (binary.op, left) {
+                    (BinaryOp::Mod, Val::Str(_) | Val::Markup(_)) => right,
+                    _ => self.settle(right, binary.right.spot)?,
+                };
                 self.at = expr.spot;
+                if let (BinaryOp::ConstPow, true) = (binary.op, self.is_negative(left)) {
+                    let left = self.negate(left)?;
+                    let power = self.binary(BinaryOp::Pow, left, right)?;
+                    return self.negate(power);
+                }
                 self.binary(binary.op, left, right)
             }
             Kind::Concat(parts) => self.concat(parts, expr.spot),
@@ -64,8 +74,12 @@ impl<'a> Machine<'a> {
             },
             Kind::Item(pair) => {
                 let of = self.eval(&pair.0)?;
-                let key = self.value(&pair.1)?;
+                let key = self.eval(&pair.1)?;
                 self.at = expr.spot;
+                if let (Val::Undefined(_), true) = (key, self.has_no_keys(of)) {
+                    return Ok(key);
+                }
+                let key = self.settle(key, pair.1.spot)?;
                 self.item(of, key, expr.spot)
             }
             Kind::Slice(slice) => self.slice(slice, expr.spot),

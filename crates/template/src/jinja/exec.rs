@@ -248,9 +248,25 @@ impl<'a> Machine<'a> {
             return Ok(flow);
         }
         let value = self.filtered(&block.filter, captured)?;
-        self.print_value(value, block.filter.spot)?;
+        self.print_text(value, block.filter.spot)?;
         self.leave(&block.scope.frame);
         Ok(flow)
+    }
+
+    /// Prints the result of a filter block or a call block, which Jinja2 writes as it is: it has to be a text.
+    fn print_text(&mut self, value: Val<'a>, spot: Spot) -> Result<(), Stop> {
+        match self.settle(value, spot) {
+            Ok(Val::Str(text) | Val::Markup(text)) => self.write(text),
+            Ok(Val::Gap) | Err(_) if matches!(value, Val::Gap | Val::Pending(_)) => {
+                self.print_value(value, spot)
+            }
+            Ok(Val::Gap) => Ok(()),
+            Ok(other) => {
+                self.at = spot;
+                Err(self.fail(format!("expected a text, found a value of the type '{}'", other.type_name())))
+            }
+            Err(stop) => Err(stop),
+        }
     }
 
     fn autoescape(&mut self, block: &'a Autoescape) -> Result<Flow, Stop> {
@@ -287,7 +303,7 @@ impl<'a> Machine<'a> {
         let caller = self.macro_value(&block.caller)?;
         let Kind::Call(call) = &block.call.kind else { return Ok(()) };
         let value = self.call_with(call, &block.call, Some(caller))?;
-        self.print_value(value, block.call.spot)
+        self.print_text(value, block.call.spot)
     }
 }
 

@@ -224,7 +224,6 @@ impl<'a> Machine<'a> {
         case_sensitive: bool,
     ) -> Result<Val<'a>, Stop> {
         let key = self.walk(item, path, None)?;
-        let key = self.settle(key, self.at)?;
         match (case_sensitive, key) {
             (false, Val::Str(text) | Val::Markup(text)) => {
                 self.work(text.len())?;
@@ -441,7 +440,7 @@ impl<'a> Machine<'a> {
     fn filter_sort(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let names = ["reverse", "case_sensitive", "attribute"];
         let [reverse, case_sensitive, attribute] = self.bind("sort", names, args)?;
-        let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
+        let reverse = self.flag(reverse)?;
         let case_sensitive = self.truth(case_sensitive.unwrap_or(Val::Bool(false)))?;
         let paths: Vec<Vec<PathStep<'a>>> = match attribute.and_then(|attribute| attribute.as_text()) {
             Some(text) => text.split(',').map(path_of).collect(),
@@ -520,7 +519,7 @@ impl<'a> Machine<'a> {
         let [case_sensitive, by, reverse] =
             self.bind("dictsort", ["case_sensitive", "by", "reverse"], args)?;
         let case_sensitive = self.truth(case_sensitive.unwrap_or(Val::Bool(false)))?;
-        let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
+        let reverse = self.flag(reverse)?;
         let by_value = match self.str_option("dictsort", by)?.unwrap_or("key") {
             "key" => false,
             "value" => true,

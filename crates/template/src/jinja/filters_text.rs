@@ -24,6 +24,11 @@ impl<'a> Machine<'a> {
         {
             return self.filter_other(name, base, args);
         }
+        if let FilterName::Indent | FilterName::Truncate | FilterName::Wordwrap = name
+            && base.as_text().is_none()
+        {
+            return self.filter_no_text(name, base, args);
+        }
         let markup = matches!(base, Val::Markup(_));
         let text = self.text_of(base)?;
         self.work(text.len())?;
@@ -93,6 +98,28 @@ impl<'a> Machine<'a> {
         };
         let text = self.alloc_str(&result)?;
         Ok(if markup { Val::Markup(text) } else { Val::Str(text) })
+    }
+
+    /// A filter that Jinja2 applies to nothing but texts, except that `truncate` returns whatever is short enough.
+    fn filter_no_text(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        if name == FilterName::Truncate {
+            let [length, _, end, leeway] =
+                self.bind("truncate", ["length", "killwords", "end", "leeway"], args)?;
+            let usual = TruncateOptions::default();
+            let length = length.map_or(Ok(usual.length), |length| self.int_arg(length))?;
+            let leeway = self.int_option(leeway)?.unwrap_or(usual.leeway);
+            let end = self.len(end.unwrap_or(Val::Str(usual.end)))?;
+            let longest = length.saturating_add(leeway);
+            if length >= end as i64 && leeway >= 0 && self.len(base)? as i64 <= longest {
+                return Ok(base);
+            }
+        }
+        Err(self.fail(format!("'{}' object has no attribute 'splitlines'", base.type_name())))
     }
 
     fn filter_replace(
@@ -220,8 +247,10 @@ impl<'a> Machine<'a> {
                 extra.push(scheme);
             }
         }
+        // The limit is not looked at unless there is a link.
+        let is_limit = limit.is_none_or(|limit| matches!(limit, Val::None) || limit.as_int().is_some());
         let options = UrlizeOptions {
-            trim_url_limit: self.int_option(limit)?,
+            trim_url_limit: if is_limit { self.int_option(limit)? } else { None },
             rel: Some(&rel),
             target,
             extra_schemes: &extra,
@@ -232,6 +261,9 @@ impl<'a> Machine<'a> {
             false => urlize::urlize(text, &options, self.room),
         };
         let linked = self.check(linked)?;
+        if let (false, Some(limit), true) = (is_limit, limit, linked.contains("<a ")) {
+            self.int_arg(limit)?;
+        }
         let text = self.alloc_str(&linked)?;
         Ok(if self.escapes { Val::Markup(text) } else { Val::Str(text) })
     }
@@ -320,7 +352,10 @@ impl<'a> Machine<'a> {
             if matches!(value, Val::None | Val::Undefined(_) | Val::Gap) {
                 continue;
             }
-            let name = self.text_of(name)?;
+            let Some(name) = name.as_text() else {
+                let name = name.type_name();
+                return Err(self.fail(format!("expected string or bytes-like object, got '{name}'")));
+            };
             self.check(html::check_attribute_name(name))?;
             let value = self.escaped(value)?;
             self.check_room(out.len() + name.len() * 6 + value.len())?;

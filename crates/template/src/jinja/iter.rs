@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::str::Chars;
 
-use super::ast::For;
+use super::ast::{For, Spot};
 use super::builtin::{FilterName, TestName};
+use super::library::Text;
 use super::val::{Activation, Val};
 
 /// An iterator, which gives each item once.
@@ -36,17 +37,29 @@ pub(super) enum Source<'a> {
     },
     /// Another iterator.
     Other(&'a Iter<'a>),
-    /// The items of `of`, each changed by `step` or left out.
     /// The items of `inner` for which the condition of a loop is true.
     Tested {
         inner: &'a Iter<'a>,
         looping: &'a For,
         here: &'a Activation<'a>,
     },
+    /// The items of `of`, each changed by `step` or left out.
     Lazy {
         of: &'a Iter<'a>,
         step: &'a LazyStep<'a>,
     },
+    /// A filter that has not begun yet.
+    Deferred(&'a Deferred<'a>),
+}
+
+/// A filter that Jinja2 writes as a generator: it does nothing, and fails at nothing, until its first item is asked for.
+pub(super) struct Deferred<'a> {
+    pub filter: FilterName,
+    pub base: Val<'a>,
+    pub args: Arguments<'a>,
+    /// The place of the filter.
+    pub at: Spot,
+    pub text: &'a Text,
 }
 
 /// What a lazy filter does with each item.

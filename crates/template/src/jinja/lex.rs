@@ -110,6 +110,10 @@ impl<'s> Lexer<'s> {
     }
 
     fn comment(&mut self, begin: usize) -> Result<(), SyntaxError> {
+        // A comment or raw block that begins at the very end needs no end.
+        if self.rest().is_empty() {
+            return Ok(());
+        }
         let Some(end) = self.rest().find("#}") else {
             return Err(SyntaxError::new("Missing end of comment tag", begin));
         };
@@ -126,6 +130,9 @@ impl<'s> Lexer<'s> {
         let Some(open) = raw_tag(self.rest(), "raw", true) else { return Ok(false) };
         self.at += open;
         let start = self.at;
+        if self.rest().is_empty() {
+            return Ok(true);
+        }
         let mut from = start;
         loop {
             let Some(found) = self.source.get(from..).and_then(|rest| rest.find("{%")) else {

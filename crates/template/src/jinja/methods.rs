@@ -5,7 +5,7 @@ use num_traits::FromPrimitive;
 use super::error::Stop;
 use super::iter::Arguments;
 use super::machine::Machine;
-use super::val::{Object, Val};
+use super::val::{Global, Object, Val};
 
 const STR: [&str; 46] = [
     "capitalize",
@@ -82,6 +82,8 @@ pub(super) fn has_method(value: &Val<'_>, name: &str) -> bool {
         Val::View(_) => name == "isdisjoint",
         Val::Loop(_) => matches!(name, "cycle" | "changed"),
         Val::Object(Object::Cycler { .. }) => matches!(name, "next" | "reset"),
+        Val::Object(Object::Global(Global::Dict)) => is_dict_method(name),
+        Val::Object(Object::Global(Global::Range)) => matches!(name, "count" | "index"),
         _ => false,
     }
 }
@@ -105,6 +107,7 @@ impl<'a> Machine<'a> {
                 at.set(if name == "next" { (at.get() + 1) % items.len().max(1) } else { 0 });
                 Ok(if name == "next" { current } else { Val::None })
             }
+            Val::Object(Object::Global(class)) => self.class_method(*class, name, args),
             Val::Bytes(bytes) => {
                 let [_, _] = self.bind("decode", ["encoding", "errors"], args)?;
                 match std::str::from_utf8(bytes) {
@@ -122,6 +125,22 @@ impl<'a> Machine<'a> {
                 Ok(Val::Bool(true))
             }
             _ => self.number_method(of, name),
+        }
+    }
+
+    /// `dict.fromkeys(…)`, and the methods of a class with the value as the first argument, such as `dict.get(d, 'a')`.
+    fn class_method(&mut self, class: Global, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        if name == "fromkeys" {
+            return self.dict_method(Val::None, name, args);
+        }
+        let mut rest = args.clone();
+        let of = if rest.positional.is_empty() { Val::None } else { rest.positional.remove(0) };
+        let of = self.settle(of, self.at)?;
+        match (class, self.live(of)) {
+            (_, Val::Gap) => Ok(Val::Gap),
+            (Global::Dict, of @ (Val::DataMap(_) | Val::Dict(_))) => self.dict_method(of, name, &rest),
+            (Global::Range, of @ Val::Range(_)) => self.sequence_method(of, name, &rest),
+            _ => Err(self.fail(format!("descriptor '{name}' needs a value of its own type"))),
         }
     }
 
@@ -204,6 +223,15 @@ impl<'a> Machine<'a> {
                     Err(self.fail(format!("'{name}' object cannot be interpreted as an integer")))
                 }
             },
+        }
+    }
+
+    /// An argument that is true or false, but must be an integer for Python.
+    pub fn flag(&mut self, value: Option<Val<'a>>) -> Result<bool, Stop> {
+        let value = self.int_arg(value.unwrap_or(Val::Bool(false)))?;
+        match i32::try_from(value) {
+            Ok(value) => Ok(value != 0),
+            Err(_) => Err(self.fail("Python int too large to convert to C int")),
         }
     }
 

@@ -83,7 +83,7 @@ impl<'a> Machine<'a> {
                 if key.is_some_and(|key| !matches!(key, Val::None)) {
                     return Err(self.fail("list.sort() takes no key function here: use the filter `sort`"));
                 }
-                let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
+                let reverse = self.flag(reverse)?;
                 let items = list.borrow().clone();
                 let sorted = self.sorted(items, reverse)?;
                 list.replace(sorted);
@@ -102,6 +102,9 @@ impl<'a> Machine<'a> {
         let len = self.known_len(of).unwrap_or(0);
         if name == "count" {
             let item = self.one(name, args)?;
+            if let (Val::Range(_), true) = (of, item.is_number()) {
+                return Ok(Val::Int(i64::from(self.contains(of, item)?)));
+            }
             let mut count = 0;
             let mut at = 0;
             while let Some(part) = self.part(of, at)? {
@@ -188,7 +191,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn check_key(&mut self, key: Val<'a>) -> Result<(), Stop> {
+    pub fn check_key(&mut self, key: Val<'a>) -> Result<(), Stop> {
         match self.hashable(key) {
             true => Ok(()),
             false => Err(self.fail(format!("unhashable type: '{}'", key.type_name()))),

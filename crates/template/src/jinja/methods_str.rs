@@ -17,7 +17,7 @@ impl<'a> Machine<'a> {
             "split" | "rsplit" => return self.split(text, name, args),
             "splitlines" => {
                 let [keep] = self.bind(name, ["keepends"], args)?;
-                let keep = self.truth(keep.unwrap_or(Val::Bool(false)))?;
+                let keep = self.flag(keep)?;
                 return self.pieces(split::split_lines(text, keep));
             }
             "partition" | "rpartition" => {

@@ -180,7 +180,7 @@ impl<'s> Parser<'s> {
                 }
                 Tok::VariableBegin => {
                     self.at += 1;
-                    let value = self.tuple(&[], true)?;
+                    let value = self.tuple(true)?;
                     self.expect(Tok::VariableEnd, "end of print statement")?;
                     body.push(Stmt::Print(value));
                 }
@@ -273,7 +273,7 @@ impl<'s> Parser<'s> {
             "macro" => self.macro_definition(spot),
             "call" => self.call_block(spot),
             "filter" => self.filter_block(),
-            "do" => Ok(Stmt::Do(self.tuple(&[], true)?)),
+            "do" => Ok(Stmt::Do(self.tuple(true)?)),
             "break" => Ok(Stmt::Break),
             "continue" => Ok(Stmt::Continue),
             "generation" => Ok(Stmt::Scope(Box::new(self.closed_scope(&["endgeneration"])?))),
@@ -302,9 +302,9 @@ impl<'s> Parser<'s> {
     }
 
     fn set(&mut self) -> Result<Stmt, SyntaxError> {
-        let target = self.target(&[], true)?;
+        let target = self.target(true)?;
         if self.skip_op("=") {
-            let value = self.tuple(&[], true)?;
+            let value = self.tuple(true)?;
             return Ok(Stmt::Set(Box::new(Set { target, value, exported: Vec::new() })));
         }
         let filter = match self.is_op("|") {
@@ -319,9 +319,9 @@ impl<'s> Parser<'s> {
     }
 
     fn for_loop(&mut self) -> Result<Stmt, SyntaxError> {
-        let target = self.target(&["in"], false)?;
+        let target = self.target(false)?;
         self.expect_keyword("in")?;
-        let over = self.tuple(&["recursive"], false)?;
+        let over = self.tuple(false)?;
         let test = match self.skip_name("if") {
             true => {
                 let expr = self.expression()?;
@@ -346,7 +346,7 @@ impl<'s> Parser<'s> {
         let mut arms = Vec::new();
         let mut otherwise = Vec::new();
         loop {
-            let test = self.tuple(&[], false)?;
+            let test = self.tuple(false)?;
             let body = self.body(&["elif", "else", "endif"])?;
             arms.push((test, body));
             match self.next().kind {
@@ -368,7 +368,7 @@ impl<'s> Parser<'s> {
             if !targets.is_empty() {
                 self.expect_op(",")?;
             }
-            let target = self.target(&[], false)?;
+            let target = self.target(false)?;
             self.expect_op("=")?;
             targets.push((target, self.expression()?));
         }
@@ -563,7 +563,7 @@ impl<'s> Parser<'s> {
     }
 
     /// What an assignment assigns to: a name, names, or with `attrs` members of namespaces.
-    fn target(&mut self, ends: &[&str], attrs: bool) -> Result<Target, SyntaxError> {
+    fn target(&mut self, attrs: bool) -> Result<Target, SyntaxError> {
         let spot = self.spot();
         let mut items = Vec::new();
         let mut is_tuple = false;
@@ -571,7 +571,7 @@ impl<'s> Parser<'s> {
             if !items.is_empty() {
                 self.expect_op(",")?;
             }
-            if self.is_tuple_end(ends) {
+            if self.is_tuple_end() {
                 break;
             }
             items.push(self.target_item(attrs)?);
@@ -593,7 +593,7 @@ impl<'s> Parser<'s> {
     fn target_item(&mut self, attrs: bool) -> Result<Target, SyntaxError> {
         let spot = self.spot();
         if self.skip_op("(") {
-            let inner = self.nested(|parser| parser.target(&[], attrs));
+            let inner = self.nested(|parser| parser.target(attrs));
             self.expect_op(")")?;
             return inner;
         }
@@ -610,12 +610,8 @@ impl<'s> Parser<'s> {
     }
 
     /// Whether a tuple without brackets ends here.
-    pub(super) fn is_tuple_end(&self, ends: &[&str]) -> bool {
-        match self.tok() {
-            Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")") => true,
-            Tok::Name(name) => ends.contains(&name),
-            _ => false,
-        }
+    pub(super) fn is_tuple_end(&self) -> bool {
+        matches!(self.tok(), Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")"))
     }
 }
 

@@ -25,11 +25,10 @@ impl Parser<'_> {
         }
     }
 
-    /// One expression, or several with commas, which are a tuple; it ends at a closing bracket, the end of the tag, or one of
-    /// the names `ends`.
-    pub(super) fn tuple(&mut self, ends: &[&str], conditional: bool) -> Parse<Expr> {
+    /// One expression, or several with commas, which are a tuple; it ends at a closing bracket or the end of the tag.
+    pub(super) fn tuple(&mut self, conditional: bool) -> Parse<Expr> {
         let spot = self.spot();
-        match self.tuple_items(ends, conditional)? {
+        match self.tuple_items(conditional)? {
             (false, mut items) => match items.pop() {
                 Some(only) => Ok(only),
                 None => self.fail(format!("Expected an expression, got '{}'", describe(self.tok()))),
@@ -39,13 +38,13 @@ impl Parser<'_> {
     }
 
     /// The items, and whether a comma makes them a tuple.
-    fn tuple_items(&mut self, ends: &[&str], conditional: bool) -> Parse<(bool, Vec<Expr>)> {
+    fn tuple_items(&mut self, conditional: bool) -> Parse<(bool, Vec<Expr>)> {
         let mut items = Vec::new();
         loop {
             if !items.is_empty() {
                 self.expect_op(",")?;
             }
-            if self.is_tuple_end(ends) {
+            if self.is_tuple_end() {
                 return Ok((!items.is_empty(), items));
             }
             items.push(self.expression_with(conditional)?);
@@ -211,7 +210,9 @@ impl Parser<'_> {
         let mut left = first.map_or_else(|| self.unary(true), Ok)?;
         while self.skip_op("**") {
             let right = self.unary(true)?;
-            left = self.binary(BinaryOp::Pow, left, right)?;
+            let op =
+                if is_constant(&left) && !is_constant(&right) { BinaryOp::ConstPow } else { BinaryOp::Pow };
+            left = self.binary(op, left, right)?;
         }
         Ok(left)
     }
@@ -251,7 +252,7 @@ impl Parser<'_> {
             }
             Tok::Op("(") => {
                 self.next();
-                let (is_tuple, mut items) = self.tuple_items(&[], true)?;
+                let (is_tuple, mut items) = self.tuple_items(true)?;
                 self.expect_op(")")?;
                 match (is_tuple || items.is_empty(), items.pop()) {
                     (false, Some(only)) => return Ok(only),
@@ -528,6 +529,38 @@ impl Parser<'_> {
             }
             _ => Ok(Args::default()),
         }
+    }
+}
+
+/// Whether Jinja2 computes the expression when it compiles the template.
+fn is_constant(expr: &Expr) -> bool {
+    let args = |args: &Args| {
+        let named = args.named.iter().map(|(_, value)| value);
+        args.positional.iter().chain(named).chain(&args.spread).chain(&args.spread_named).all(is_constant)
+    };
+    match &expr.kind {
+        Kind::Name { .. } | Kind::Call(_) | Kind::Captured => false,
+        Kind::Attr(attr) => is_constant(&attr.of),
+        Kind::Neg(inner) | Kind::Pos(inner) | Kind::Not(inner) => is_constant(inner),
+        Kind::Binary(binary) => is_constant(&binary.left) && is_constant(&binary.right),
+        Kind::And(pair) | Kind::Or(pair) | Kind::Item(pair) => is_constant(&pair.0) && is_constant(&pair.1),
+        Kind::Cond(cond) => {
+            is_constant(&cond.test)
+                && is_constant(&cond.then)
+                && cond.otherwise.as_ref().is_some_and(is_constant)
+        }
+        Kind::Compare(compare) => {
+            is_constant(&compare.first) && compare.rest.iter().all(|(_, operand)| is_constant(operand))
+        }
+        Kind::Slice(slice) => {
+            is_constant(&slice.of)
+                && [&slice.start, &slice.stop, &slice.step].into_iter().flatten().all(is_constant)
+        }
+        Kind::Concat(items) | Kind::Tuple(items) | Kind::List(items) => items.iter().all(is_constant),
+        Kind::Dict(items) => items.iter().all(|(name, value)| is_constant(name) && is_constant(value)),
+        Kind::Filter(filter) => is_constant(&filter.base) && args(&filter.args),
+        Kind::Test(test) => is_constant(&test.base) && args(&test.args),
+        _ => true,
     }
 }
 

@@ -105,9 +105,16 @@ impl<'a> Machine<'a> {
                 *at += 1;
                 Ok(item)
             }
-            Source::Other(iter) => self.next(iter),
-            Source::Tested { inner, looping, here } => self.advance_tested(inner, looping, here),
-            Source::Lazy { of, step } => self.advance_lazy(of, step),
+            // Iterators over iterators may be strung together without end.
+            Source::Other(iter) => self.deeper(|machine| machine.next(iter)),
+            Source::Tested { inner, looping, here } => {
+                self.deeper(|machine| machine.advance_tested(inner, looping, here))
+            }
+            Source::Lazy { of, step } => self.deeper(|machine| machine.advance_lazy(of, step)),
+            Source::Deferred(deferred) => {
+                *source = self.deeper(|machine| machine.begin(deferred))?;
+                self.advance(source)
+            }
         }
     }
 

@@ -110,6 +110,7 @@ impl<'a> Machine<'a> {
             }
             TestName::Filter | TestName::Test => {
                 let base = self.demand(base)?;
+                self.check_key(base)?;
                 match (base.as_text(), test) {
                     (Some(name), TestName::Filter) => FilterName::find(name).is_some(),
                     (Some(name), _) => TestName::find(name).is_some(),

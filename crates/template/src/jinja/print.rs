@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::error::Stop;
 use super::machine::{Machine, needed};
 use super::make::NESTING_MAX;
-use super::val::{Object, Val, ViewKind};
+use super::val::{Global, Object, Val, ViewKind};
 use crate::python::arg::big_text;
 use crate::python::float::write_float;
 use crate::python::repr::write_repr;
@@ -141,9 +141,7 @@ impl<'a> Machine<'a> {
                 let _ = write!(out, "<BlockReference {name}>");
             }
             Object::Blocks(_) => out.push_str("<TemplateReference>"),
-            Object::Global(global) => {
-                let _ = write!(out, "<function {global:?}>");
-            }
+            Object::Global(global) => out.push_str(global_repr(*global)),
             Object::Tool(name) => {
                 let _ = write!(out, "<function {name}>");
             }
@@ -217,6 +215,19 @@ impl<'a> Machine<'a> {
         outer.pop();
         out.push('}');
         Ok(())
+    }
+}
+
+fn global_repr(global: Global) -> &'static str {
+    match global {
+        Global::Range => "<class 'range'>",
+        Global::Dict => "<class 'dict'>",
+        Global::Cycler => "<class 'jinja2.utils.Cycler'>",
+        Global::Joiner => "<class 'jinja2.utils.Joiner'>",
+        Global::Namespace => "<class 'jinja2.utils.Namespace'>",
+        Global::Lipsum => "<function generate_lorem_ipsum>",
+        Global::RaiseException => "<function raise_exception>",
+        Global::StrftimeNow => "<function strftime_now>",
     }
 }
 
