@@ -49,7 +49,7 @@ impl<'a> Machine<'a> {
     /// Whether a value has parts to iterate over.
     pub fn is_iterable(&self, value: Val<'a>) -> bool {
         match value {
-            Val::Loop(_) | Val::Iter(_) => true,
+            Val::Loop(_) | Val::Iter(_) | Val::Str(_) | Val::Markup(_) => true,
             value => self.known_len(value).is_some(),
         }
     }
@@ -114,9 +114,19 @@ impl<'a> Machine<'a> {
                 *at += 1;
                 Ok(item)
             }
-            Source::Other(iter) => self.next(iter),
-            Source::Tested { inner, looping, here } => self.advance_tested(inner, looping, here),
-            Source::Lazy { of, step } => self.advance_lazy(of, step),
+            // Iterators over iterators nest as deep as a loop has made them.
+            Source::Other(iter) => {
+                let iter = *iter;
+                self.deeper(|machine| machine.next(iter))
+            }
+            Source::Tested { inner, looping, here } => {
+                let (inner, looping, here) = (*inner, *looping, *here);
+                self.deeper(|machine| machine.advance_tested(inner, looping, here))
+            }
+            Source::Lazy { of, step } => {
+                let (of, step) = (*of, *step);
+                self.deeper(|machine| machine.advance_lazy(of, step))
+            }
         }
     }
 

@@ -70,7 +70,8 @@ impl<'a> Machine<'a> {
             }
             at += 1;
             let allowance = if at == count { place.allowance } else { 1 };
-            self.pprint_at(out, item, Place { indent, allowance, level: place.level + 1 })?;
+            let inner = Place { indent, allowance, level: place.level + 1 };
+            self.with_stack(|machine| machine.pprint_at(out, item, inner))?;
         }
         Ok(())
     }
@@ -89,7 +90,7 @@ impl<'a> Machine<'a> {
             out.push_str(": ");
             let allowance = if at + 1 == count { place.allowance + 1 } else { 1 };
             let inner = Place { indent: indent + width + 2, allowance, level: place.level + 1 };
-            self.pprint_at(out, member, inner)?;
+            self.with_stack(|machine| machine.pprint_at(out, member, inner))?;
         }
         Ok(())
     }
@@ -125,7 +126,7 @@ impl<'a> Machine<'a> {
                     }
                     self.sorted_repr(out, name, depth + 1)?;
                     out.push_str(": ");
-                    self.sorted_repr(out, member, depth + 1)?;
+                    self.with_stack(|machine| machine.sorted_repr(out, member, depth + 1))?;
                 }
                 out.push('}');
                 return self.check_room(out.len());
@@ -141,7 +142,7 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(", ");
             }
-            self.sorted_repr(out, item, depth + 1)?;
+            self.with_stack(|machine| machine.sorted_repr(out, item, depth + 1))?;
             at += 1;
         }
         out.push_str(close);

@@ -179,7 +179,7 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(", ");
             }
-            self.write_repr(out, item, outer)?;
+            self.with_stack(|machine| machine.write_repr(out, item, outer))?;
             at += 1;
         }
         outer.pop();
@@ -199,9 +199,9 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(", ");
             }
-            self.write_repr(out, name, outer)?;
+            self.with_stack(|machine| machine.write_repr(out, name, outer))?;
             out.push_str(": ");
-            self.write_repr(out, member, outer)?;
+            self.with_stack(|machine| machine.write_repr(out, member, outer))?;
             at += 1;
         }
         outer.pop();

@@ -236,7 +236,6 @@ fn text_of_any_shape_is_parsed_or_refused_on_a_small_stack() {
                     let functions: Arc<dyn Functions> = world.tools.clone();
                     drop(template.render(&world.root, &functions, &world.run));
                 }
-                assert!(n < 10_000 || world.compile(&source).is_err(), "{}", &source[..40]);
             }
         }
     });
