@@ -205,7 +205,12 @@ impl<'a> Machine<'a> {
     #[cold]
     pub fn fail(&self, message: impl Into<String>) -> Stop {
         let position = Some(self.text.position(self.at));
-        Box::new(RunError::Failed { message: message.into(), position })
+        let mut message = message.into();
+        if message.len() > MESSAGE_BYTES {
+            message.truncate(message.floor_char_boundary(MESSAGE_BYTES));
+            message.push('…');
+        }
+        Box::new(RunError::Failed { message, position })
     }
 
     /// An exception of Python as the error of the run.
@@ -370,6 +375,9 @@ impl<'a> Machine<'a> {
         Box::new(RunError::Limit { what: "output", limit: self.output_limit as u64 })
     }
 }
+
+/// The most bytes of a message, which may quote values of any length.
+const MESSAGE_BYTES: usize = 4 << 10;
 
 /// The error for the use of `x if c` when `c` is false.
 const BLANK: &str = "the inline if-expression evaluated to false and no else section was defined";

@@ -1,9 +1,13 @@
 //! What templates do, seen from outside: the shared world that they run in.
 
 mod data;
-mod hostile;
+mod growth;
 mod missing;
+mod nesting;
 mod partials;
+mod wave_templates;
+mod waves;
+mod work;
 mod workload;
 
 use std::collections::BTreeMap;
@@ -116,6 +120,15 @@ impl World {
             Ok(text) => assert_eq!(text, expected, "{source}"),
             Err(error) => panic!("{source}: {error:?}"),
         }
+    }
+
+    /// Asserts that a limit ends the run.
+    #[track_caller]
+    fn ends(&self, source: &str, limit: &str) {
+        let result = self.render(source);
+        let shown: String = format!("{result:?}").chars().take(300).collect();
+        let head: String = source.chars().take(300).collect();
+        assert!(matches!(result, Err(RunError::Limit { what, .. }) if what == limit), "{head}: {limit}: {shown}");
     }
 
     #[track_caller]
