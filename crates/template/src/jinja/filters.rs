@@ -280,7 +280,10 @@ impl<'a> Machine<'a> {
             },
             value => match (value.as_int(), value.as_text()) {
                 (Some(value), _) => Ok(Val::Float(value as f64)),
-                (None, Some(text)) => Ok(number_text::parse_float(text).map_or(default, Val::Float)),
+                (None, Some(text)) => {
+                    self.work(text.len())?;
+                    Ok(number_text::parse_float(text).map_or(default, Val::Float))
+                }
                 (None, None) => Ok(default),
             },
         }

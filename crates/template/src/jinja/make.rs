@@ -144,9 +144,8 @@ impl<'a> Machine<'a> {
         let value = self.live(value);
         let Some(address) = address(&value) else { return Ok(value) };
         let copy = self.shallow_copy(value)?;
-        self.charge(size_of::<(usize, Val<'a>)>())?;
-        self.work_items(self.changed.len())?;
-        self.changed.push((address, copy));
+        self.charge(2 * size_of::<(usize, Val<'a>)>())?;
+        self.changed.insert(address, copy);
         Ok(copy)
     }
 
@@ -204,7 +203,7 @@ impl<'a> Machine<'a> {
                 let mut keys = Vec::with_capacity(tuple.items.len());
                 for item in tuple.items {
                     self.step()?;
-                    keys.push(self.key_at(*item, depth + 1)?);
+                    keys.push(self.with_stack(|machine| machine.key_at(*item, depth + 1))?);
                 }
                 Key::Tuple(keys)
             }
