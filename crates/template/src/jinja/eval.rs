@@ -151,9 +151,9 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.context.own(name) {
             return Ok(value);
         }
-        if self.context.sees_data
-            && let Some(value) = self.root.get(name)
-        {
+        // A text without context sees what all renders share: the environs and `variables`.
+        let value = if self.context.sees_data { self.root.get(name) } else { self.root.get_shared(name) };
+        if let Some(value) = value {
             return self.data(value);
         }
         self.function(name)
