@@ -23,6 +23,7 @@ mod loops;
 mod machine;
 mod make;
 mod methods;
+mod methods_bytes;
 mod methods_list;
 mod methods_str;
 mod modules;

@@ -182,6 +182,12 @@ impl<'a> Machine<'a> {
             if matches!(name, Val::Gap) {
                 continue;
             }
+            if name.as_text().is_none() {
+                // Nothing is found under a name that is no text.
+                self.check_key(name)?;
+                reasons.push(format!("a value of the type '{}' names no partial", name.type_name()));
+                continue;
+            }
             let name = self.template_name(name)?;
             match self.library.find(name) {
                 Ok(text) => {
