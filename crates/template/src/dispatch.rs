@@ -95,11 +95,9 @@ impl Template {
 }
 
 /// Whether both dialects would copy the text unchanged: it has no action, no final line break, which Jinja drops, and no
-/// carriage return, which Jinja makes a line break.
+/// `\r`, which Jinja replaces by `\n`.
 fn is_plain(text: &str) -> bool {
-    !(["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
-        || text.ends_with('\n')
-        || text.contains('\r'))
+    !(["{{", "{%", "{#", "\r"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
 }
 
 /// Detects the dialect of a prompt from all its texts.

@@ -25,7 +25,6 @@ pub(crate) struct Tree {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub name: SmolStr,
-    pub required: bool,
     pub frame: Frame,
     pub body: Vec<Stmt>,
     pub slots: usize,
@@ -133,7 +132,6 @@ pub(crate) struct For {
     pub recursive: Option<usize>,
     /// The slot of `loop`, if the body mentions it.
     pub loop_slot: Option<Slot>,
-    pub spot: Spot,
 }
 
 /// The condition of a loop (`for x in xs if …`), with its own copies of the loop's variables.

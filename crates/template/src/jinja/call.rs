@@ -257,6 +257,7 @@ impl<'a> Machine<'a> {
 
     fn run_macro(&mut self, value: &'a MacroValue<'a>, here: &'a Activation<'a>) -> Result<Val<'a>, Stop> {
         let outer = (self.here, self.text, self.context, self.at);
+        let escapes = std::mem::replace(&mut self.escapes, value.escapes);
         (self.here, self.text, self.context) = (here, value.text, value.context);
         let result = self.deeper(|machine| {
             machine.captured_apart(|machine| {
@@ -279,10 +280,13 @@ impl<'a> Machine<'a> {
             })
         });
         // On an error, its place stays where it happened.
-        if result.is_ok() {
-            (self.here, self.text, self.context, self.at) = outer;
-        }
-        Ok(result?.1)
+        let (_, text) = result?;
+        (self.here, self.text, self.context, self.at) = outer;
+        self.escapes = escapes;
+        Ok(match text {
+            Val::Str(text) if escapes => Val::Markup(text),
+            text => text,
+        })
     }
 
     /// Calls a function of Jinja's own.

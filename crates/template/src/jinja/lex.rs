@@ -3,7 +3,7 @@
 use super::error::SyntaxError;
 
 /// A token and where it begins.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Token<'s> {
     pub kind: Tok<'s>,
     /// Bytes from the start of the source.
@@ -26,12 +26,6 @@ pub(crate) enum Tok<'s> {
     Op(&'static str),
     Eof,
 }
-
-/// All operators, longer ones first.
-const OPERATORS: [&str; 26] = [
-    "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}", ">", "<",
-    "=", ".", ":", "|", ",", ";",
-];
 
 /// Jinja's white space between tokens (Python's `\s`).
 fn is_space(c: char) -> bool {
@@ -178,8 +172,7 @@ impl<'s> Lexer<'s> {
                 self.at += len;
                 self.push(tok, at);
             } else if first == '_' || first.is_alphanumeric() {
-                let len = rest.find(|c: char| c != '_' && !is_word(c)).unwrap_or(rest.len());
-                self.name(rest.get(..len).unwrap_or_default())?;
+                self.name(rest.get(..word_length(rest)).unwrap_or_default())?;
             } else if first == '"' || first == '\'' {
                 let Some(len) = string_length(rest) else {
                     return Err(SyntaxError::new(format!("unexpected char {first:?}"), at));
@@ -212,7 +205,7 @@ impl<'s> Lexer<'s> {
     fn name(&mut self, name: &'s str) -> Result<(), SyntaxError> {
         let at = self.at;
         self.at += name.len();
-        match is_identifier(name) {
+        match name.is_ascii() || is_identifier(name) {
             true => {
                 self.push(Tok::Name(name), at);
                 Ok(())
@@ -223,16 +216,16 @@ impl<'s> Lexer<'s> {
 
     fn operator(&mut self, rest: &str, first: char) -> Result<(), SyntaxError> {
         let at = self.at;
-        let Some(op) = OPERATORS.iter().find(|op| rest.starts_with(**op)) else {
+        let Some(op) = operator_at(rest.as_bytes()) else {
             return Err(SyntaxError::new(format!("unexpected char {first:?}"), at));
         };
-        match *op {
+        match op {
             "(" => self.open.push(")"),
             "[" => self.open.push("]"),
             "{" => self.open.push("}"),
             ")" | "]" | "}" => match self.open.pop() {
                 None => return Err(SyntaxError::new(format!("unexpected '{op}'"), at)),
-                Some(expected) if expected != *op => {
+                Some(expected) if expected != op => {
                     return Err(SyntaxError::new(format!("unexpected '{op}', expected '{expected}'"), at));
                 }
                 Some(_) => {}
@@ -243,6 +236,39 @@ impl<'s> Lexer<'s> {
         self.push(Tok::Op(op), at);
         Ok(())
     }
+}
+
+/// The operator that a text begins with.
+fn operator_at(text: &[u8]) -> Option<&'static str> {
+    Some(match (text.first()?, text.get(1)) {
+        (b'/', Some(b'/')) => "//",
+        (b'*', Some(b'*')) => "**",
+        (b'=', Some(b'=')) => "==",
+        (b'!', Some(b'=')) => "!=",
+        (b'>', Some(b'=')) => ">=",
+        (b'<', Some(b'=')) => "<=",
+        (b'+', _) => "+",
+        (b'-', _) => "-",
+        (b'/', _) => "/",
+        (b'*', _) => "*",
+        (b'%', _) => "%",
+        (b'~', _) => "~",
+        (b'[', _) => "[",
+        (b']', _) => "]",
+        (b'(', _) => "(",
+        (b')', _) => ")",
+        (b'{', _) => "{",
+        (b'}', _) => "}",
+        (b'>', _) => ">",
+        (b'<', _) => "<",
+        (b'=', _) => "=",
+        (b'.', _) => ".",
+        (b':', _) => ":",
+        (b'|', _) => "|",
+        (b',', _) => ",",
+        (b';', _) => ";",
+        _ => return None,
+    })
 }
 
 /// The first `{{`, `{%` or `{#` of a text.
@@ -260,6 +286,16 @@ fn raw_tag(rest: &str, name: &str, opens: bool) -> Option<usize> {
         None => inner.strip_prefix("%}")?,
     };
     Some(rest.len() - after.len())
+}
+
+/// The length of the word at the start of a text.
+fn word_length(text: &str) -> usize {
+    let plain = text.bytes().position(|byte| byte != b'_' && !byte.is_ascii_alphanumeric());
+    match plain {
+        Some(at) if text.as_bytes().get(at).is_some_and(u8::is_ascii) => at,
+        None => text.len(),
+        Some(_) => text.find(|c: char| c != '_' && !is_word(c)).unwrap_or(text.len()),
+    }
 }
 
 fn is_word(c: char) -> bool {

@@ -356,11 +356,6 @@ impl<'a> Machine<'a> {
         self.work(bytes)
     }
 
-    /// How many bytes may still be written.
-    pub fn output_left(&self) -> usize {
-        self.output_left
-    }
-
     #[cold]
     fn too_long(&self) -> Stop {
         Box::new(RunError::Limit { what: "output", limit: self.output_limit as u64 })

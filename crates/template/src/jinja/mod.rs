@@ -34,6 +34,7 @@ mod parts;
 mod pprint;
 mod predicates;
 mod print;
+mod requires;
 mod resolve;
 mod store;
 mod symbols;

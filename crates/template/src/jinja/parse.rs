@@ -77,24 +77,19 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn next(&mut self) -> Token<'s> {
-        let token = self.token().clone();
+        let token = *self.token();
         self.at += 1;
         token
     }
 
+    #[inline]
     pub(super) fn is_op(&self, op: &str) -> bool {
-        self.tok() == Tok::Op(self.op_text(op))
+        matches!(self.tok(), Tok::Op(text) if text == op)
     }
 
-    fn op_text(&self, op: &str) -> &'static str {
-        match self.tok() {
-            Tok::Op(text) if text == op => text,
-            _ => "",
-        }
-    }
-
+    #[inline]
     pub(super) fn is_name(&self, name: &str) -> bool {
-        self.tok() == Tok::Name(name)
+        matches!(self.tok(), Tok::Name(text) if text == name)
     }
 
     pub(super) fn skip_op(&mut self, op: &str) -> bool {
@@ -266,7 +261,7 @@ impl<'s> Parser<'s> {
         let stmt = match tag {
             "print" => return self.print(body),
             "set" => self.set(),
-            "for" => self.for_loop(spot),
+            "for" => self.for_loop(),
             "if" => self.condition(),
             "with" => self.with(),
             "autoescape" => self.autoescape(),
@@ -323,7 +318,7 @@ impl<'s> Parser<'s> {
         Ok(Stmt::SetBlock(Box::new(SetBlock { target, filter, scope, exported: Vec::new() })))
     }
 
-    fn for_loop(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+    fn for_loop(&mut self) -> Result<Stmt, SyntaxError> {
         let target = self.target(false)?;
         self.expect_keyword("in")?;
         let over = self.tuple(false)?;
@@ -343,16 +338,7 @@ impl<'s> Parser<'s> {
             false => Some(self.closed_scope(&["endfor"])?),
         };
         let scope = Scope { frame: Frame::default(), body };
-        Ok(Stmt::For(Box::new(For {
-            target,
-            over,
-            test,
-            scope,
-            otherwise,
-            recursive,
-            loop_slot: None,
-            spot,
-        })))
+        Ok(Stmt::For(Box::new(For { target, over, test, scope, otherwise, recursive, loop_slot: None })))
     }
 
     fn condition(&mut self) -> Result<Stmt, SyntaxError> {
@@ -413,7 +399,6 @@ impl<'s> Parser<'s> {
         let at = self.blocks.len();
         self.blocks.push(Block {
             name: name.into(),
-            required,
             frame: Frame::default(),
             body: Vec::new(),
             slots: 0,
@@ -474,14 +459,12 @@ impl<'s> Parser<'s> {
         let template = self.expression()?;
         self.expect_keyword("import")?;
         let mut names: Vec<(SmolStr, SmolStr, Slot)> = Vec::new();
-        let mut context = None;
-        loop {
+        let context = loop {
             if !names.is_empty() {
                 self.expect_op(",")?;
             }
-            context = self.import_context()?;
-            if context.is_some() {
-                break;
+            if let Some(context) = self.import_context()? {
+                break Some(context);
             }
             let name = self.target_name()?;
             if name.starts_with('_') {
@@ -489,11 +472,11 @@ impl<'s> Parser<'s> {
             }
             let alias = if self.skip_name("as") { self.target_name()? } else { name };
             names.push((name.into(), alias.into(), Slot::default()));
-            context = self.import_context()?;
+            let context = self.import_context()?;
             if context.is_some() || !self.is_op(",") {
-                break;
+                break context;
             }
-        }
+        };
         Ok(Stmt::FromImport(Box::new(FromImport {
             template,
             names,

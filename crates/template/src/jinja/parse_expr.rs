@@ -21,7 +21,7 @@ impl Parser<'_> {
     fn expression_with(&mut self, conditional: bool) -> Parse<Expr> {
         match conditional {
             true => self.expression(),
-            false => self.nested(Parser::or),
+            false => self.nested(Parser::operation),
         }
     }
 
@@ -57,7 +57,7 @@ impl Parser<'_> {
     fn conditional(&mut self) -> Parse<Expr> {
         let spot = self.spot();
         let unknown = self.unknown.len();
-        let mut then = self.or()?;
+        let mut then = self.operation()?;
         if !self.is_name("if") {
             return Ok(then);
         }
@@ -65,7 +65,7 @@ impl Parser<'_> {
         self.unknown.truncate(unknown);
         self.conditions += 1;
         while self.skip_name("if") {
-            let test = self.or()?;
+            let test = self.operation()?;
             let otherwise = match self.skip_name("else") {
                 true => Some(self.nested(Parser::conditional)?),
                 false => None,
@@ -76,35 +76,53 @@ impl Parser<'_> {
         Ok(then)
     }
 
-    fn or(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let mut left = self.and()?;
+    /// An expression without `if`. Most have one operand only, for which the levels of precedence are not needed.
+    fn operation(&mut self) -> Parse<Expr> {
+        if self.is_name("not") {
+            return self.or(None);
+        }
+        let first = self.unary(true)?;
+        match self.tok() {
+            Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")" | "]" | "}" | "," | ":" | "=") => Ok(first),
+            _ => self.or(Some(first)),
+        }
+    }
+
+    // Each level of precedence gets the first operand if it has been read already.
+
+    fn or(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let mut left = self.and(first)?;
         while self.skip_name("or") {
-            let right = self.and()?;
+            let right = self.and(None)?;
             left = self.node(Kind::Or(Box::new((left, right))), spot)?;
         }
         Ok(left)
     }
 
-    fn and(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let mut left = self.not()?;
+    fn and(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let mut left = self.not(first)?;
         while self.skip_name("and") {
-            let right = self.not()?;
+            let right = self.not(None)?;
             left = self.node(Kind::And(Box::new((left, right))), spot)?;
         }
         Ok(left)
     }
 
-    fn not(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        match self.skip_name("not") {
+    fn not(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        match first.is_none() && self.skip_name("not") {
             true => {
-                let inner = self.nested(Parser::not)?;
+                let inner = self.nested(|parser| parser.not(None))?;
                 self.node(Kind::Not(Box::new(inner)), spot)
             }
-            false => self.compare(),
+            false => self.compare(first),
         }
+    }
+
+    fn spot_of(&self, first: &Option<Expr>) -> Spot {
+        first.as_ref().map_or(self.spot(), |first| first.spot)
     }
 
     fn compare_op(&mut self) -> Option<CompareOp> {
@@ -126,12 +144,12 @@ impl Parser<'_> {
         Some(op)
     }
 
-    fn compare(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let first = self.sum()?;
+    fn compare(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let first = self.sum(first)?;
         let mut rest = Vec::new();
         while let Some(op) = self.compare_op() {
-            rest.push((op, self.sum()?));
+            rest.push((op, self.sum(None)?));
         }
         match rest.is_empty() {
             true => Ok(first),
@@ -144,8 +162,8 @@ impl Parser<'_> {
         self.node(Kind::Binary(Box::new(Binary { op, left, right })), spot)
     }
 
-    fn sum(&mut self) -> Parse<Expr> {
-        let mut left = self.concat()?;
+    fn sum(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let mut left = self.concat(first)?;
         loop {
             let op = match self.tok() {
                 Tok::Op("+") => BinaryOp::Add,
@@ -153,26 +171,26 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.next();
-            let right = self.concat()?;
+            let right = self.concat(None)?;
             left = self.binary(op, left, right)?;
         }
     }
 
-    fn concat(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let first = self.product()?;
+    fn concat(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let first = self.product(first)?;
         if !self.is_op("~") {
             return Ok(first);
         }
         let mut parts = vec![first];
         while self.skip_op("~") {
-            parts.push(self.product()?);
+            parts.push(self.product(None)?);
         }
         self.node(Kind::Concat(parts), spot)
     }
 
-    fn product(&mut self) -> Parse<Expr> {
-        let mut left = self.power()?;
+    fn product(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let mut left = self.power(first)?;
         loop {
             let op = match self.tok() {
                 Tok::Op("*") => BinaryOp::Mul,
@@ -182,14 +200,14 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.next();
-            let right = self.power()?;
+            let right = self.power(None)?;
             left = self.binary(op, left, right)?;
         }
     }
 
     /// `a ** b ** c` is `(a ** b) ** c`, unlike in Python.
-    fn power(&mut self) -> Parse<Expr> {
-        let mut left = self.unary(true)?;
+    fn power(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let mut left = first.map_or_else(|| self.unary(true), Ok)?;
         while self.skip_op("**") {
             let right = self.unary(true)?;
             let op =
