@@ -230,7 +230,9 @@ impl<'a> Machine<'a> {
                     (Val::Gap, _) => Ok(false),
                     (_, Some(Ok(byte))) => Ok(bytes.contains(&byte)),
                     (_, Some(Err(_))) => Err(self.fail("byte must be in range(0, 256)")),
-                    _ => Err(self.fail(format!("a bytes-like object is required, not '{}'", item.type_name()))),
+                    _ => {
+                        Err(self.fail(format!("a bytes-like object is required, not '{}'", item.type_name())))
+                    }
                 },
             },
             Val::DataMap(_) | Val::Dict(_) => {

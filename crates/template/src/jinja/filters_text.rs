@@ -111,7 +111,9 @@ impl<'a> Machine<'a> {
         args: &Arguments<'a>,
     ) -> Result<Val<'a>, Stop> {
         let [old, new, count] = self.bind("replace", ["old", "new", "count"], args)?;
-        let (Some(old), Some(new)) = (old, new) else { return Err(self.fail("replace() is missing a required argument")) };
+        let (Some(old), Some(new)) = (old, new) else {
+            return Err(self.fail("replace() is missing a required argument"));
+        };
         let (old, new) = (self.settle(old, self.at)?, self.settle(new, self.at)?);
         let count = self.int_option(count)?.unwrap_or(-1);
         let (old, new) = match self.escapes {

@@ -7,7 +7,15 @@ use super::val::Val;
 
 /// The methods of `str` that `bytes` does not have.
 const NOT: [&str; 9] = [
-    "casefold", "encode", "format", "format_map", "isdecimal", "isidentifier", "isnumeric", "isprintable", "maketrans",
+    "casefold",
+    "encode",
+    "format",
+    "format_map",
+    "isdecimal",
+    "isidentifier",
+    "isnumeric",
+    "isprintable",
+    "maketrans",
 ];
 
 /// Whether `bytes` has a method of this name.
@@ -29,7 +37,9 @@ impl Encoding {
         match name.to_ascii_lowercase().replace(['_', ' '], "-").as_str() {
             "utf-8" | "utf8" | "u8" | "utf" => Some(Encoding::Utf8),
             "ascii" | "us-ascii" | "646" => Some(Encoding::Ascii),
-            "latin-1" | "latin1" | "iso-8859-1" | "iso8859-1" | "8859" | "l1" | "latin" => Some(Encoding::Latin1),
+            "latin-1" | "latin1" | "iso-8859-1" | "iso8859-1" | "8859" | "l1" | "latin" => {
+                Some(Encoding::Latin1)
+            }
             _ => None,
         }
     }
@@ -94,7 +104,9 @@ impl<'a> Machine<'a> {
         let (encoding, errors) = self.encoding("decode", args)?;
         self.check_room(bytes.len().saturating_mul(3))?;
         match (encoding, std::str::from_utf8(bytes), errors) {
-            (Encoding::Latin1, ..) => self.str(bytes.iter().map(|byte| char::from(*byte)).collect::<String>()),
+            (Encoding::Latin1, ..) => {
+                self.str(bytes.iter().map(|byte| char::from(*byte)).collect::<String>())
+            }
             (_, Ok(text), _) if encoding == Encoding::Utf8 || text.is_ascii() => Ok(Val::Str(text)),
             (Encoding::Utf8, _, "replace") => self.str(String::from_utf8_lossy(bytes)),
             _ => Err(self.fail("the codec can't decode the bytes")),
@@ -102,7 +114,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The methods of `bytes`: those of `str`, for which the bytes beyond ASCII are no letters, digits or spaces.
-    pub fn bytes_method(&mut self, bytes: &'a [u8], name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    pub fn bytes_method(
+        &mut self,
+        bytes: &'a [u8],
+        name: &str,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         match name {
             "decode" => return self.decode(bytes, args),
             "hex" => {
@@ -141,7 +158,11 @@ impl<'a> Machine<'a> {
             Val::Tuple(tuple) => {
                 let mut items = Vec::with_capacity(tuple.items.len());
                 for item in tuple.items {
-                    items.push(if let Val::Bytes(_) | Val::Str(_) = item { self.bytes_arg(*item)? } else { *item });
+                    items.push(if let Val::Bytes(_) | Val::Str(_) = item {
+                        self.bytes_arg(*item)?
+                    } else {
+                        *item
+                    });
                 }
                 self.tuple(&items)
             }

@@ -173,8 +173,8 @@ impl<'a> Machine<'a> {
             return Ok(());
         }
         let names = match self.live(name) {
-            Val::DataList(_) | Val::List(_) | Val::Tuple(_) => self.collect(name)?,
-            name => vec![name],
+            Val::Str(_) | Val::Markup(_) => vec![name],
+            names => self.collect(names)?,
         };
         let mut reasons = Vec::new();
         for name in names {

@@ -150,12 +150,15 @@ impl<'a> Machine<'a> {
     /// `text * n` and `list * n`.
     fn repeat(&mut self, left: Val<'a>, right: Val<'a>) -> Result<Val<'a>, Stop> {
         let is_sequence = |value: &Val<'a>| {
-            matches!(value, Val::Str(_)
+            matches!(
+                value,
+                Val::Str(_)
                     | Val::Markup(_)
                     | Val::Bytes(_)
                     | Val::DataList(_)
                     | Val::List(_)
-                    | Val::Tuple(_))
+                    | Val::Tuple(_)
+            )
         };
         let (of, times) = match (is_sequence(&left), is_sequence(&right)) {
             (true, false) => (left, right),
