@@ -145,11 +145,12 @@ impl<'a> Machine<'a> {
             Val::Object(Object::Tool(name)) => self.call_tool(name, &args),
             Val::Object(Object::Global(global)) => self.call_global(*global, args),
             Val::Object(Object::Method { of, name }) => self.call_method(*of, name, &args),
-            Val::Object(Object::Joiner { separator, used }) => match used.replace(true) {
-                true => Ok(*separator),
-                false => Ok(Val::Str("")),
-            },
+            Val::Object(Object::Joiner { separator, used }) => {
+                self.none("joiner", &args)?;
+                Ok(if used.replace(true) { *separator } else { Val::Str("") })
+            }
             Val::Object(Object::Block { name, context, depth }) => {
+                self.none(name, &args)?;
                 let (_, text) = self.captured_apart(|machine| {
                     machine.run_block(name, context, *depth).map(|()| Flow::Next)
                 })?;
@@ -366,7 +367,7 @@ impl<'a> Machine<'a> {
         match args.positional.as_slice() {
             [] => {}
             [from] => {
-                let from = self.settle(*from, self.at)?;
+                let from = self.demand(*from)?;
                 self.dict_update(dict, from)?;
             }
             more => {

@@ -221,6 +221,20 @@ impl<'a> Machine<'a> {
                     other.type_name()
                 ))),
             },
+            Val::Bytes(bytes) => match self.settle(item, self.at)? {
+                Val::Bytes(part) => {
+                    self.work(bytes.len())?;
+                    Ok(memchr::memmem::find(bytes, part).is_some())
+                }
+                item => match (item, item.as_int().map(u8::try_from)) {
+                    (Val::Gap, _) => Ok(false),
+                    (_, Some(Ok(byte))) => Ok(bytes.contains(&byte)),
+                    (_, Some(Err(_))) => Err(self.fail("byte must be in range(0, 256)")),
+                    _ => {
+                        Err(self.fail(format!("a bytes-like object is required, not '{}'", item.type_name())))
+                    }
+                },
+            },
             Val::DataMap(_) | Val::Dict(_) => {
                 let item = self.settle(item, self.at)?;
                 if !self.hashable(item) {

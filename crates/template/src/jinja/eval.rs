@@ -76,10 +76,6 @@ impl<'a> Machine<'a> {
                 let of = self.eval(&pair.0)?;
                 let key = self.eval(&pair.1)?;
                 self.at = expr.spot;
-                if let (Val::Undefined(_), true) = (key, self.has_no_keys(of)) {
-                    return Ok(key);
-                }
-                let key = self.settle(key, pair.1.spot)?;
                 self.item(of, key, expr.spot)
             }
             Kind::Slice(slice) => self.slice(slice, expr.spot),

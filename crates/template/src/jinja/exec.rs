@@ -280,9 +280,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Makes a macro.
-    fn macro_value(&mut self, definition: &'a Macro) -> Result<Val<'a>, Stop> {
+    fn macro_value(&mut self, definition: &'a Macro, anonymous: bool) -> Result<Val<'a>, Stop> {
         self.object(Object::Macro(MacroValue {
             definition,
+            anonymous,
             outer: self.here,
             text: self.text,
             context: self.context,
@@ -291,7 +292,7 @@ impl<'a> Machine<'a> {
     }
 
     fn define(&mut self, definition: &'a Macro) -> Result<(), Stop> {
-        let value = self.macro_value(definition)?;
+        let value = self.macro_value(definition, false)?;
         self.set_slot(definition.slot, value);
         if definition.exported {
             self.context.set(&definition.name, value, !definition.name.starts_with('_'));
@@ -300,7 +301,7 @@ impl<'a> Machine<'a> {
     }
 
     fn call_block(&mut self, block: &'a CallBlock) -> Result<(), Stop> {
-        let caller = self.macro_value(&block.caller)?;
+        let caller = self.macro_value(&block.caller, true)?;
         let Kind::Call(call) = &block.call.kind else { return Ok(()) };
         let value = self.call_with(call, &block.call, Some(caller))?;
         self.print_text(value, block.call.spot)

@@ -56,7 +56,14 @@ impl<'a> Machine<'a> {
             FilterName::Attr => {
                 let [name] = self.bind("attr", ["name"], args)?;
                 let name = self.required("attr", name)?;
-                let name = self.text_of(name)?;
+                let name = match (name.as_text(), name) {
+                    (Some(name), _) => name,
+                    (None, Val::Gap) => return Ok(Val::Gap),
+                    (None, other) => {
+                        let name = other.type_name();
+                        return Err(self.fail(format!("attribute name must be string, not '{name}'")));
+                    }
+                };
                 let base = self.live(base);
                 match self.own_attr(base, name)? {
                     Some(value) => Ok(value),
@@ -175,7 +182,8 @@ impl<'a> Machine<'a> {
 
     fn filter_round(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [precision, method] = self.bind("round", ["precision", "method"], args)?;
-        let method = self.str_option("round", method)?.unwrap_or("common");
+        let method = self.demand(method.unwrap_or(Val::Str("common")))?;
+        let method = method.as_text().unwrap_or_default();
         if !matches!(method, "common" | "ceil" | "floor") {
             return Err(self.fail("method must be common, ceil or floor"));
         }
@@ -217,14 +225,14 @@ impl<'a> Machine<'a> {
                 Some(value) => self.big(value),
                 None => Err(self.fail("cannot convert float infinity or NaN to integer")),
             },
-            (Val::Bool(value), _) => Ok(Val::Int(i64::from(value))),
-            (Val::Int(_) | Val::Big(_), Some(digits)) if digits < 0 => {
+            (Val::Int(_) | Val::Big(_) | Val::Bool(_), Some(digits)) if digits < 0 => {
                 let value = match base {
                     Val::Big(value) => value.clone(),
                     value => BigInt::from(value.as_int().unwrap_or(0)),
                 };
                 self.int(number::round_int(&value, digits))
             }
+            (Val::Bool(value), _) => Ok(Val::Int(i64::from(value))),
             (base, _) => Ok(base),
         }
     }

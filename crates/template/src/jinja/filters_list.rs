@@ -135,7 +135,7 @@ impl<'a> Machine<'a> {
 
     fn filter_join(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [separator, attribute] = self.bind("join", ["d", "attribute"], args)?;
-        let separator = self.demand(separator.unwrap_or(Val::Str("")))?;
+        let separator = self.settle(separator.unwrap_or(Val::Str("")), self.at)?;
         let path = self.attribute_path(attribute)?;
         let mut items = self.collect(base)?;
         if let Some(path) = &path {
@@ -180,7 +180,6 @@ impl<'a> Machine<'a> {
     /// The steps of `attribute='a.0.b'`.
     fn attribute_path(&mut self, attribute: Option<Val<'a>>) -> Result<Option<Vec<PathStep<'a>>>, Stop> {
         let Some(attribute) = attribute else { return Ok(None) };
-        let attribute = self.demand(attribute)?;
         Ok(match attribute {
             Val::None | Val::Gap => None,
             attribute => match attribute.as_text() {
@@ -258,13 +257,8 @@ impl<'a> Machine<'a> {
         let Some((name, rest)) = args.positional.split_first() else {
             return Err(self.fail("map requires a filter argument"));
         };
-        let name = self.demand(*name)?;
-        let name = self.text_of(name)?;
-        let Some(filter) = FilterName::find(name) else {
-            return Err(self.fail(format!("No filter named '{name}'.")));
-        };
         let args = Arguments { positional: rest.to_vec(), named: args.named.clone() };
-        self.lazy(of, LazyStep::Filter { filter, args })
+        self.lazy(of, LazyStep::Filter { name: *name, args })
     }
 
     fn filter_select(
@@ -291,12 +285,7 @@ impl<'a> Machine<'a> {
         let test = match rest.split_first() {
             None => None,
             Some((name, rest)) => {
-                let name = self.demand(*name)?;
-                let name = self.text_of(name)?;
-                let Some(test) = TestName::find(name) else {
-                    return Err(self.fail(format!("No test named '{name}'.")));
-                };
-                Some((test, Arguments { positional: rest.to_vec(), named: args.named.clone() }))
+                Some((*name, Arguments { positional: rest.to_vec(), named: args.named.clone() }))
             }
         };
         self.lazy(of, LazyStep::Select { path, test, keeps })
@@ -311,7 +300,14 @@ impl<'a> Machine<'a> {
         while let Some(item) = self.next(of)? {
             self.step()?;
             match step {
-                LazyStep::Filter { filter, args } => return self.apply_filter(*filter, item, args).map(Some),
+                LazyStep::Filter { name, args } => {
+                    let name = self.demand(*name)?;
+                    let name = self.text_of(name)?;
+                    return match FilterName::find(name) {
+                        Some(filter) => self.apply_filter(filter, item, args).map(Some),
+                        None => Err(self.fail(format!("No filter named '{name}'."))),
+                    };
+                }
                 LazyStep::Attribute { path, default } => return self.walk(item, path, *default).map(Some),
                 LazyStep::Select { path, test, keeps } => {
                     let subject = match path {
@@ -319,7 +315,7 @@ impl<'a> Machine<'a> {
                         None => item,
                     };
                     let holds = match test {
-                        Some((test, args)) => self.holds_test(*test, subject, args)?,
+                        Some((name, args)) => self.named_test(*name, subject, args)?,
                         None => self.truth(subject)?,
                     };
                     if holds == *keeps {
@@ -331,22 +327,33 @@ impl<'a> Machine<'a> {
         Ok(None)
     }
 
+    fn named_test(&mut self, name: Val<'a>, subject: Val<'a>, args: &Arguments<'a>) -> Result<bool, Stop> {
+        let name = self.demand(name)?;
+        let name = self.text_of(name)?;
+        match TestName::find(name) {
+            Some(test) => self.holds_test(test, subject, args),
+            None => Err(self.fail(format!("No test named '{name}'."))),
+        }
+    }
+
     fn filter_batch(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [count, fill] = self.bind("batch", ["linecount", "fill_with"], args)?;
         let count = self.required("batch", count)?;
-        let count = self.int_arg(count)?;
         let fill = fill.filter(|fill| !matches!(fill, Val::None));
         let mut batches = Vec::new();
         let mut batch = Vec::new();
         for item in self.collect(base)? {
             self.step()?;
-            if i64::try_from(batch.len()) == Ok(count) {
+            if self.equal(Val::Int(batch.len() as i64), count)? {
                 batches.push(self.list(std::mem::take(&mut batch))?);
             }
             batch.push(item);
         }
         if !batch.is_empty() {
-            let wanted = usize::try_from(count).unwrap_or(0);
+            let wanted = match fill {
+                Some(_) => usize::try_from(self.int_arg(count)?).unwrap_or(0),
+                None => 0,
+            };
             if let (Some(fill), true) = (fill, batch.len() < wanted) {
                 self.check_room(wanted.saturating_mul(size_of::<Val<'a>>()))?;
                 batch.resize(wanted, fill);
@@ -520,9 +527,10 @@ impl<'a> Machine<'a> {
             self.bind("dictsort", ["case_sensitive", "by", "reverse"], args)?;
         let case_sensitive = self.truth(case_sensitive.unwrap_or(Val::Bool(false)))?;
         let reverse = self.flag(reverse)?;
-        let by_value = match self.str_option("dictsort", by)?.unwrap_or("key") {
-            "key" => false,
-            "value" => true,
+        let by = self.demand(by.unwrap_or(Val::Str("key")))?;
+        let by_value = match by.as_text() {
+            Some("key") => false,
+            Some("value") => true,
             _ => return Err(self.fail("You can only sort by either \"key\" or \"value\"")),
         };
         let base = self.demand(base)?;

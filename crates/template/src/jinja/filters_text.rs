@@ -24,10 +24,13 @@ impl<'a> Machine<'a> {
         {
             return self.filter_other(name, base, args);
         }
-        if let FilterName::Indent | FilterName::Truncate | FilterName::Wordwrap = name
+        if let FilterName::Indent | FilterName::Wordwrap = name
             && base.as_text().is_none()
         {
-            return self.filter_no_text(name, base, args);
+            return Err(self.fail(format!("'{}' object has no attribute 'splitlines'", base.type_name())));
+        }
+        if name == FilterName::Truncate {
+            return self.filter_truncate(base, args);
         }
         let markup = matches!(base, Val::Markup(_));
         let text = self.text_of(base)?;
@@ -65,9 +68,11 @@ impl<'a> Machine<'a> {
                 self.bind("safe", [], args)?;
                 return Ok(Val::Markup(text));
             }
-            FilterName::Escape if markup => return Ok(base),
             FilterName::Escape | FilterName::Forceescape => {
                 self.bind("escape", [], args)?;
+                if markup && name == FilterName::Escape {
+                    return Ok(base);
+                }
                 return Ok(match html::escape(text) {
                     std::borrow::Cow::Borrowed(text) => Val::Markup(text),
                     std::borrow::Cow::Owned(text) => Val::Markup(self.alloc_str(&text)?),
@@ -89,7 +94,6 @@ impl<'a> Machine<'a> {
             FilterName::Replace => return self.filter_replace(base, text, args),
             FilterName::Format => return self.filter_format(base, args),
             FilterName::Indent => self.filter_indent(text, args)?,
-            FilterName::Truncate => return self.filter_truncate(text, markup, args),
             FilterName::Wordwrap => {
                 let wrapped = self.filter_wordwrap(text, args)?;
                 return self.str(wrapped);
@@ -100,28 +104,6 @@ impl<'a> Machine<'a> {
         Ok(if markup { Val::Markup(text) } else { Val::Str(text) })
     }
 
-    /// A filter that Jinja2 applies to nothing but texts, except that `truncate` returns whatever is short enough.
-    fn filter_no_text(
-        &mut self,
-        name: FilterName,
-        base: Val<'a>,
-        args: &Arguments<'a>,
-    ) -> Result<Val<'a>, Stop> {
-        if name == FilterName::Truncate {
-            let [length, _, end, leeway] =
-                self.bind("truncate", ["length", "killwords", "end", "leeway"], args)?;
-            let usual = TruncateOptions::default();
-            let length = length.map_or(Ok(usual.length), |length| self.int_arg(length))?;
-            let leeway = self.int_option(leeway)?.unwrap_or(usual.leeway);
-            let end = self.len(end.unwrap_or(Val::Str(usual.end)))?;
-            let longest = length.saturating_add(leeway);
-            if length >= end as i64 && leeway >= 0 && self.len(base)? as i64 <= longest {
-                return Ok(base);
-            }
-        }
-        Err(self.fail(format!("'{}' object has no attribute 'splitlines'", base.type_name())))
-    }
-
     fn filter_replace(
         &mut self,
         base: Val<'a>,
@@ -129,7 +111,10 @@ impl<'a> Machine<'a> {
         args: &Arguments<'a>,
     ) -> Result<Val<'a>, Stop> {
         let [old, new, count] = self.bind("replace", ["old", "new", "count"], args)?;
-        let (old, new) = (self.required("replace", old)?, self.required("replace", new)?);
+        let (Some(old), Some(new)) = (old, new) else {
+            return Err(self.fail("replace() is missing a required argument"));
+        };
+        let (old, new) = (self.settle(old, self.at)?, self.settle(new, self.at)?);
         let count = self.int_option(count)?.unwrap_or(-1);
         let (old, new) = match self.escapes {
             false => (self.text_of(old)?, self.text_of(new)?),
@@ -196,27 +181,42 @@ impl<'a> Machine<'a> {
         self.check(filters::indent(text, &width, first, blank, self.room))
     }
 
-    fn filter_truncate(
-        &mut self,
-        text: &'a str,
-        markup: bool,
-        args: &Arguments<'a>,
-    ) -> Result<Val<'a>, Stop> {
+    /// `truncate`: whatever is short enough stays as it is, and only texts can be cut.
+    fn filter_truncate(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [length, killwords, end, leeway] =
             self.bind("truncate", ["length", "killwords", "end", "leeway"], args)?;
         let usual = TruncateOptions::default();
-        let options = TruncateOptions {
-            length: length.map_or(Ok(usual.length), |length| self.int_arg(length))?,
-            killwords: self.truth(killwords.unwrap_or(Val::Bool(false)))?,
-            end: self.str_option("truncate", end)?.unwrap_or(usual.end),
-            leeway: self.int_option(leeway)?.unwrap_or(usual.leeway),
+        let length = length.map_or(Ok(usual.length), |length| self.int_arg(length))?;
+        let killwords = self.truth(killwords.unwrap_or(Val::Bool(false)))?;
+        let leeway = self.int_option(leeway)?.unwrap_or(usual.leeway);
+        let end = self.settle(end.unwrap_or(Val::Str(usual.end)), self.at)?;
+        let (Some(text), Some(end)) = (base.as_text(), end.as_text()) else {
+            return self.untruncated(base, [length, leeway], end);
         };
-        let truncated = self.check(filters::truncate(text, &options))?;
-        let value = self.cow(truncated)?;
-        Ok(match value {
-            Val::Str(text) if markup => Val::Markup(text),
-            value => value,
-        })
+        self.work(text.len())?;
+        let cut = filters::truncate(text, &TruncateOptions { length, killwords, end, leeway });
+        match (self.check(cut)?, base) {
+            (std::borrow::Cow::Borrowed(_), base) => Ok(base),
+            (std::borrow::Cow::Owned(text), Val::Markup(_)) => Ok(Val::Markup(self.alloc_str(&text)?)),
+            (std::borrow::Cow::Owned(text), _) => self.str(text),
+        }
+    }
+
+    /// A value that is not cut, since it is short enough.
+    fn untruncated(
+        &mut self,
+        base: Val<'a>,
+        [length, leeway]: [i64; 2],
+        end: Val<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        if let Val::Gap = end {
+            return Ok(base);
+        }
+        let (len, end_len) = (self.len(base)? as i64, self.len(end)? as i64);
+        match length >= end_len && leeway >= 0 && len <= length.saturating_add(leeway) {
+            true => Ok(base),
+            false => Err(self.fail(format!("'{}' cannot be truncated", base.type_name()))),
+        }
     }
 
     fn filter_wordwrap(&mut self, text: &str, args: &Arguments<'a>) -> Result<String, Stop> {
@@ -238,7 +238,10 @@ impl<'a> Machine<'a> {
         let [limit, nofollow, target, rel, schemes] = self.bind("urlize", names, args)?;
         let nofollow = self.truth(nofollow.unwrap_or(Val::Bool(false)))?;
         let rel = urlize::link_rel(self.str_option("urlize", rel)?, nofollow);
-        let target = self.str_option("urlize", target)?;
+        let target = match target {
+            Some(target) if self.truth(target)? => Some(self.text_of(target)?),
+            _ => None,
+        };
         let mut extra = Vec::new();
         if let Some(schemes) = schemes.filter(|schemes| !matches!(schemes, Val::None)) {
             for scheme in self.collect(schemes)? {
@@ -283,6 +286,7 @@ impl<'a> Machine<'a> {
                     Val::Gap => return Ok(Val::Gap),
                     value => match (value.as_int(), value.as_text()) {
                         (Some(value), _) => value as f64,
+                        (None, _) if matches!(value, Val::Big(_)) => self.float_of(value)?,
                         (None, Some(text)) => self.check(crate::python::number_text::parse_float(text))?,
                         (None, None) => {
                             let name = value.type_name();

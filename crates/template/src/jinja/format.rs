@@ -75,6 +75,12 @@ impl<'a> PercentArgs<'a> for Percent<'_, 'a> {
     }
 
     fn key(&mut self, key: &str) -> Result<Arg<'a>, PyError> {
+        if let (Val::Undefined(_), true) = (self.whole, self.machine.lenient) {
+            return self.machine.demand(self.whole).map(|_| Arg::Int(0)).map_err(|stop| {
+                self.stop = Some(stop);
+                PyError::Value(String::new())
+            });
+        }
         if let Val::Undefined(_) = self.whole {
             self.at = self.items.len();
             return Ok(self.missing.arg(self.whole));

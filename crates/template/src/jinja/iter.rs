@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::str::Chars;
 
 use super::ast::{For, Spot};
-use super::builtin::{FilterName, TestName};
+use super::builtin::FilterName;
 use super::library::Text;
 use super::val::{Activation, Val};
 
@@ -65,11 +65,11 @@ pub(super) struct Deferred<'a> {
 /// What a lazy filter does with each item.
 pub(super) enum LazyStep<'a> {
     /// `map('filter', …)`.
-    Filter { filter: FilterName, args: Arguments<'a> },
+    Filter { name: Val<'a>, args: Arguments<'a> },
     /// `map(attribute=…, default=…)`.
     Attribute { path: Vec<PathStep<'a>>, default: Option<Val<'a>> },
     /// `select`, `reject`, `selectattr`, `rejectattr`.
-    Select { path: Option<Vec<PathStep<'a>>>, test: Option<(TestName, Arguments<'a>)>, keeps: bool },
+    Select { path: Option<Vec<PathStep<'a>>>, test: Option<(Val<'a>, Arguments<'a>)>, keeps: bool },
 }
 
 /// A step of `attribute='a.0.b'`.

@@ -164,7 +164,7 @@ fn write_string(out: &mut String, text: &str, ensure_ascii: bool) {
             '\t' => "\\t",
             '\u{8}' => "\\b",
             '\u{c}' => "\\f",
-            c if c < ' ' || (ensure_ascii && !c.is_ascii()) => "",
+            c if c < ' ' || (ensure_ascii && c > '~') => "",
             _ => continue,
         };
         out.push_str(text.get(plain..at).unwrap_or_default());

@@ -7,7 +7,7 @@ use super::iter::Arguments;
 use super::machine::Machine;
 use super::val::{Global, Object, Val};
 
-const STR: [&str; 46] = [
+const STR: [&str; 47] = [
     "capitalize",
     "casefold",
     "center",
@@ -35,6 +35,7 @@ const STR: [&str; 46] = [
     "ljust",
     "lower",
     "lstrip",
+    "maketrans",
     "partition",
     "removeprefix",
     "removesuffix",
@@ -73,7 +74,7 @@ pub(super) fn has_method(value: &Val<'_>, name: &str) -> bool {
     match value {
         Val::Str(_) => STR.contains(&name),
         Val::Markup(_) => STR.contains(&name) || MARKUP.contains(&name),
-        Val::Bytes(_) => name == "decode",
+        Val::Bytes(_) => super::methods_bytes::has(name),
         Val::DataList(_) | Val::List(_) => LIST.contains(&name),
         Val::Tuple(_) | Val::Range(_) => matches!(name, "count" | "index"),
         Val::DataMap(_) | Val::Dict(_) => is_dict_method(name),
@@ -103,18 +104,13 @@ impl<'a> Machine<'a> {
                 _ => self.loop_changed(state, args),
             },
             Val::Object(Object::Cycler { items, at }) => {
+                self.none(name, args)?;
                 let current = items.get(at.get()).copied().unwrap_or(Val::None);
                 at.set(if name == "next" { (at.get() + 1) % items.len().max(1) } else { 0 });
                 Ok(if name == "next" { current } else { Val::None })
             }
             Val::Object(Object::Global(class)) => self.class_method(*class, name, args),
-            Val::Bytes(bytes) => {
-                let [_, _] = self.bind("decode", ["encoding", "errors"], args)?;
-                match std::str::from_utf8(bytes) {
-                    Ok(text) => Ok(Val::Str(text)),
-                    Err(error) => Err(self.fail(format!("'utf-8' codec can't decode the bytes: {error}"))),
-                }
-            }
+            Val::Bytes(bytes) => self.bytes_method(bytes, name, args),
             Val::View(view) => {
                 let other = self.one("isdisjoint", args)?;
                 for item in self.collect(other)? {

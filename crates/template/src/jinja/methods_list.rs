@@ -61,7 +61,9 @@ impl<'a> Machine<'a> {
                 };
             }
             "remove" => {
-                let item = self.one(name, args)?;
+                let [Some(item)] = self.bind(name, [""], args)? else {
+                    return Err(self.fail("remove() takes exactly one argument (0 given)"));
+                };
                 match self.position_of(Val::List(list), item, 0, len)? {
                     Some(at) => {
                         list.borrow_mut().remove(at);
@@ -101,7 +103,9 @@ impl<'a> Machine<'a> {
     ) -> Result<Val<'a>, Stop> {
         let len = self.known_len(of).unwrap_or(0);
         if name == "count" {
-            let item = self.one(name, args)?;
+            let [Some(item)] = self.bind(name, [""], args)? else {
+                return Err(self.fail("count() takes exactly one argument (0 given)"));
+            };
             if let (Val::Range(_), true) = (of, item.is_number()) {
                 return Ok(Val::Int(i64::from(self.contains(of, item)?)));
             }
@@ -177,7 +181,10 @@ impl<'a> Machine<'a> {
             }
             "fromkeys" => {
                 let [keys, value] = self.bind(name, ["", ""], args)?;
-                let keys = self.required(name, keys)?;
+                let Some(keys) = keys else {
+                    return Err(self.fail("fromkeys expected at least 1 argument, got 0"));
+                };
+                let keys = self.settle(keys, self.at)?;
                 let dict = self.new_dict()?;
                 for key in self.collect(keys)? {
                     self.dict_insert(dict, key, value.unwrap_or(Val::None))?;
@@ -248,7 +255,7 @@ impl<'a> Machine<'a> {
                 match args.positional.as_slice() {
                     [] => {}
                     [from] => {
-                        let from = self.settle(*from, self.at)?;
+                        let from = self.demand(*from)?;
                         self.dict_update(dict, from)?;
                     }
                     more => {

@@ -60,10 +60,8 @@ impl<'a> Machine<'a> {
                 let map = self.one(name, args)?;
                 return self.format_map(text, map);
             }
-            "encode" => {
-                let [_, _] = self.bind(name, ["encoding", "errors"], args)?;
-                return Ok(Val::Bytes(text.as_bytes()));
-            }
+            "encode" => return self.encode(text, args),
+            "maketrans" => return self.make_translation(args),
             "translate" => {
                 let table = self.one(name, args)?;
                 return self.translate(text, table);
@@ -266,6 +264,50 @@ impl<'a> Machine<'a> {
         };
         let padded = self.check(padded)?;
         self.str(padded)
+    }
+
+    /// `str.maketrans(…)`: the table for `translate`.
+    fn make_translation(&mut self, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let [from, to, removed] = self.bind("maketrans", ["", "", ""], args)?;
+        let from = self.required("maketrans", from)?;
+        let Some(to) = to else {
+            let from = self.live(from);
+            return self.translation_of(from);
+        };
+        let table = self.new_dict()?;
+        let (from, to) = (self.str_arg("maketrans", from)?, self.str_arg("maketrans", to)?);
+        if classes::len(from) != classes::len(to) {
+            return Err(self.fail("the first two maketrans arguments must have equal length"));
+        }
+        let removed = removed.map_or(Ok(""), |removed| self.str_arg("maketrans", removed))?;
+        let code = |c: char| Val::Int(i64::from(u32::from(c)));
+        let pairs = from.chars().zip(to.chars().map(code));
+        for (c, value) in pairs.chain(removed.chars().map(|c| (c, Val::None))) {
+            self.step()?;
+            self.dict_insert(table, code(c), value)?;
+        }
+        Ok(Val::Dict(table))
+    }
+
+    /// The table of a `dict` from characters to what stands for them.
+    fn translation_of(&mut self, from: Val<'a>) -> Result<Val<'a>, Stop> {
+        if !matches!(from, Val::DataMap(_) | Val::Dict(_)) {
+            return Err(self.fail("if you give only one argument to maketrans it must be a dict"));
+        }
+        let table = self.new_dict()?;
+        let mut at = 0;
+        while let Some((name, value)) = self.map_entry(from, at)? {
+            self.step()?;
+            let mut chars = name.as_text().unwrap_or_default().chars();
+            let code = match (name, chars.next(), chars.next()) {
+                (Val::Int(_) | Val::Bool(_) | Val::Big(_), ..) => name,
+                (Val::Str(_) | Val::Markup(_), Some(c), None) => Val::Int(i64::from(u32::from(c))),
+                _ => return Err(self.fail("keys in translate table must be strings of length 1 or integers")),
+            };
+            self.dict_insert(table, code, value)?;
+            at += 1;
+        }
+        Ok(Val::Dict(table))
     }
 
     fn translate(&mut self, text: &'a str, table: Val<'a>) -> Result<Val<'a>, Stop> {

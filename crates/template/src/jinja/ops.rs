@@ -128,6 +128,10 @@ impl<'a> Machine<'a> {
                 items.extend(self.collect(right)?);
                 self.list(items)
             }
+            (Val::Bytes(a), Val::Bytes(b)) => {
+                self.check_room(a.len() + b.len())?;
+                self.bytes([a, b].concat())
+            }
             (Val::Tuple(a), Val::Tuple(b)) => {
                 self.check_room((a.items.len() + b.items.len()) * size_of::<Val<'a>>())?;
                 self.work_items(a.items.len() + b.items.len())?;
@@ -146,7 +150,15 @@ impl<'a> Machine<'a> {
     /// `text * n` and `list * n`.
     fn repeat(&mut self, left: Val<'a>, right: Val<'a>) -> Result<Val<'a>, Stop> {
         let is_sequence = |value: &Val<'a>| {
-            matches!(value, Val::Str(_) | Val::Markup(_) | Val::DataList(_) | Val::List(_) | Val::Tuple(_))
+            matches!(
+                value,
+                Val::Str(_)
+                    | Val::Markup(_)
+                    | Val::Bytes(_)
+                    | Val::DataList(_)
+                    | Val::List(_)
+                    | Val::Tuple(_)
+            )
         };
         let (of, times) = match (is_sequence(&left), is_sequence(&right)) {
             (true, false) => (left, right),
@@ -165,6 +177,10 @@ impl<'a> Machine<'a> {
             self.check_room(bytes)?;
             let text = self.alloc_str(&text.repeat(times))?;
             return Ok(if matches!(of, Val::Markup(_)) { Val::Markup(text) } else { Val::Str(text) });
+        }
+        if let Val::Bytes(bytes) = of {
+            self.check_room(bytes.len().saturating_mul(times))?;
+            return self.bytes(bytes.repeat(times));
         }
         let items = self.collect(of)?;
         let count = items.len().saturating_mul(times);
@@ -259,6 +275,12 @@ impl<'a> Machine<'a> {
             }
         };
         self.big(value)
+    }
+
+    /// The float of a number.
+    pub fn float_of(&mut self, value: Val<'a>) -> Result<f64, Stop> {
+        let float = Number::of(&value).map_or(Ok(0.0), |number| number.float());
+        self.check(float)
     }
 
     /// Whether a value is a negative number, `-0.0` included.

@@ -372,6 +372,9 @@ impl Parser<'_> {
                 self.expect_op(",")?;
             }
             let key = if self.is_op(":") { None } else { Some(self.expression()?) };
+            if self.is_op(":") && !keys.is_empty() {
+                return self.fail("invalid syntax: a slice among several keys");
+            }
             if self.is_op(":") {
                 return self.slice(of, key);
             }

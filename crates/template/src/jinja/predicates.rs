@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
                 if test == TestName::Lower { case::is_lower_text(text) } else { case::is_upper_text(text) }
             }
             TestName::Filter | TestName::Test => {
-                let base = self.demand(base)?;
+                let base = self.settle(base, self.at)?;
                 self.check_key(base)?;
                 match (base.as_text(), test) {
                     (Some(name), TestName::Filter) => FilterName::find(name).is_some(),

@@ -133,7 +133,10 @@ impl<'a> Machine<'a> {
         match object {
             Object::Macro(value) => {
                 out.push_str("<Macro ");
-                write_repr(out, &value.definition.name);
+                match value.anonymous {
+                    true => out.push_str("anonymous"),
+                    false => write_repr(out, &value.definition.name),
+                }
                 out.push('>');
             }
             Object::Module(module) => {
@@ -146,7 +149,11 @@ impl<'a> Machine<'a> {
             Object::Block { name, .. } => {
                 let _ = write!(out, "<BlockReference {name}>");
             }
-            Object::Blocks(_) => out.push_str("<TemplateReference>"),
+            Object::Blocks(_) => {
+                out.push_str("<TemplateReference ");
+                write_repr(out, &self.library.main.name);
+                out.push('>');
+            }
             Object::Global(global) => out.push_str(global_repr(*global)),
             Object::Tool(name) => {
                 let _ = write!(out, "<function {name}>");

@@ -192,6 +192,8 @@ pub(super) struct Recursion<'a> {
 /// A macro with the variables around its definition.
 pub(super) struct MacroValue<'a> {
     pub definition: &'a Macro,
+    /// Whether it is the body of a call block, which has no name.
+    pub anonymous: bool,
     pub outer: &'a Activation<'a>,
     /// The text that defines it, and its context.
     pub text: &'a Text,
