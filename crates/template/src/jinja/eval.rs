@@ -195,7 +195,7 @@ impl<'a> Machine<'a> {
                     text.push_str(&crate::python::html::escape(part));
                 }
                 Val::Str(part) => {
-                    self.check_room(text.len() + part.len())?;
+                    self.check_text(text.len() + part.len())?;
                     text.push_str(part);
                 }
                 value => self.write_str(&mut text, value)?,

@@ -308,7 +308,7 @@ impl<'a> Machine<'a> {
                 Some(text) => Some(text.to_owned()),
                 None => {
                     let count = self.int_arg(value)?;
-                    Some(self.check(crate::python::filters::spaces(count, self.room))?)
+                    Some(self.check(crate::python::filters::spaces(count, self.text_room()))?)
                 }
             },
         };

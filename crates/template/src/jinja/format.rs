@@ -197,7 +197,7 @@ impl<'a> Machine<'a> {
             Val::Tuple(tuple) => tuple.items.to_vec(),
             value => vec![value],
         };
-        let room = self.room;
+        let room = self.text_room();
         let missing = MissingArgs::default();
         let mut args = Percent { machine: self, items, at: 0, whole: values, markup, missing, stop: None };
         let result = percent(text, &mut args, room);
@@ -223,7 +223,7 @@ impl<'a> Machine<'a> {
         args: &Arguments<'a>,
         map: Option<Val<'a>>,
     ) -> Result<Val<'a>, Stop> {
-        let room = self.room;
+        let room = self.text_room();
         let missing = MissingArgs::default();
         let mut fields = Fields { machine: self, args, map, missing, stop: None };
         let result = format(text, &mut fields, room);
