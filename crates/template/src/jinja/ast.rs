@@ -353,6 +353,8 @@ pub(crate) enum BinaryOp {
 pub(crate) struct Attr {
     pub of: Expr,
     pub name: SmolStr,
+    /// Whether `dict` has a method of this name, which hides an item of the same name.
+    pub is_method: bool,
 }
 
 /// `of[start:stop:step]`.

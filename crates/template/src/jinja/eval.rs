@@ -7,6 +7,7 @@ use super::error::Stop;
 use super::machine::Machine;
 use super::val::{Global, Object, Tuple, Undefined, Val};
 use crate::run::{Holder, Step};
+use crate::value::Value;
 
 impl<'a> Machine<'a> {
     /// The value of an expression, which may be undefined or pending.
@@ -17,6 +18,9 @@ impl<'a> Machine<'a> {
                 value => Ok(value),
             },
             Kind::Attr(attr) => {
+                if let Some(value) = self.glance(attr) {
+                    return self.data(value);
+                }
                 let of = self.eval(&attr.of)?;
                 self.at = expr.spot;
                 self.attr(of, &attr.name, expr.spot)
@@ -218,11 +222,34 @@ impl<'a> Machine<'a> {
             self.step()?;
             return self.print_parts(parts);
         }
+        if let Kind::Attr(attr) = &expr.kind
+            && let (Some(Value::Str(text)), false) = (self.glance(attr), self.escapes)
+        {
+            return self.write(text);
+        }
         let value = self.eval(expr)?;
         match value {
             Val::Str(text) if !self.escapes => self.write(text),
             value => self.print_value(value, expr.spot),
         }
+    }
+
+    /// The member of the data that a chain of attributes names, if it is there: found without making values of what
+    /// lies between.
+    #[inline]
+    fn glance(&self, attr: &'a Attr) -> Option<&'a Value> {
+        if attr.is_method || !self.changed.is_empty() {
+            return None;
+        }
+        let map = match &attr.of.kind {
+            Kind::Name { slot, .. } => match self.slot(*slot) {
+                Val::DataMap(map) => map,
+                _ => return None,
+            },
+            Kind::Attr(outer) => self.glance(outer)?.as_map()?,
+            _ => return None,
+        };
+        map.get(&attr.name)
     }
 
     /// Prints the parts of `a ~ b`, once all of them have been evaluated.

@@ -7,6 +7,7 @@ use super::ast::*;
 use super::builtin::{FilterName, TestName};
 use super::error::SyntaxError;
 use super::lex::Tok;
+use super::methods::is_dict_method;
 use super::parse::{Parser, describe};
 use crate::python::repr::unescape;
 
@@ -351,7 +352,8 @@ impl Parser<'_> {
         match self.tok() {
             Tok::Name(name) => {
                 self.next();
-                self.node(Kind::Attr(Box::new(Attr { of, name: name.into() })), spot)
+                let is_method = is_dict_method(name);
+                self.node(Kind::Attr(Box::new(Attr { of, name: name.into(), is_method })), spot)
             }
             Tok::Integer(digits) => {
                 let index = self.node(integer(digits), self.spot())?;

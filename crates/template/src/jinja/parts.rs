@@ -120,6 +120,9 @@ impl<'a> Machine<'a> {
 
     /// The next item of an iterator.
     pub fn next(&mut self, iter: &'a Iter<'a>) -> Result<Option<Val<'a>>, Stop> {
+        if let Some(part) = self.next_part(iter) {
+            return part;
+        }
         if iter.running.replace(true) {
             return Err(self.fail("generator already executing"));
         }
@@ -130,6 +133,20 @@ impl<'a> Machine<'a> {
         }
         iter.running.set(false);
         item
+    }
+
+    /// The next part, if the iterator is over the parts of a value and there is one: the usual case, without moving the
+    /// source.
+    #[inline]
+    fn next_part(&mut self, iter: &'a Iter<'a>) -> Option<Result<Option<Val<'a>>, Stop>> {
+        let mut source = iter.source.borrow_mut();
+        let Source::Parts { of, at } = &mut *source else { return None };
+        let part = self.part(*of, *at);
+        *at += 1;
+        if !matches!(part, Ok(Some(_))) {
+            *source = Source::Empty;
+        }
+        Some(part)
     }
 
     /// The part of a value at a position: an item, or a key of a `dict`.
