@@ -1,5 +1,6 @@
 //! `%` and `str.format` over the values of a run.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -10,6 +11,7 @@ use super::val::Val;
 use crate::python::PyError;
 use crate::python::arg::{Arg, Object};
 use crate::python::format::{FieldName, FieldStep, FormatArgs, format};
+use crate::python::html::escape;
 use crate::python::percent::{PercentArgs, percent};
 
 /// The missing values that a format was given, each with whether it was needed.
@@ -123,6 +125,9 @@ struct Fields<'m, 'a> {
     args: &'m Arguments<'a>,
     /// The mapping of `format_map`.
     map: Option<Val<'a>>,
+    /// For a format that is markup: its fields are escaped, unless they are markup, too.
+    markup: bool,
+    field_is_markup: bool,
     missing: MissingArgs<'a>,
     stop: Option<Stop>,
 }
@@ -177,6 +182,7 @@ impl<'a> Fields<'_, 'a> {
         if let Val::Undefined(_) | Val::Gap = value {
             return Ok(Ok(self.missing.arg(value)));
         }
+        self.field_is_markup = matches!(value, Val::Markup(_));
         self.machine.format_arg(value, false).map(Ok)
     }
 }
@@ -187,6 +193,13 @@ impl<'a> FormatArgs<'a> for Fields<'_, 'a> {
             self.stop = Some(stop);
             Err(PyError::Value(String::new()))
         })
+    }
+
+    fn formatted<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        match self.markup && !self.field_is_markup {
+            true => Cow::Owned(escape(&text).into_owned()),
+            false => text,
+        }
     }
 }
 
@@ -207,14 +220,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `text.format(…)`.
-    pub fn format(&mut self, text: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        self.format_fields(text, args, None)
+    /// `text.format(…)`; the fields of markup are escaped.
+    pub fn format(&mut self, text: &str, args: &Arguments<'a>, markup: bool) -> Result<Val<'a>, Stop> {
+        self.format_fields(text, args, None, markup)
     }
 
     /// `text.format_map(map)`.
-    pub fn format_map(&mut self, text: &str, map: Val<'a>) -> Result<Val<'a>, Stop> {
-        self.format_fields(text, &Arguments::default(), Some(map))
+    pub fn format_map(&mut self, text: &str, map: Val<'a>, markup: bool) -> Result<Val<'a>, Stop> {
+        self.format_fields(text, &Arguments::default(), Some(map), markup)
     }
 
     fn format_fields(
@@ -222,10 +235,12 @@ impl<'a> Machine<'a> {
         text: &str,
         args: &Arguments<'a>,
         map: Option<Val<'a>>,
+        markup: bool,
     ) -> Result<Val<'a>, Stop> {
         let room = self.room;
         let missing = MissingArgs::default();
-        let mut fields = Fields { machine: self, args, map, missing, stop: None };
+        let mut fields =
+            Fields { machine: self, args, map, markup, field_is_markup: false, missing, stop: None };
         let result = format(text, &mut fields, room);
         match (fields.stop, fields.missing) {
             (Some(stop), _) => Err(stop),
