@@ -322,7 +322,7 @@ impl<'a> Machine<'a> {
                 let [format] = self.bind("strftime_now", ["format"], &args)?;
                 let format = self.demand(format.unwrap_or(Val::Str("%Y-%m-%d")))?;
                 let format = self.text_of(format)?;
-                let text = self.check(crate::python::time::strftime(format, now(), self.room))?;
+                let text = self.check(crate::python::time::strftime(format, now(), self.text_room()))?;
                 self.str(text)
             }
             Global::Lipsum => Err(self.fail("lipsum() is not available: prompts have no random texts")),

@@ -122,7 +122,7 @@ impl<'a> Machine<'a> {
         let mut at = 0;
         while let (Some(a), Some(b)) = (self.part(a, at)?, self.part(b, at)?) {
             self.step()?;
-            if !a.is_same(&b) && !self.equal_at(a, b, depth + 1)? {
+            if !a.is_same(&b) && !self.with_stack(|machine| machine.equal_at(a, b, depth + 1))? {
                 return Ok(false);
             }
             at += 1;
@@ -138,7 +138,7 @@ impl<'a> Machine<'a> {
         while let Some((name, left)) = self.map_entry(a, at)? {
             self.step()?;
             let Some(right) = self.find_item(b, name)? else { return Ok(false) };
-            if !left.is_same(&right) && !self.equal_at(left, right, depth + 1)? {
+            if !left.is_same(&right) && !self.with_stack(|machine| machine.equal_at(left, right, depth + 1))? {
                 return Ok(false);
             }
             at += 1;
@@ -196,8 +196,8 @@ impl<'a> Machine<'a> {
                 (None, Some(_)) => return Ok(Some(Ordering::Less)),
                 (Some(_), None) => return Ok(Some(Ordering::Greater)),
                 (Some(a), Some(b)) => {
-                    if !a.is_same(&b) && !self.equal_at(a, b, depth + 1)? {
-                        return self.order_at(a, b, op, depth + 1);
+                    if !a.is_same(&b) && !self.with_stack(|machine| machine.equal_at(a, b, depth + 1))? {
+                        return self.with_stack(|machine| machine.order_at(a, b, op, depth + 1));
                     }
                 }
             }

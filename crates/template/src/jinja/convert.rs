@@ -42,7 +42,8 @@ impl<'a> Machine<'a> {
                 while let Some((name, member)) = self.map_entry(value, at)? {
                     let name = self.text_of(name)?;
                     self.charge(name.len() + size_of::<(SmolStr, Value)>())?;
-                    entries.push((name.into(), self.to_value_at(member, depth + 1)?));
+                    let member = self.with_stack(|machine| machine.to_value_at(member, depth + 1))?;
+                    entries.push((name.into(), member));
                     at += 1;
                 }
                 Value::from(Map::from_entries(entries))
@@ -51,7 +52,7 @@ impl<'a> Machine<'a> {
                 let mut source = self.iterate(value)?;
                 let mut items = Vec::new();
                 while let Some(item) = self.advance(&mut source)? {
-                    items.push(self.to_value_at(item, depth + 1)?);
+                    items.push(self.with_stack(|machine| machine.to_value_at(item, depth + 1))?);
                 }
                 Value::from(items)
             }

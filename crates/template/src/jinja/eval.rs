@@ -147,9 +147,9 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.context.own(name) {
             return Ok(value);
         }
-        if self.context.sees_data
-            && let Some(value) = self.root.get(name)
-        {
+        // A text without context sees what all renders share: the environs and `variables`.
+        let value = if self.context.sees_data { self.root.get(name) } else { self.root.get_shared(name) };
+        if let Some(value) = value {
             return self.data(value);
         }
         self.function(name)
@@ -195,7 +195,7 @@ impl<'a> Machine<'a> {
                     text.push_str(&crate::python::html::escape(part));
                 }
                 Val::Str(part) => {
-                    self.check_room(text.len() + part.len())?;
+                    self.check_text(text.len() + part.len())?;
                     text.push_str(part);
                 }
                 value => self.write_str(&mut text, value)?,

@@ -292,7 +292,10 @@ impl<'a> Machine<'a> {
             },
             value => match (value.as_int(), value.as_text()) {
                 (Some(value), _) => Ok(Val::Float(value as f64)),
-                (None, Some(text)) => Ok(number_text::parse_float(text).map_or(default, Val::Float)),
+                (None, Some(text)) => {
+                    self.work(text.len())?;
+                    Ok(number_text::parse_float(text).map_or(default, Val::Float))
+                }
                 (None, None) => Ok(default),
             },
         }
@@ -309,7 +312,7 @@ impl<'a> Machine<'a> {
                 Some(text) => Some(text.to_owned()),
                 None => {
                     let count = self.int_arg(value)?;
-                    Some(self.check(crate::python::filters::spaces(count, self.room))?)
+                    Some(self.check(crate::python::filters::spaces(count, self.text_room()))?)
                 }
             },
         };

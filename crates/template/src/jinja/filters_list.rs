@@ -150,7 +150,7 @@ impl<'a> Machine<'a> {
         let mut out = String::new();
         for (at, item) in items.into_iter().enumerate() {
             if at > 0 {
-                self.check_room(out.len() + separator.len())?;
+                self.check_text(out.len() + separator.len())?;
                 out.push_str(separator);
             }
             let item = self.settle(item, self.at)?;
@@ -171,7 +171,7 @@ impl<'a> Machine<'a> {
             let item = self.settle(item, self.at)?;
             let part = if is_markup { self.escaped(item)? } else { self.text_of(item)? };
             out.push_str(part);
-            self.check_room(out.len())?;
+            self.check_text(out.len())?;
         }
         let text = self.alloc_str(&out)?;
         Ok(if is_markup { Val::Markup(text) } else { Val::Str(text) })

@@ -36,7 +36,7 @@ impl<'a> Machine<'a> {
         let text = self.text_of(base)?;
         self.work(text.len())?;
         self.check_room(text.len().saturating_mul(3))?;
-        let room = self.room;
+        let room = self.text_room();
         let result: String = match name {
             FilterName::Upper => {
                 self.bind("upper", [], args)?;
@@ -121,7 +121,7 @@ impl<'a> Machine<'a> {
             true => (self.escaped(old)?, self.escaped(new)?),
         };
         let text = if self.escapes { self.escaped(base)? } else { text };
-        let replaced = self.check(search::replace(text, old, new, count, self.room))?;
+        let replaced = self.check(search::replace(text, old, new, count, self.text_room()))?;
         let value = self.cow(replaced)?;
         Ok(match value {
             Val::Str(text) if self.escapes => Val::Markup(text),
@@ -174,11 +174,11 @@ impl<'a> Machine<'a> {
                 Some(text) => text.to_owned(),
                 None => {
                     let width = self.int_arg(width)?;
-                    self.check(filters::spaces(width, self.room))?
+                    self.check(filters::spaces(width, self.text_room()))?
                 }
             },
         };
-        self.check(filters::indent(text, &width, first, blank, self.room))
+        self.check(filters::indent(text, &width, first, blank, self.text_room()))
     }
 
     /// `truncate`: whatever is short enough stays as it is, and only texts can be cut.
@@ -230,7 +230,7 @@ impl<'a> Machine<'a> {
             break_on_hyphens: self.truth(break_on_hyphens.unwrap_or(Val::Bool(true)))?,
         };
         self.work(text.len().saturating_mul(8))?;
-        self.check(wrap::wordwrap(text, &options, self.room))
+        self.check(wrap::wordwrap(text, &options, self.text_room()))
     }
 
     fn filter_urlize(&mut self, text: &'a str, markup: bool, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
@@ -260,8 +260,8 @@ impl<'a> Machine<'a> {
         };
         self.work(text.len().saturating_mul(8))?;
         let linked = match markup {
-            true => urlize::urlize_markup(text, &options, self.room),
-            false => urlize::urlize(text, &options, self.room),
+            true => urlize::urlize_markup(text, &options, self.text_room()),
+            false => urlize::urlize(text, &options, self.text_room()),
         };
         let linked = self.check(linked)?;
         if let (false, Some(limit), true) = (is_limit, limit, linked.contains("<a ")) {

@@ -210,7 +210,7 @@ impl<'a> Machine<'a> {
             Val::Tuple(tuple) => tuple.items.to_vec(),
             value => vec![value],
         };
-        let room = self.room;
+        let room = self.text_room();
         let missing = MissingArgs::default();
         let mut args = Percent { machine: self, items, at: 0, whole: values, markup, missing, stop: None };
         let result = percent(text, &mut args, room);
@@ -237,7 +237,7 @@ impl<'a> Machine<'a> {
         map: Option<Val<'a>>,
         markup: bool,
     ) -> Result<Val<'a>, Stop> {
-        let room = self.room;
+        let room = self.text_room();
         let missing = MissingArgs::default();
         let mut fields =
             Fields { machine: self, args, map, markup, field_is_markup: false, missing, stop: None };

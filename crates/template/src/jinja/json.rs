@@ -74,12 +74,12 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(style.item_separator);
             }
-            break_line(out, style, depth + 1);
-            self.write_json(out, item, style, depth + 1)?;
+            self.break_line(out, style, depth + 1)?;
+            self.with_stack(|machine| machine.write_json(out, item, style, depth + 1))?;
             at += 1;
         }
         if at > 0 {
-            break_line(out, style, depth);
+            self.break_line(out, style, depth)?;
         }
         out.push(']');
         Ok(())
@@ -105,17 +105,25 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(style.item_separator);
             }
-            break_line(out, style, depth + 1);
+            self.break_line(out, style, depth + 1)?;
             let key = self.json_key(*name)?;
             write_string(out, &key, style.ensure_ascii);
             out.push_str(style.key_separator);
-            self.write_json(out, *member, style, depth + 1)?;
+            self.with_stack(|machine| machine.write_json(out, *member, style, depth + 1))?;
         }
         if !entries.is_empty() {
-            break_line(out, style, depth);
+            self.break_line(out, style, depth)?;
         }
         out.push('}');
         Ok(())
+    }
+
+    fn break_line(&mut self, out: &mut String, style: &JsonStyle<'_>, depth: usize) -> Result<(), Stop> {
+        let Some(indent) = &style.indent else { return Ok(()) };
+        self.check_room(out.len() + indent.len().saturating_mul(depth) + 1)?;
+        out.push('\n');
+        (0..depth).for_each(|_| out.push_str(indent));
+        self.work(indent.len() * depth)
     }
 
     fn json_key(&mut self, name: Val<'a>) -> Result<String, Stop> {
@@ -132,13 +140,6 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(key)
-    }
-}
-
-fn break_line(out: &mut String, style: &JsonStyle<'_>, depth: usize) {
-    if let Some(indent) = &style.indent {
-        out.push('\n');
-        (0..depth).for_each(|_| out.push_str(indent));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A run of a template: what it has left, what it found missing, and where it is.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ast::{Slot, Spot};
@@ -47,8 +48,8 @@ pub(super) struct Machine<'a> {
     pub here: &'a Activation<'a>,
     /// Whether printed values are escaped.
     pub escapes: bool,
-    /// Copies of lists and objects of the data that the run has changed.
-    pub changed: Vec<(usize, Val<'a>)>,
+    /// Copies of lists and objects of the data that the run has changed, by the address of the original.
+    pub changed: HashMap<usize, Val<'a>>,
     /// Whether an `extends` hides what the running text prints.
     pub silent: bool,
     /// The template that the running one extends.
@@ -115,7 +116,7 @@ impl<'a> Machine<'a> {
             context: store.contexts.alloc(Context::new(Vec::new(), true)),
             here: store.activation(0, None),
             escapes: false,
-            changed: Vec::new(),
+            changed: HashMap::new(),
             silent: false,
             extended: None,
             captured_value: Val::None,
@@ -187,27 +188,52 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The most bytes that a text may have which is made now.
+    pub fn text_room(&self) -> usize {
+        self.room.min(self.limits.output_bytes)
+    }
+
+    /// The error for a text that is longer than [`Machine::text_room`].
+    #[cold]
+    pub fn too_long_text(&self) -> Stop {
+        match self.room < self.limits.output_bytes {
+            true => self.out_of_memory(),
+            false => Box::new(RunError::Limit { what: "string", limit: self.limits.output_bytes as u64 }),
+        }
+    }
+
     /// Runs `inner` one level deeper: a macro, a block, an included text, or a value inside of others.
     pub fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
         self.check_depth(0)?;
         self.depth += 1;
-        let result = stacker::maybe_grow(STACK_LEFT, STACK_GROWTH, || inner(self));
+        let result = self.with_stack(inner);
         self.depth -= 1;
         result
+    }
+
+    /// Runs `inner`, which may recurse, with enough stack for one more level.
+    #[inline]
+    pub fn with_stack<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
+        stacker::maybe_grow(STACK_LEFT, STACK_GROWTH, || inner(self))
     }
 
     /// The error of an invalid operation at the current place.
     #[cold]
     pub fn fail(&self, message: impl Into<String>) -> Stop {
         let position = Some(self.text.position(self.at));
-        Box::new(RunError::Failed { message: message.into(), position })
+        let mut message = message.into();
+        if message.len() > MESSAGE_BYTES {
+            message.truncate(message.floor_char_boundary(MESSAGE_BYTES));
+            message.push('…');
+        }
+        Box::new(RunError::Failed { message, position })
     }
 
     /// An exception of Python as the error of the run.
     #[cold]
     pub fn python_error(&self, error: PyError) -> Stop {
         match error {
-            PyError::TooLarge => self.out_of_memory(),
+            PyError::TooLarge => self.too_long_text(),
             error => self.fail(error.to_string()),
         }
     }
@@ -332,8 +358,7 @@ impl<'a> Machine<'a> {
 
     #[cold]
     fn changed_copy(&self, value: Val<'a>) -> Val<'a> {
-        let address = address(&value);
-        self.changed.iter().find(|(known, _)| Some(*known) == address).map_or(value, |(_, copy)| *copy)
+        address(&value).and_then(|address| self.changed.get(&address)).map_or(value, |copy| *copy)
     }
 
     /// Writes a part of the text.
@@ -361,6 +386,9 @@ impl<'a> Machine<'a> {
         Box::new(RunError::Limit { what: "output", limit: self.output_limit as u64 })
     }
 }
+
+/// The most bytes of a message, which may quote values of any length.
+const MESSAGE_BYTES: usize = 4 << 10;
 
 /// The error for the use of `x if c` when `c` is false.
 const BLANK: &str = "the inline if-expression evaluated to false and no else section was defined";

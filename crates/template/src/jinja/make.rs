@@ -24,6 +24,7 @@ impl<'a> Machine<'a> {
         if text.is_empty() {
             return Ok("");
         }
+        self.check_text(text.len())?;
         self.charge(text.len() + 16)?;
         self.work(text.len())?;
         Ok(self.store.bump.alloc_str(text))
@@ -42,7 +43,16 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether a text of so many bytes still fits.
+    /// Whether a text may have so many bytes. No operation on a text can be interrupted, so that each must be short.
+    #[inline]
+    pub fn check_text(&self, bytes: usize) -> Result<(), Stop> {
+        match bytes <= self.text_room() {
+            true => Ok(()),
+            false => Err(self.too_long_text()),
+        }
+    }
+
+    /// Whether values of so many bytes still fit.
     #[inline]
     pub fn check_room(&self, bytes: usize) -> Result<(), Stop> {
         match bytes <= self.room {
@@ -144,9 +154,8 @@ impl<'a> Machine<'a> {
         let value = self.live(value);
         let Some(address) = address(&value) else { return Ok(value) };
         let copy = self.shallow_copy(value)?;
-        self.charge(size_of::<(usize, Val<'a>)>())?;
-        self.work_items(self.changed.len())?;
-        self.changed.push((address, copy));
+        self.charge(2 * size_of::<(usize, Val<'a>)>())?;
+        self.changed.insert(address, copy);
         Ok(copy)
     }
 
@@ -204,7 +213,7 @@ impl<'a> Machine<'a> {
                 let mut keys = Vec::with_capacity(tuple.items.len());
                 for item in tuple.items {
                     self.step()?;
-                    keys.push(self.key_at(*item, depth + 1)?);
+                    keys.push(self.with_stack(|machine| machine.key_at(*item, depth + 1))?);
                 }
                 Key::Tuple(keys)
             }

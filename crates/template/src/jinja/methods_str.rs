@@ -212,7 +212,7 @@ impl<'a> Machine<'a> {
         let (old, new) = (self.required("replace", old)?, self.required("replace", new)?);
         let (old, new) = (self.str_arg("replace", old)?, self.str_arg("replace", new)?);
         let count = count.map_or(Ok(-1), |count| self.int_arg(count))?;
-        let replaced = self.check(search::replace(text, old, new, count, self.room))?;
+        let replaced = self.check(search::replace(text, old, new, count, self.text_room()))?;
         self.cow(replaced)
     }
 
@@ -232,7 +232,7 @@ impl<'a> Machine<'a> {
                     return Err(self.fail(format!("sequence item {at}: expected str instance, {name} found")));
                 }
             };
-            self.check_room(text.len() + separator.len() + part.len())?;
+            self.check_text(text.len() + separator.len() + part.len())?;
             self.work(separator.len() + part.len())?;
             if at > 0 {
                 text.push_str(separator);
@@ -243,7 +243,7 @@ impl<'a> Machine<'a> {
     }
 
     fn pad(&mut self, text: &'a str, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        let room = self.room;
+        let room = self.text_room();
         if name == "expandtabs" {
             let [size] = self.bind(name, ["tabsize"], args)?;
             let size = size.map_or(Ok(8), |size| self.int_arg(size))?;

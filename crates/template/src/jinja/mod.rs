@@ -58,6 +58,9 @@ mod symbols;
 mod template;
 mod val;
 
+#[cfg(test)]
+mod tests;
+
 pub use template::Template;
 
 use error::SyntaxError;

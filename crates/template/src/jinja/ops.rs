@@ -102,7 +102,7 @@ impl<'a> Machine<'a> {
     fn add(&mut self, left: Val<'a>, right: Val<'a>) -> Result<Val<'a>, Stop> {
         match (left, right) {
             (Val::Str(a), Val::Str(b)) => {
-                self.check_room(a.len() + b.len())?;
+                self.check_text(a.len() + b.len())?;
                 self.charge(a.len() + b.len() + 16)?;
                 self.work(a.len() + b.len())?;
                 let mut text =
@@ -174,7 +174,7 @@ impl<'a> Machine<'a> {
         let times = usize::try_from(times).unwrap_or(0);
         if let Some(text) = of.as_text() {
             let bytes = text.len().saturating_mul(times);
-            self.check_room(bytes)?;
+            self.check_text(bytes)?;
             let text = self.alloc_str(&text.repeat(times))?;
             return Ok(if matches!(of, Val::Markup(_)) { Val::Markup(text) } else { Val::Str(text) });
         }

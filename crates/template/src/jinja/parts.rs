@@ -48,7 +48,7 @@ impl<'a> Machine<'a> {
     /// Whether a value has parts to iterate over.
     pub fn is_iterable(&self, value: Val<'a>) -> bool {
         match value {
-            Val::Loop(_) | Val::Iter(_) => true,
+            Val::Loop(_) | Val::Iter(_) | Val::Str(_) | Val::Markup(_) => true,
             value => self.known_len(value).is_some(),
         }
     }

@@ -12,6 +12,9 @@ use crate::python::text::len;
 
 const WIDTH: usize = 80;
 
+/// The work on a word of a long text besides its bytes, in bytes.
+const WORD_WORK: usize = 256;
+
 /// Where a value stands in the output.
 #[derive(Clone, Copy)]
 struct Place {
@@ -54,7 +57,7 @@ impl<'a> Machine<'a> {
                 self.pprint_items(out, value, Place { allowance: place.allowance + close.len(), ..place })?;
                 out.push_str(close);
             }
-            Val::Str(text) if !fits && !text.is_empty() => pprint_text(out, text, place),
+            Val::Str(text) if !fits && !text.is_empty() => self.pprint_text(out, text, place)?,
             _ => out.push_str(&whole),
         }
         Ok(())
@@ -70,7 +73,8 @@ impl<'a> Machine<'a> {
             }
             at += 1;
             let allowance = if at == count { place.allowance } else { 1 };
-            self.pprint_at(out, item, Place { indent, allowance, level: place.level + 1 })?;
+            let inner = Place { indent, allowance, level: place.level + 1 };
+            self.with_stack(|machine| machine.pprint_at(out, item, inner))?;
         }
         Ok(())
     }
@@ -89,7 +93,7 @@ impl<'a> Machine<'a> {
             out.push_str(": ");
             let allowance = if at + 1 == count { place.allowance + 1 } else { 1 };
             let inner = Place { indent: indent + width + 2, allowance, level: place.level + 1 };
-            self.pprint_at(out, member, inner)?;
+            self.with_stack(|machine| machine.pprint_at(out, member, inner))?;
         }
         Ok(())
     }
@@ -126,7 +130,7 @@ impl<'a> Machine<'a> {
                     }
                     self.sorted_repr(out, name, depth + 1)?;
                     out.push_str(": ");
-                    self.sorted_repr(out, member, depth + 1)?;
+                    self.with_stack(|machine| machine.sorted_repr(out, member, depth + 1))?;
                 }
                 out.push('}');
                 return self.check_room(out.len());
@@ -142,7 +146,7 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(", ");
             }
-            self.sorted_repr(out, item, depth + 1)?;
+            self.with_stack(|machine| machine.sorted_repr(out, item, depth + 1))?;
             at += 1;
         }
         out.push_str(close);
@@ -161,63 +165,75 @@ fn repr(text: &str) -> String {
     out
 }
 
-/// A long text, in pieces of a line each.
-fn pprint_text(out: &mut String, text: &str, place: Place) {
-    let outermost = usize::from(place.level == 1);
-    let (indent, allowance) = (place.indent + outermost, place.allowance + outermost);
-    let width = WIDTH.saturating_sub(indent);
-    let lines = split_lines(text, true);
-    let mut chunks = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let last = at + 1 == lines.len();
-        let whole = repr(line);
-        let room = if last { width.saturating_sub(allowance) } else { width };
-        match len(&whole).cmp(&room) {
-            Ordering::Greater => words(line, width, if last { allowance } else { 0 }, &mut chunks),
-            _ => chunks.push(whole),
-        }
-    }
-    if outermost == 1 && chunks.len() > 1 {
-        out.push('(');
-    }
-    for (at, chunk) in chunks.iter().enumerate() {
-        if at > 0 {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-        }
-        out.push_str(chunk);
-    }
-    if outermost == 1 && chunks.len() > 1 {
-        out.push(')');
-    }
-}
-
-/// The pieces of a line, broken after its spaces.
-fn words(line: &str, width: usize, allowance: usize, chunks: &mut Vec<String>) {
-    let mut parts = Vec::new();
-    let mut rest = line;
-    while !rest.is_empty() {
-        let word = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let tail = rest.get(word..).unwrap_or_default();
-        let spaces = tail.find(|c: char| !c.is_whitespace()).unwrap_or(tail.len());
-        let (part, more) = rest.split_at(word + spaces);
-        parts.push(part);
-        rest = more;
-    }
-    let mut current = String::new();
-    for (at, part) in parts.iter().enumerate() {
-        let room = if at + 1 == parts.len() { width.saturating_sub(allowance) } else { width };
-        let candidate = format!("{current}{part}");
-        if len(&repr(&candidate)) > room {
-            if !current.is_empty() {
-                chunks.push(repr(&current));
+impl Machine<'_> {
+    /// A long text, in pieces of a line each.
+    fn pprint_text(&mut self, out: &mut String, text: &str, place: Place) -> Result<(), Stop> {
+        let outermost = usize::from(place.level == 1);
+        let (indent, allowance) = (place.indent + outermost, place.allowance + outermost);
+        let width = WIDTH.saturating_sub(indent);
+        let lines = split_lines(text, true);
+        let mut chunks = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let last = at + 1 == lines.len();
+            self.work(line.len())?;
+            let whole = repr(line);
+            let room = if last { width.saturating_sub(allowance) } else { width };
+            match len(&whole).cmp(&room) {
+                Ordering::Greater => self.words(line, width, if last { allowance } else { 0 }, &mut chunks)?,
+                _ => chunks.push(whole),
             }
-            current = (*part).to_owned();
-        } else {
-            current = candidate;
         }
+        if outermost == 1 && chunks.len() > 1 {
+            out.push('(');
+        }
+        for (at, chunk) in chunks.iter().enumerate() {
+            if at > 0 {
+                out.push('\n');
+                out.extend(std::iter::repeat_n(' ', indent));
+            }
+            out.push_str(chunk);
+        }
+        if outermost == 1 && chunks.len() > 1 {
+            out.push(')');
+        }
+        self.check_room(out.len())
     }
-    if !current.is_empty() {
-        chunks.push(repr(&current));
+
+    /// The pieces of a line, broken after its spaces.
+    fn words(
+        &mut self,
+        line: &str,
+        width: usize,
+        allowance: usize,
+        chunks: &mut Vec<String>,
+    ) -> Result<(), Stop> {
+        let mut parts = Vec::new();
+        let mut rest = line;
+        while !rest.is_empty() {
+            let word = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            let tail = rest.get(word..).unwrap_or_default();
+            let spaces = tail.find(|c: char| !c.is_whitespace()).unwrap_or(tail.len());
+            let (part, more) = rest.split_at(word + spaces);
+            parts.push(part);
+            rest = more;
+        }
+        let mut current = String::new();
+        for (at, part) in parts.iter().enumerate() {
+            let room = if at + 1 == parts.len() { width.saturating_sub(allowance) } else { width };
+            self.work(WORD_WORK + current.len() + part.len())?;
+            let candidate = format!("{current}{part}");
+            if len(&repr(&candidate)) > room {
+                if !current.is_empty() {
+                    chunks.push(repr(&current));
+                }
+                current = (*part).to_owned();
+            } else {
+                current = candidate;
+            }
+        }
+        if !current.is_empty() {
+            chunks.push(repr(&current));
+        }
+        Ok(())
     }
 }

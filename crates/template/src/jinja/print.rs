@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::error::Stop;
 use super::machine::{Machine, needed};
 use super::make::NESTING_MAX;
-use super::val::{Global, Object, Val, ViewKind};
+use super::val::{Global, Object, Undefined, Val, ViewKind};
 use crate::python::arg::big_text;
 use crate::python::float::write_float;
 use crate::python::repr::write_repr;
@@ -72,7 +72,13 @@ impl<'a> Machine<'a> {
                 out.push_str(&text);
             }
             Val::Float(value) => write_float(out, value),
-            Val::Undefined(_) | Val::Unset | Val::Gap => out.push_str("Undefined"),
+            Val::Undefined(_) | Val::Unset | Val::Gap => {
+                // Only a missing member of the data is an error here, as Python's `repr` is none of its uses.
+                if let Val::Undefined(Undefined::Absent(_)) = value {
+                    self.settle(value, self.at)?;
+                }
+                out.push_str("Undefined");
+            }
             Val::Pending(call) => return Err(needed(call)),
             value @ (Val::DataList(_) | Val::List(_)) => self.write_items(out, value, ("[", "]"), outer)?,
             value @ Val::Tuple(tuple) => {
@@ -189,7 +195,7 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(", ");
             }
-            self.write_repr(out, item, outer)?;
+            self.with_stack(|machine| machine.write_repr(out, item, outer))?;
             at += 1;
         }
         outer.pop();
@@ -214,9 +220,9 @@ impl<'a> Machine<'a> {
             if at > 0 {
                 out.push_str(", ");
             }
-            self.write_repr(out, name, outer)?;
+            self.with_stack(|machine| machine.write_repr(out, name, outer))?;
             out.push_str(": ");
-            self.write_repr(out, member, outer)?;
+            self.with_stack(|machine| machine.write_repr(out, member, outer))?;
             at += 1;
         }
         outer.pop();

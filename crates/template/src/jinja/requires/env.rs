@@ -64,7 +64,13 @@ impl<'a> Context<'a> {
             Some(global) => Value::object(Object::Global(global)),
             None if RESERVED.contains(&name.as_str()) => Value::default(),
             None if self.data => Value::data(Paths::root().step(&PathStep::Key(name.to_string()))),
-            None => Value::object(Object::Function(name.clone())),
+            // A text without context sees functions, and of the data what all renders share.
+            None => {
+                let shared = Value::data(Paths::root().step(&PathStep::Key(name.to_string())));
+                let mut value = Value::object(Object::Function(name.clone()));
+                value.join(&shared.optional());
+                value
+            }
         }
     }
 

