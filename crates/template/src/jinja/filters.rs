@@ -394,10 +394,10 @@ fn takes_undefined(name: FilterName) -> bool {
 }
 
 /// The texts of a value that is neither a number nor a text.
-struct Shown {
-    type_name: &'static str,
-    text: String,
-    repr: String,
+pub(super) struct Shown {
+    pub type_name: &'static str,
+    pub text: String,
+    pub repr: String,
 }
 
 impl arg::Object for Shown {

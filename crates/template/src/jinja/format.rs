@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::error::Stop;
+use super::filters::Shown;
 use super::iter::Arguments;
 use super::machine::Machine;
 use super::val::Val;
@@ -62,10 +63,27 @@ impl<'a> Percent<'_, 'a> {
         if let Val::Undefined(_) | Val::Gap = value {
             return Ok(self.missing.arg(value));
         }
+        if let Val::Markup(_) = value {
+            return self.markup_arg(value);
+        }
         self.machine.format_arg(value, self.markup).map_err(|stop| {
             self.stop = Some(stop);
             PyError::Value(String::new())
         })
+    }
+
+    /// An argument that is markup, of which `%r` shows the type.
+    fn markup_arg(&mut self, value: Val<'a>) -> Result<Arg<'a>, PyError> {
+        let text = value.as_text().unwrap_or_default().to_owned();
+        let mut repr = String::new();
+        if let Err(stop) = self.machine.write_repr(&mut repr, value, &mut Vec::new()) {
+            self.stop = Some(stop);
+            return Err(PyError::Value(String::new()));
+        }
+        if self.markup {
+            repr = escape(&repr).into_owned();
+        }
+        Ok(Arg::Other(Box::new(Shown { type_name: "Markup", text, repr })))
     }
 }
 
