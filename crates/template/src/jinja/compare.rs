@@ -14,7 +14,12 @@ use super::val::{Range, Val, ViewKind};
 impl<'a> Machine<'a> {
     /// `a < b <= c`: true if all of it is.
     pub fn compare(&mut self, compare: &'a Compare, spot: Spot) -> Result<Val<'a>, Stop> {
-        let mut left = self.value(&compare.first)?;
+        let mut left = self.eval(&compare.first)?;
+        let is_in = |op: &CompareOp| matches!(op, CompareOp::In | CompareOp::NotIn);
+        // Whether an empty list has an item can be told without the item.
+        if !compare.rest.first().is_some_and(|(op, _)| is_in(op)) {
+            left = self.settle(left, compare.first.spot)?;
+        }
         for (op, operand) in &compare.rest {
             let right = self.value(operand)?;
             self.at = spot;
@@ -138,7 +143,9 @@ impl<'a> Machine<'a> {
         while let Some((name, left)) = self.map_entry(a, at)? {
             self.step()?;
             let Some(right) = self.find_item(b, name)? else { return Ok(false) };
-            if !left.is_same(&right) && !self.with_stack(|machine| machine.equal_at(left, right, depth + 1))? {
+            if !left.is_same(&right)
+                && !self.with_stack(|machine| machine.equal_at(left, right, depth + 1))?
+            {
                 return Ok(false);
             }
             at += 1;
@@ -253,8 +260,15 @@ impl<'a> Machine<'a> {
                     );
                 }
                 let mut source = self.iterate(whole)?;
+                let mut item = item;
                 while let Some(part) = self.advance(&mut source)? {
                     self.step()?;
+                    if let (Val::Undefined(_), false) = (item, part.is_same(&item)) {
+                        item = self.settle(item, self.at)?;
+                        if let Val::Gap = item {
+                            return Ok(false);
+                        }
+                    }
                     if part.is_same(&item) || self.equal(part, item)? {
                         return Ok(true);
                     }

@@ -1,12 +1,14 @@
 //! The names that a text finds: those it exports, those it was given, and the data.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use super::val::{BlockVersion, Val};
 
 /// The context of a text that runs (Jinja2's `Context`).
 pub(super) struct Context<'a> {
+    /// The name of the text that runs in it, for messages.
+    pub name: Cell<&'a str>,
     /// Names that the including text passed on.
     pub given: Vec<(&'a str, Val<'a>)>,
     /// Whether the request's names can be seen; a text that is imported without context has only what is shared by all
@@ -23,6 +25,7 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     pub fn new(given: Vec<(&'a str, Val<'a>)>, sees_data: bool) -> Context<'a> {
         Context {
+            name: Cell::default(),
             given,
             sees_data,
             vars: RefCell::default(),

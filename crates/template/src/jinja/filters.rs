@@ -257,7 +257,11 @@ impl<'a> Machine<'a> {
             Val::Bool(value) => Ok(Val::Int(i64::from(value))),
             Val::Float(value) => Ok(self.truncated(value)?.unwrap_or(default)),
             value => {
-                let Some(text) = value.as_text() else { return Ok(default) };
+                let (text, base_arg) = match (value.as_text(), value) {
+                    (Some(text), _) => (text, base_arg),
+                    (None, Val::Bytes(bytes)) => (std::str::from_utf8(bytes).unwrap_or_default(), None),
+                    _ => return Ok(default),
+                };
                 self.work(text.len())?;
                 let radix = match base_arg {
                     None => Some(10),
@@ -390,10 +394,10 @@ fn takes_undefined(name: FilterName) -> bool {
 }
 
 /// The texts of a value that is neither a number nor a text.
-struct Shown {
-    type_name: &'static str,
-    text: String,
-    repr: String,
+pub(super) struct Shown {
+    pub type_name: &'static str,
+    pub text: String,
+    pub repr: String,
 }
 
 impl arg::Object for Shown {

@@ -282,12 +282,9 @@ impl<'a> Machine<'a> {
             path = Some(self.attribute_path(Some(*attribute))?.unwrap_or_default());
             rest = others;
         }
-        let test = match rest.split_first() {
-            None => None,
-            Some((name, rest)) => {
-                Some((*name, Arguments { positional: rest.to_vec(), named: args.named.clone() }))
-            }
-        };
+        let test = rest
+            .split_first()
+            .map(|(name, rest)| (*name, Arguments { positional: rest.to_vec(), named: args.named.clone() }));
         self.lazy(of, LazyStep::Select { path, test, keeps })
     }
 

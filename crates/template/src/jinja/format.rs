@@ -1,15 +1,18 @@
 //! `%` and `str.format` over the values of a run.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
 use super::error::Stop;
+use super::filters::Shown;
 use super::iter::Arguments;
 use super::machine::Machine;
 use super::val::Val;
 use crate::python::PyError;
 use crate::python::arg::{Arg, Object};
 use crate::python::format::{FieldName, FieldStep, FormatArgs, format};
+use crate::python::html::escape;
 use crate::python::percent::{PercentArgs, percent};
 
 /// The missing values that a format was given, each with whether it was needed.
@@ -60,10 +63,27 @@ impl<'a> Percent<'_, 'a> {
         if let Val::Undefined(_) | Val::Gap = value {
             return Ok(self.missing.arg(value));
         }
+        if let Val::Markup(_) = value {
+            return self.markup_arg(value);
+        }
         self.machine.format_arg(value, self.markup).map_err(|stop| {
             self.stop = Some(stop);
             PyError::Value(String::new())
         })
+    }
+
+    /// An argument that is markup, of which `%r` shows the type.
+    fn markup_arg(&mut self, value: Val<'a>) -> Result<Arg<'a>, PyError> {
+        let text = value.as_text().unwrap_or_default().to_owned();
+        let mut repr = String::new();
+        if let Err(stop) = self.machine.write_repr(&mut repr, value, &mut Vec::new()) {
+            self.stop = Some(stop);
+            return Err(PyError::Value(String::new()));
+        }
+        if self.markup {
+            repr = escape(&repr).into_owned();
+        }
+        Ok(Arg::Other(Box::new(Shown { type_name: "Markup", text, repr })))
     }
 }
 
@@ -123,6 +143,9 @@ struct Fields<'m, 'a> {
     args: &'m Arguments<'a>,
     /// The mapping of `format_map`.
     map: Option<Val<'a>>,
+    /// For a format that is markup: its fields are escaped, unless they are markup, too.
+    markup: bool,
+    field_is_markup: bool,
     missing: MissingArgs<'a>,
     stop: Option<Stop>,
 }
@@ -177,6 +200,7 @@ impl<'a> Fields<'_, 'a> {
         if let Val::Undefined(_) | Val::Gap = value {
             return Ok(Ok(self.missing.arg(value)));
         }
+        self.field_is_markup = matches!(value, Val::Markup(_));
         self.machine.format_arg(value, false).map(Ok)
     }
 }
@@ -187,6 +211,13 @@ impl<'a> FormatArgs<'a> for Fields<'_, 'a> {
             self.stop = Some(stop);
             Err(PyError::Value(String::new()))
         })
+    }
+
+    fn formatted<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        match self.markup && !self.field_is_markup {
+            true => Cow::Owned(escape(&text).into_owned()),
+            false => text,
+        }
     }
 }
 
@@ -207,14 +238,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `text.format(…)`.
-    pub fn format(&mut self, text: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        self.format_fields(text, args, None)
+    /// `text.format(…)`; the fields of markup are escaped.
+    pub fn format(&mut self, text: &str, args: &Arguments<'a>, markup: bool) -> Result<Val<'a>, Stop> {
+        self.format_fields(text, args, None, markup)
     }
 
     /// `text.format_map(map)`.
-    pub fn format_map(&mut self, text: &str, map: Val<'a>) -> Result<Val<'a>, Stop> {
-        self.format_fields(text, &Arguments::default(), Some(map))
+    pub fn format_map(&mut self, text: &str, map: Val<'a>, markup: bool) -> Result<Val<'a>, Stop> {
+        self.format_fields(text, &Arguments::default(), Some(map), markup)
     }
 
     fn format_fields(
@@ -222,10 +253,12 @@ impl<'a> Machine<'a> {
         text: &str,
         args: &Arguments<'a>,
         map: Option<Val<'a>>,
+        markup: bool,
     ) -> Result<Val<'a>, Stop> {
         let room = self.text_room();
         let missing = MissingArgs::default();
-        let mut fields = Fields { machine: self, args, map, missing, stop: None };
+        let mut fields =
+            Fields { machine: self, args, map, markup, field_is_markup: false, missing, stop: None };
         let result = format(text, &mut fields, room);
         match (fields.stop, fields.missing) {
             (Some(stop), _) => Err(stop),

@@ -81,6 +81,8 @@ impl<'a> Machine<'a> {
             }
         };
         let mut first = true;
+        // As Jinja2 has it, `else` runs unless a turn came to its end: `break` and `continue` leave it before.
+        let mut completed = false;
         loop {
             let item = match &mut turns {
                 Turns::Plain(source) => self.advance(source)?,
@@ -97,13 +99,14 @@ impl<'a> Machine<'a> {
                 self.set_slot(slot, Val::Loop(state));
             }
             self.assign(&looping.target, item)?;
-            if self.body(&looping.scope.body)? == Flow::Break {
-                break;
+            match self.body(&looping.scope.body)? {
+                Flow::Break => break,
+                flow => completed |= flow == Flow::Next,
             }
         }
         self.leave(&looping.scope.frame);
         match &looping.otherwise {
-            Some(scope) if first => {
+            Some(scope) if !completed => {
                 self.enter(&scope.frame)?;
                 self.body(&scope.body)?;
                 self.leave(&scope.frame);

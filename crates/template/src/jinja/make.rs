@@ -11,7 +11,7 @@ use super::error::Stop;
 use super::exec::ENTRY_BYTES;
 use super::iter::{Deferred, Iter, LazyStep, Source};
 use super::machine::{Machine, address};
-use super::val::{Object, Val, View, ViewKind};
+use super::val::{Object, Undefined, Val, View, ViewKind};
 use crate::python::number::Int;
 use crate::value::Value;
 
@@ -227,6 +227,7 @@ impl<'a> Machine<'a> {
             Val::Loop(state) => Key::Identity(std::ptr::from_ref(state) as usize),
             Val::Namespace(members) => Key::Identity(std::ptr::from_ref(members) as usize),
             Val::Iter(iter) => Key::Identity(std::ptr::from_ref(iter) as usize),
+            Val::Undefined(Undefined::Blank) => Key::Identity(1),
             Val::Undefined(_) if self.lenient => Key::Identity(1),
             Val::Unset | Val::Gap => Key::None,
             Val::Undefined(_) | Val::Pending(_) => {

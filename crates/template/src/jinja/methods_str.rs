@@ -1,7 +1,5 @@
 //! The methods of `str`.
 
-use std::borrow::Cow;
-
 use super::error::Stop;
 use super::iter::Arguments;
 use super::machine::Machine;
@@ -55,10 +53,10 @@ impl<'a> Machine<'a> {
             "replace" => return self.replace(text, args),
             "join" => return self.join_method(text, args),
             "center" | "ljust" | "rjust" | "zfill" | "expandtabs" => return self.pad(text, name, args),
-            "format" => return self.format(text, args),
+            "format" => return self.format(text, args, false),
             "format_map" => {
                 let map = self.one(name, args)?;
-                return self.format_map(text, map);
+                return self.format_map(text, map, false);
             }
             "encode" => return self.encode(text, args),
             "maketrans" => return self.make_translation(args),
@@ -96,29 +94,17 @@ impl<'a> Machine<'a> {
             "unescape" => return self.cow(html::unescape(text)),
             _ => {}
         }
-        let mut escaped = args.clone();
-        let named = escaped.named.iter_mut().map(|(_, value)| value);
-        for value in escaped.positional.iter_mut().chain(named) {
-            if let Val::Str(part) = value {
-                *value = match html::escape(part) {
-                    Cow::Borrowed(_) => *value,
-                    Cow::Owned(part) => self.str(part)?,
-                };
+        let value = match name {
+            "format" => self.format(text, args, true)?,
+            "format_map" => {
+                let map = self.one(name, args)?;
+                self.format_map(text, map, true)?
             }
-        }
-        if name == "join"
-            && let Some(items) = escaped.positional.first_mut()
-        {
-            let mut parts = Vec::new();
-            for item in self.collect(*items)? {
-                parts.push(match item {
-                    Val::Str(part) => self.str(html::escape(part))?,
-                    item => item,
-                });
+            _ => {
+                let args = self.escaped_args(name, args)?;
+                self.str_method(text, name, &args)?
             }
-            *items = self.list(parts)?;
-        }
-        let value = self.str_method(text, name, &escaped)?;
+        };
         match value {
             Val::Str(text) => Ok(Val::Markup(text)),
             Val::List(items) => {
@@ -133,6 +119,27 @@ impl<'a> Machine<'a> {
             }
             value => Ok(value),
         }
+    }
+
+    /// The arguments of a method of markup: those that become part of the text are escaped.
+    fn escaped_args(&mut self, name: &str, args: &Arguments<'a>) -> Result<Arguments<'a>, Stop> {
+        let mut args = args.clone();
+        match (name, args.positional.as_mut_slice()) {
+            ("replace" | "ljust" | "rjust" | "center", [_, part, ..]) => {
+                let text = self.settle(*part, self.at)?;
+                *part = Val::Str(self.escaped(text)?);
+            }
+            ("join", [items]) => {
+                let mut parts = Vec::new();
+                for item in self.collect(*items)? {
+                    let item = self.settle(item, self.at)?;
+                    parts.push(Val::Str(self.escaped(item)?));
+                }
+                *items = self.list(parts)?;
+            }
+            _ => {}
+        }
+        Ok(args)
     }
 
     /// A list of texts.

@@ -3,10 +3,11 @@
 //! # Differences from Jinja2
 //! - A missing value may be tested (`if`, `and`, `or`, `not`, `is`, `default`) and is false; a member of one is missing, too.
 //! - All missing values come in one error: after the use of one, the run goes on as if an empty text stood there.
+//! - A missing member inside of a list or object that is printed is an error; Jinja2 prints `Undefined`.
 //! - A partial with a written name is read and parsed when the template is compiled, even if no run reaches it.
 //! - A function is called although the data has a value of its name that cannot be called.
 //! - Constants are not computed when the template is compiled: what fails there (`true.x or y`, `[]|min`) fails in the run, if
-//!   it is reached, and an unknown filter is an error also where it would be left out (`1 or x|nope`).
+//!   it is reached, and an unknown filter is an error also where it would be left out (`1 or x|nope`, text after `extends`).
 //! - Characters cannot be named (`"\N{BULLET}"`).
 //! - There are no complex numbers (`(-1) ** x` with `x = 0.5`) and no generic types (`dict['x']`).
 //! - Integers have at most 2^17 bits, and values that are printed or compared nest at most 500 levels.

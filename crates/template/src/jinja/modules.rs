@@ -17,6 +17,7 @@ impl<'a> Machine<'a> {
     /// Runs a text, and those that it extends, in a context.
     pub fn run_text(&mut self, text: &'a Text, context: &'a Context<'a>) -> Result<(), Stop> {
         let outer = (self.text, self.context, self.here, self.silent, self.extended, self.at);
+        context.name.set(&text.name);
         let mut next = Some(text);
         let mut links = 0;
         while let Some(text) = next {
@@ -114,7 +115,9 @@ impl<'a> Machine<'a> {
         }
         self.charge(given.len() * size_of::<(&str, Val<'a>)>() + size_of::<Context<'a>>())?;
         self.work_items(given.len())?;
-        Ok(self.store.contexts.alloc(Context::new(given, self.context.sees_data)))
+        let context = Context::new(given, self.context.sees_data);
+        context.name.set(self.context.name.get());
+        Ok(self.store.contexts.alloc(context))
     }
 
     /// A context without anything but what all renders share.

@@ -219,10 +219,15 @@ impl<'s> Parser<'s> {
     }
 
     fn scope_body(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt>, SyntaxError> {
+        self.unconditional(|parser| parser.body(ends))
+    }
+
+    /// Parses a part of a tag with variables of its own.
+    fn unconditional<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> T {
         let conditions = std::mem::take(&mut self.conditions);
-        let body = self.body(ends);
+        let parsed = parse(self);
         self.conditions = conditions;
-        body
+        parsed
     }
 
     fn closed_body(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt>, SyntaxError> {
@@ -310,7 +315,7 @@ impl<'s> Parser<'s> {
         let filter = match self.is_op("|") {
             true => {
                 let captured = self.node(Kind::Captured, self.spot())?;
-                Some(self.filters(captured)?)
+                Some(self.unconditional(|parser| parser.filters(captured))?)
             }
             false => None,
         };
@@ -324,7 +329,7 @@ impl<'s> Parser<'s> {
         let over = self.tuple(false)?;
         let test = match self.skip_name("if") {
             true => {
-                let expr = self.expression()?;
+                let expr = self.unconditional(Parser::expression)?;
                 Some(LoopTest { frame: Frame::default(), target: copy_target(&target), expr })
             }
             false => None,
@@ -495,7 +500,8 @@ impl<'s> Parser<'s> {
                 self.expect_op(",")?;
             }
             let name = self.target_name()?;
-            let default = if self.skip_op("=") { Some(self.expression()?) } else { None };
+            let default =
+                if self.skip_op("=") { Some(self.unconditional(Parser::expression)?) } else { None };
             if default.is_none() && params.last().is_some_and(|param| param.default.is_some()) {
                 return self.fail("non-default argument follows default argument");
             }
@@ -544,8 +550,8 @@ impl<'s> Parser<'s> {
 
     fn filter_block(&mut self) -> Result<Stmt, SyntaxError> {
         let captured = self.node(Kind::Captured, self.spot())?;
-        let first = self.filter(captured)?;
-        let filter = self.filters(first)?;
+        let first = self.unconditional(|parser| parser.filter(captured))?;
+        let filter = self.unconditional(|parser| parser.filters(first))?;
         let scope = self.closed_scope(&["endfilter"])?;
         Ok(Stmt::FilterBlock(Box::new(FilterBlock { filter, scope })))
     }

@@ -179,7 +179,9 @@ impl Machine<'_> {
             let whole = repr(line);
             let room = if last { width.saturating_sub(allowance) } else { width };
             match len(&whole).cmp(&room) {
-                Ordering::Greater => self.words(line, width, if last { allowance } else { 0 }, &mut chunks)?,
+                Ordering::Greater => {
+                    self.words(line, width, if last { allowance } else { 0 }, &mut chunks)?
+                }
                 _ => chunks.push(whole),
             }
         }

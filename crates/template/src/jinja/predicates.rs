@@ -57,8 +57,10 @@ impl<'a> Machine<'a> {
                 return Ok(base.is_same(&other));
             }
             TestName::In => {
-                let [whole] = self.bind("in", ["seq"], args)?;
-                let whole = self.required("in", whole)?;
+                let [Some(whole)] = self.bind("in", ["seq"], args)? else {
+                    return Err(self.fail("in is missing a required argument"));
+                };
+                let whole = self.settle(whole, self.at)?;
                 return self.contains(whole, base);
             }
             _ => self.bind("the test", [], args)?,

@@ -149,9 +149,9 @@ impl<'a> Machine<'a> {
             Object::Block { name, .. } => {
                 let _ = write!(out, "<BlockReference {name}>");
             }
-            Object::Blocks(_) => {
+            Object::Blocks(context) => {
                 out.push_str("<TemplateReference ");
-                write_repr(out, &self.library.main.name);
+                write_repr(out, context.name.get());
                 out.push('>');
             }
             Object::Global(global) => out.push_str(global_repr(*global)),

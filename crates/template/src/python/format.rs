@@ -35,6 +35,11 @@ pub enum FieldStep<'f> {
 pub trait FormatArgs<'v> {
     /// The value of a field.
     fn field(&mut self, name: FieldName<'_>, steps: &[FieldStep<'_>]) -> Result<Arg<'v>, PyError>;
+
+    /// The text of a field, once it is formatted (markupsafe escapes it).
+    fn formatted<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        text
+    }
 }
 
 /// `template.format(...)`
@@ -102,7 +107,8 @@ impl<'v> Formatter<'_, 'v> {
         } else {
             Cow::Borrowed(field.spec)
         };
-        format_value(&arg, &spec, room)
+        let text = format_value(&arg, &spec, room)?;
+        Ok(self.args.formatted(Cow::Owned(text)).into_owned())
     }
 
     fn value(&mut self, text: &str) -> Result<Arg<'v>, PyError> {

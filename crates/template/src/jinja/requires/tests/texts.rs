@@ -38,7 +38,10 @@ fn includes_see_the_variables_around_them() {
     );
     with_partials("{% include 'name' %}", ["", "d.title x.t", "", "name"]);
     with_partials("{% include 'name' ignore missing %}", ["", "d.title? x.t?", "", "name?"]);
-    with_partials("{% set d = variables.a %}{% include 'name' without context %}", ["a?", "d.title? x.t?", "", "name"]);
+    with_partials(
+        "{% set d = variables.a %}{% include 'name' without context %}",
+        ["a?", "d.title? x.t?", "", "name"],
+    );
     with_partials("{% include 'name' %}{% set d = variables.a %}", ["a?", "d.title x.t", "", "name"]);
     with_partials(
         "{% set x = variables.a %}{% macro f(d) %}{% include 'name' %}{% endmacro %}{{ f(variables.b) }}",
@@ -62,7 +65,10 @@ fn imports_give_macros_and_variables() {
         "{% from 'm' import f as g with context %}{{ g(variables.a) }}",
         ["a? a.x v?", "d? env.e", "", "m"],
     );
-    with_partials("{% import 'lib' as lib %}{{ lib.g(variables.a) }}", ["a? a.x v?", "d? env.e?", "", "lib m"]);
+    with_partials(
+        "{% import 'lib' as lib %}{{ lib.g(variables.a) }}",
+        ["a? a.x v?", "d? env.e?", "", "lib m"],
+    );
     with_partials("{% from 'circle' import g %}{{ g(variables.a) }}", ["a? a.t", "", "", "circle"]);
     with_partials("{% from 'tools' import f %}{{ f() }}", ["", "d.x?", "tool", "tools"]);
     with_partials(
