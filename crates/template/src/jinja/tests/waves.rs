@@ -318,5 +318,5 @@ fn random_templates_call_and_render_as_from_left_to_right() {
     println!("{tally:?}");
     result.unwrap();
     // The property says little about templates that do not render.
-    assert!(tally.invalid == 0 && tally.rendered > tally.failed / 2 && tally.more_waves > 0, "{tally:?}");
+    assert!(tally.invalid == 0 && tally.rendered > 2 * tally.failed && tally.more_waves > 0, "{tally:?}");
 }
