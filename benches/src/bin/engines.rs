@@ -1,4 +1,4 @@
-//! Times our Go engine beside real Go and bare minijinja on the render workload, in turns: `make bench-engines`.
+//! Times our engines on the render workload, in turns: Go beside real Go, Jinja beside bare minijinja: `make bench-engines`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ai_prompt_benches::cases::Case;
 use ai_prompt_benches::go::Go;
 use ai_prompt_benches::statistics::{median, ratios};
-use ai_prompt_benches::{Outcome, jinja, ours};
+use ai_prompt_benches::{Outcome, jinja, ours, ours_jinja};
 use serde::Deserialize;
 
 const USAGE: &str = "usage: engines [--rounds N]";
@@ -18,6 +18,7 @@ const MILLIS: u64 = 100;
 struct Row {
     ours: Vec<f64>,
     go: Vec<f64>,
+    ours_jinja: Vec<f64>,
     jinja: Vec<f64>,
 }
 
@@ -35,7 +36,10 @@ fn main() -> Outcome {
     println!(
         "microseconds, medians of {rounds} rounds; ratios of ours to theirs (lowest..highest of a round)"
     );
-    println!("{:17} {:>8} {:>8} {:>18} {:>9} {:>18}", "", "ours", "Go", "ratio", "minijinja", "ratio");
+    println!(
+        "{:17} {:>8} {:>8} {:>18} {:>10} {:>9} {:>18}",
+        "", "our Go", "Go", "ratio", "our Jinja", "minijinja", "ratio"
+    );
     for case in &cases {
         executing(case, rounds, &mut go)?.print(&format!("execute {}", case.name));
     }
@@ -56,11 +60,14 @@ fn rounds() -> Outcome<usize> {
 
 fn executing(case: &Case, rounds: usize, go: &mut Option<Go>) -> Outcome<Row> {
     let (ours, jinja) = (ours::Prepared::new(case)?, jinja::Prepared::new(case)?);
-    case.check("our engine", &ours.execute()?.map(|text| String::from_utf8_lossy(&text).into_owned()))?;
+    let ours_jinja = ours_jinja::Prepared::new(case)?;
+    case.check("our Go engine", &ours.execute()?.map(|text| String::from_utf8_lossy(&text).into_owned()))?;
+    case.check("our Jinja engine", &ours_jinja.execute()?)?;
     case.check("minijinja", &jinja.execute()?)?;
     let mut row = Row::default();
     for _ in 0..rounds {
         row.ours.push(nanos(|| ours.execute())?);
+        row.ours_jinja.push(nanos(|| ours_jinja.execute())?);
         row.jinja.push(nanos(|| jinja.execute())?);
         if let Some(go) = go {
             let timed: Timed = go.measure(&case.task("execute", MILLIS))?;
@@ -75,6 +82,7 @@ fn parsing(case: &Case, rounds: usize, go: &mut Option<Go>) -> Outcome<Row> {
     let mut row = Row::default();
     for _ in 0..rounds {
         row.ours.push(nanos(|| ours::parse(case))?);
+        row.ours_jinja.push(nanos(|| ours_jinja::parse(case))?);
         row.jinja.push(nanos(|| jinja::parse(case))?);
         if let Some(go) = go {
             let timed: Timed = go.measure(&case.task("parse", MILLIS))?;
@@ -102,17 +110,18 @@ impl Row {
             [] => "-".to_owned(),
             nanos => format!("{:.1}", median(nanos) / 1e3),
         };
-        let beside = |theirs: &[f64]| match theirs {
+        let beside = |ours: &[f64], theirs: &[f64]| match theirs {
             [] => "-".to_owned(),
-            theirs => ratios(&self.ours, theirs),
+            theirs => ratios(ours, theirs),
         };
         println!(
-            "{what:17} {:>8} {:>8} {:>18} {:>9} {:>18}",
+            "{what:17} {:>8} {:>8} {:>18} {:>10} {:>9} {:>18}",
             micros(&self.ours),
             micros(&self.go),
-            beside(&self.go),
+            beside(&self.ours, &self.go),
+            micros(&self.ours_jinja),
             micros(&self.jinja),
-            beside(&self.jinja),
+            beside(&self.ours_jinja, &self.jinja),
         );
     }
 }

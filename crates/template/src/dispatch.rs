@@ -94,9 +94,10 @@ impl Template {
     }
 }
 
-/// Whether both dialects would copy the text unchanged: it has no action, and no final line break, which Jinja drops.
+/// Whether both dialects would copy the text unchanged: it has no action, no final line break, which Jinja drops, and no
+/// `\r`, which Jinja replaces by `\n`.
 fn is_plain(text: &str) -> bool {
-    !(["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
+    !(["{{", "{%", "{#", "\r"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
 }
 
 /// Detects the dialect of a prompt from all its texts.

@@ -184,22 +184,10 @@ fn line_of(text: &str, name: &str) -> usize {
     1 + text.bytes().take(at).filter(|b| *b == b'\n').count()
 }
 
-/// Converts the requirements of a set: paths become variables or names, functions tools.
+/// What the template `name` may use. The functions of the service are no tools.
 fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requirements {
-    let found = set.requires(name, &takes_missing);
-    let need = |need: go::Need| Need { name: need.name, optional: need.optional, dynamic: need.dynamic };
-    let tools = found.functions.into_iter().filter(|f| !is_service_function(&f.name)).map(need).collect();
+    let mut found = set.requires(name, &takes_missing);
+    found.functions.retain(|function| !is_service_function(&function.name));
     partials.sort();
-    let mut requires = Requirements { tools, partials, ..Requirements::default() };
-    for path in found.paths {
-        let (first, rest) = path.name.split_once('.').unwrap_or((&path.name, ""));
-        let place = match first {
-            "variables" | "args" => (&mut requires.variables, rest),
-            _ => (&mut requires.names, path.name.as_str()),
-        };
-        place.0.push(Need { name: place.1.to_owned(), optional: path.optional, dynamic: path.dynamic });
-    }
-    let mut merged = Requirements::default();
-    merged.merge(&requires);
-    merged
+    Requirements { partials, ..Requirements::of(found) }
 }

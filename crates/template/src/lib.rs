@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod analysis;
 #[cfg(feature = "jinja")]
 mod contract;
 #[cfg(feature = "jinja")]
@@ -10,8 +11,9 @@ mod go_prompt;
 #[cfg(feature = "jinja")]
 pub mod jinja;
 #[cfg(feature = "jinja")]
-#[allow(dead_code, reason = "the machine that calls it is being built")]
 mod python;
+#[cfg(feature = "jinja")]
+mod requirements;
 #[cfg(feature = "jinja")]
 mod service_functions;
 mod run;

@@ -168,28 +168,28 @@ fn templates_known_to_fool_a_naive_placeholder_are_rendered_as_if_from_left_to_r
         ("{% if t_fail(1) is defined %}{{ t_id(2) }}{% else %}-{% endif %}", 2),
         ("{% if t_id(false) %}{{ t_id(2) }}{% endif %}", 2),
         ("{% set a %}{{ t_id(1) }}{% endset %}{% if a == '1' %}{{ t_id(2) }}{% endif %}", 3),
-        ("{% set a %}{{ t_id(1) }}{% endset %}{{ t_id(2) }}{{ a }}", 3),
+        ("{% set a %}{{ t_id(1) }}{% endset %}{{ t_id(2) }}{{ a }}", 2),
         ("{% set a = t_id(1) %}{% set b = t_id(2) %}{{ a }}{{ b }}", 2),
-        ("{% set a = t_id(1) %}{% set b = t_id([a]) %}{{ b }}{{ t_id(3) }}", 4),
+        ("{% set a = t_id(1) %}{% set b = t_id([a]) %}{{ b }}{{ t_id(3) }}", 3),
         ("{% set a = t_id(1) %}{% if a is defined %}{{ t_id(2) }}{% endif %}", 3),
         ("{% set a = t_id(1) %}{% if 1 in [a] %}{{ t_id(2) }}{% endif %}", 3),
-        ("{% set a = t_id(1) %}{{ [a] | length }}{{ t_id(2) }}", 3),
+        ("{% set a = t_id(1) %}{{ [a] | length }}{{ t_id(2) }}", 2),
         ("{% set a = t_id(1) if variables.t else t_id(2) %}{{ t_id(3) }}{{ a }}", 2),
         ("{% with a = t_id(1), b = t_id(2) %}{{ a }}{{ b }}{% endwith %}", 2),
         ("{% with a = t_id(1) %}{% if a %}{{ t_id(2) }}{% endif %}{% endwith %}", 3),
         ("{% macro m() %}{{ t_id(1) }}{% endmacro %}{% if m() == '1' %}{{ t_id(2) }}{% endif %}", 3),
-        ("{% macro m(x) %}{{ x }}{% endmacro %}{{ m(t_id(1)) }}{{ t_id(2) }}", 3),
+        ("{% macro m(x) %}{{ x }}{% endmacro %}{{ m(t_id(1)) }}{{ t_id(2) }}", 2),
         ("{% set a = t_id(1) %}{% macro m() %}{% if a %}{{ t_id(2) }}{% endif %}{% endmacro %}{{ m() }}", 3),
         (
             "{% macro m() %}{{ caller() }}{% endmacro %}{% call m() %}{{ t_id(1) }}{% endcall %}{{ t_id(2) }}",
-            3,
+            2,
         ),
         ("{% filter upper %}{{ t_id('a') }}{% endfilter %}{{ t_id(2) }}", 3),
         ("{% filter replace('1', '2') %}{{ t_id(1) }}{% endfilter %}", 2),
         ("{% for x in t_list('ab') %}{{ t_id(x) }}{% endfor %}", 3),
         ("{% for x in t_list('ab') %}{{ t_id(x) }}{% else %}{{ t_id(9) }}{% endfor %}", 3),
         ("{% for x in [1, 2, 3] %}{{ t_id(x) }}{% endfor %}", 2),
-        ("{% for x in [1, 2, 3] if t_flag(x) %}{{ t_id(x) }}{% endfor %}", 5),
+        ("{% for x in [1, 2, 3] if t_flag(x) %}{{ t_id(x) }}{% endfor %}", 4),
         ("{{ t_fail(1) | default('d') }}{{ t_id(2) }}", 3),
         ("{{ t_id('') | default('d', true) }}{{ t_id(2) }}", 3),
         ("{{ t_id(1) ~ t_id(2) ~ 'x' }}", 2),
@@ -205,17 +205,17 @@ fn templates_known_to_fool_a_naive_placeholder_are_rendered_as_if_from_left_to_r
         ("{% include 'calls' %}{{ t_id(7) }}", 2),
         ("{% set a = t_id(1) %}{% include 'reads' %}{{ t_id(3) }}", 3),
         ("{% set name = 'reads' %}{% set a = t_id(1) %}{% include name %}{{ t_id(3) }}", 3),
-        ("{% set x %}{% include 'calls' %}{% endset %}{{ x }}", 3),
-        ("{% import 'module' as m %}{{ m.v }}{{ m.f(1) }}{{ t_id(3) }}", 4),
+        ("{% set x %}{% include 'calls' %}{% endset %}{{ x }}", 2),
+        ("{% import 'module' as m %}{{ m.v }}{{ m.f(1) }}{{ t_id(3) }}", 2),
         ("{% from 'module' import v, f %}{% if v %}{{ f(1) }}{% endif %}", 3),
-        ("{% extends 'base' %}{{ t_id(1) }}{% block b %}{{ t_id(2) }}{{ t_id(3) }}{% endblock %}", 3),
+        ("{% extends 'base' %}{{ t_id(1) }}{% block b %}{{ t_id(2) }}{{ t_id(3) }}{% endblock %}", 2),
         ("{% extends 'wrapped' %}{% set a = t_id(1) %}{% block b %}{{ t_id(2) }}{% endblock %}", 3),
         ("{% block b %}{{ t_id(1) }}{% endblock %}{% if self.b() == '1' %}{{ t_id(2) }}{% endif %}", 3),
-        ("{% set ns = namespace(x=t_id(1)) %}{{ ns.x }}{{ t_id(2) }}", 3),
+        ("{% set ns = namespace(x=t_id(1)) %}{{ ns.x }}{{ t_id(2) }}", 2),
         ("{% set ns = namespace(x=0) %}{% set ns.x = t_id(1) %}{% if ns.x %}{{ t_id(2) }}{% endif %}", 3),
-        ("{% set a, b = t_id(1), t_id(2) %}{{ a }}{{ b }}", 3),
+        ("{% set a, b = t_id(1), t_id(2) %}{{ a }}{{ b }}", 2),
         ("{% set f = t_id %}{{ f(1) }}{{ f(2) }}", 2),
-        ("{% do t_id(1) %}{{ t_id(2) }}", 3),
+        ("{% do t_id(1) %}{{ t_id(2) }}", 2),
         ("{{ t_id(1) | tojson }}{{ [t_id(2)] | join }}{{ {'a': t_id(3)}.a }}", 4),
         ("{{ loop_free }}{{ t_id(1) }}", 1),
         ("{% set a = t_id(1) %}{{ a }}{{ variables.nothing }}", 2),
@@ -241,13 +241,6 @@ fn templates_known_to_fool_a_naive_placeholder_are_rendered_as_if_from_left_to_r
         expect(text, Syntax::Jinja, waves, &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn the_filters_of_the_rewriting_are_not_for_authors() {
-    for text in ["{% if (t_flag|__d)() %}{% endif %}", "{{ variables.s|__r }}", "{{ 'a' is __x }}"] {
-        assert_eq!(compare(text, Syntax::Jinja), None, "{text}");
-    }
 }
 
 #[test]

@@ -239,9 +239,9 @@
 //!   `builtins` (`index`, `compare`, `escape`) evaluate expressions
 //! - Values: `val`; `context` makes them, `fmt` prints them; `unicode` and `case` classify and convert characters
 //! - Errors: `error`, `report`, `missing`
-//! - Static analysis: `requires`, `requires_call`, `requires_path`, `needs`
+//! - Static analysis: `requires`, `requires_call`
 //!
-//! Outside this module, only the module `value` is used.
+//! Outside this module, only the modules `value` and `analysis` are used.
 
 mod ast;
 mod builtins;
@@ -257,7 +257,6 @@ mod fmt;
 mod index;
 mod invoke;
 mod lex;
-mod needs;
 mod number;
 mod parse;
 mod parse_list;
@@ -268,7 +267,6 @@ mod range;
 mod report;
 mod requires;
 mod requires_call;
-mod requires_path;
 mod set;
 mod token;
 mod unicode;
@@ -279,12 +277,12 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use crate::analysis::{Need, Requirements};
 pub use call::{Functions, NoFunctions, Outcome, Signature, Type};
 pub use case::{to_lower, to_upper};
 pub use context::Context;
 pub use error::{ExecError, MissingValue, ParseError, Place};
 pub use exec::{ExecOptions, MissingKey};
-pub use needs::{Need, Requirements};
 pub use parse_options::{ParseOptions, UnknownFunctions};
 pub use set::Set;
 pub use val::Val;

@@ -3,7 +3,7 @@
 use super::ast::Expr;
 use super::builtins::Builtin;
 use super::requires::{Analysis, View};
-use super::requires_path::{PathStep, Paths};
+use crate::analysis::{Join, PathStep, Paths};
 
 /// The arguments of a call.
 pub(super) struct CallArguments<'a> {
@@ -27,7 +27,7 @@ impl<'a> Analysis<'a, '_> {
         }
         let CallArguments { args, piped } = given;
         if builtin.is_none() {
-            self.functions.name(name, view.optional);
+            self.facts.function(name, view.optional);
         }
         let test = builtin == Some(Builtin::Not) || (builtin.is_none() && (self.takes_missing)(name));
         let mut values: Vec<Paths> = args.iter().map(|arg| self.operand(arg, view)).collect();
@@ -36,9 +36,9 @@ impl<'a> Analysis<'a, '_> {
             let optional = view.optional || (test && at + 1 == values.len());
             match builtin {
                 // The indexed value is only on the way to the element.
-                Some(Builtin::Index) if at == 0 => self.look_at(&value.below_root(), optional),
-                Some(Builtin::Not) => self.look_at(value, optional),
-                _ => self.use_whole(value, optional),
+                Some(Builtin::Index) if at == 0 => self.facts.look_at(&value.below_root(), optional),
+                Some(Builtin::Not) => self.facts.look_at(value, optional),
+                _ => self.facts.use_whole(value, optional),
             }
         }
         let Some((first, indexes)) = values.split_first() else { return Paths::default() };
@@ -49,7 +49,7 @@ impl<'a> Analysis<'a, '_> {
                     item = item.step(&index_step(args.get(at + 1)));
                 }
                 // Whether the element is optional depends on how it is used.
-                self.look_at(&item, true);
+                self.facts.look_at(&item, true);
                 item
             }
             Some(Builtin::Slice) => first.clone(),
@@ -66,13 +66,13 @@ impl<'a> Analysis<'a, '_> {
         for (at, arg) in args.iter().enumerate() {
             view.optional |= at > 0;
             let value = self.operand(arg, view);
-            self.look_at(&value, true);
+            self.facts.look_at(&value, true);
             let spared = !alone && (or || at > 0);
             result.add(&if spared { value.optional() } else { value });
         }
         view.optional = outer;
         if let Some(value) = piped {
-            self.look_at(&value, true);
+            self.facts.look_at(&value, true);
             result.add(&if alone { value } else { value.optional() });
         }
         result

@@ -55,9 +55,7 @@ impl<'a> Machine<'a> {
                 "real" => Some(if let Val::Bool(value) = of { Val::Int(i64::from(value)) } else { of }),
                 "imag" if matches!(of, Val::Float(_)) => Some(Val::Float(0.0)),
                 "imag" => Some(Val::Int(0)),
-                "numerator" if !matches!(of, Val::Float(_)) => {
-                    Some(of.as_int().map_or(of, Val::Int))
-                }
+                "numerator" if !matches!(of, Val::Float(_)) => Some(of.as_int().map_or(of, Val::Int)),
                 "denominator" if !matches!(of, Val::Float(_)) => Some(Val::Int(1)),
                 _ => return self.method_value(of, name),
             },
@@ -88,6 +86,7 @@ impl<'a> Machine<'a> {
         Ok(match object {
             Object::Module(module) => module.members.get_str(name),
             Object::Macro(value) => match name {
+                "name" if value.anonymous => Some(Val::None),
                 "name" => Some(Val::Str(&value.definition.name)),
                 "arguments" => {
                     let names: Vec<Val<'a>> =
@@ -117,6 +116,7 @@ impl<'a> Machine<'a> {
                 Some(_) => Some(self.object(Object::Block { name, context, depth: 0 })?),
                 None => None,
             },
+            Object::Global(_) => return self.method_value(of, name),
             Object::Block { name: block, context, depth } if name == "super" => {
                 Some(match context.block(block, depth + 1) {
                     Some(_) => self.object(Object::Block { name: block, context, depth: depth + 1 })?,
@@ -174,6 +174,10 @@ impl<'a> Machine<'a> {
             Val::Pending(call) => return Err(needed(call)),
             _ => {}
         }
+        if let (Val::Undefined(_), true) = (key, self.has_no_keys(of)) {
+            return Ok(key);
+        }
+        let key = self.settle(key, self.at)?;
         if let Some(value) = self.find_item(of, key)? {
             return Ok(value);
         }
@@ -189,6 +193,20 @@ impl<'a> Machine<'a> {
             Val::DataList(list) => self.absent(Holder::List(list), step),
             _ => self.absent(Holder::Unknown, step),
         }
+    }
+
+    /// Whether an undefined key finds nothing in a value, as in a list, without being needed.
+    fn has_no_keys(&self, of: Val<'a>) -> bool {
+        !matches!(
+            of,
+            Val::DataMap(_)
+                | Val::Dict(_)
+                | Val::Undefined(_)
+                | Val::Unset
+                | Val::Gap
+                | Val::Pending(_)
+                | Val::Object(_)
+        )
     }
 
     fn step_of(&mut self, key: Val<'a>) -> Result<Step<'a>, Stop> {
@@ -257,13 +275,15 @@ impl<'a> Machine<'a> {
             self.at = spot;
             *bound = match value {
                 Val::None | Val::Gap => None,
-                Val::Big(value) => Some(if value.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX }),
+                Val::Big(value) => {
+                    Some(if value.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX })
+                }
                 value => match value.as_int() {
                     Some(value) => Some(value),
                     None => {
-                        return Err(self.fail(
-                            "slice indices must be integers or None or have an __index__ method",
-                        ));
+                        return Err(
+                            self.fail("slice indices must be integers or None or have an __index__ method")
+                        );
                     }
                 },
             };
@@ -298,10 +318,10 @@ impl<'a> Machine<'a> {
             Val::Gap => Ok(Val::Gap),
             Val::Undefined(Undefined::Own(_) | Undefined::Absent(_) | Undefined::Blank) => self.demand(of),
             Val::Range(range) => {
-                let (first, count) = slice_positions(range.len() as usize, start, stop, step);
-                let start = range.get(first as u64);
+                let [start, stop] = slice_bounds(range.len() as usize, start, stop, step);
                 let pace = range.step.saturating_mul(step);
-                let stop = start.saturating_add(pace.saturating_mul(count as i64));
+                let place = |at: i64| range.start.saturating_add(range.step.saturating_mul(at));
+                let (start, stop) = (place(start), place(stop));
                 self.charge(size_of::<Range>())?;
                 Ok(Val::Range(self.store.bump.alloc(Range { start, stop, step: pace })))
             }
@@ -332,8 +352,8 @@ pub(super) fn index(at: i64, len: usize) -> Option<usize> {
     usize::try_from(at).ok().filter(|at| *at < len)
 }
 
-/// The first position of a slice, and how many it has.
-fn slice_positions(len: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> (usize, usize) {
+/// The first position of a slice, and the one after its last, which may be -1.
+fn slice_bounds(len: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> [i64; 2] {
     let len = len as i64;
     let (low, high) = if step < 0 { (-1, len - 1) } else { (0, len) };
     let place = |bound: i64| {
@@ -342,6 +362,12 @@ fn slice_positions(len: usize, start: Option<i64>, stop: Option<i64>, step: i64)
     };
     let start = start.map_or(if step < 0 { high } else { low }, place);
     let stop = stop.map_or(if step < 0 { low } else { high }, place);
+    [start, stop]
+}
+
+/// The first position of a slice, and how many it has.
+fn slice_positions(len: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> (usize, usize) {
+    let [start, stop] = slice_bounds(len, start, stop, step);
     let way = if step < 0 { start - stop } else { stop - start };
     let pace = step.unsigned_abs();
     let count = if way <= 0 { 0 } else { (way as u64).div_ceil(pace) };

@@ -25,7 +25,6 @@ pub(crate) struct Tree {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub name: SmolStr,
-    pub required: bool,
     pub frame: Frame,
     pub body: Vec<Stmt>,
     pub slots: usize,
@@ -133,7 +132,6 @@ pub(crate) struct For {
     pub recursive: Option<usize>,
     /// The slot of `loop`, if the body mentions it.
     pub loop_slot: Option<Slot>,
-    pub spot: Spot,
 }
 
 /// The condition of a loop (`for x in xs if …`), with its own copies of the loop's variables.
@@ -246,9 +244,18 @@ pub(crate) struct FromImport {
 /// What an assignment assigns to.
 #[derive(Debug)]
 pub(crate) enum Target {
-    Name { name: SmolStr, slot: Slot, spot: Spot },
+    Name {
+        name: SmolStr,
+        slot: Slot,
+        spot: Spot,
+    },
     /// `ns.attr`, for a namespace.
-    Attr { name: SmolStr, slot: Slot, attr: SmolStr, spot: Spot },
+    Attr {
+        name: SmolStr,
+        slot: Slot,
+        attr: SmolStr,
+        spot: Spot,
+    },
     Tuple(Vec<Target>, Spot),
 }
 
@@ -269,7 +276,10 @@ pub(crate) enum Kind {
     Big(Box<BigInt>),
     Float(f64),
     Str(Box<str>),
-    Name { name: SmolStr, slot: Slot },
+    Name {
+        name: SmolStr,
+        slot: Slot,
+    },
     Tuple(Vec<Expr>),
     List(Vec<Expr>),
     Dict(Vec<(Expr, Expr)>),
@@ -335,6 +345,8 @@ pub(crate) enum BinaryOp {
     FloorDiv,
     Mod,
     Pow,
+    /// The power of a constant: Jinja2 writes `(-2) ** x` as Python's `-2 ** x`, which is `-(2 ** x)`.
+    ConstPow,
 }
 
 #[derive(Debug)]

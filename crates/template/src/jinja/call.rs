@@ -31,7 +31,9 @@ impl<'a> Machine<'a> {
         {
             match self.function(name)? {
                 Val::Unset if matches!(callee, Val::Undefined(_)) => {
-                    return Err(self.fail(format!("'{name}' is undefined: there is no function of this name")));
+                    return Err(
+                        self.fail(format!("'{name}' is undefined: there is no function of this name"))
+                    );
                 }
                 Val::Unset => {}
                 function => callee = function,
@@ -41,7 +43,8 @@ impl<'a> Machine<'a> {
     }
 
     fn is_callable_now(&self, value: Val<'a>) -> bool {
-        matches!(value, Val::Gap | Val::Pending(_)) || (self.is_callable(value) && !matches!(value, Val::Undefined(_)))
+        matches!(value, Val::Gap | Val::Pending(_))
+            || (self.is_callable(value) && !matches!(value, Val::Undefined(_)))
     }
 
     /// `of.name(…)`.
@@ -97,7 +100,8 @@ impl<'a> Machine<'a> {
 
     /// Evaluates the arguments of a call.
     pub fn arguments(&mut self, args: &'a Args) -> Result<Arguments<'a>, Stop> {
-        let mut arguments = Arguments { positional: Vec::with_capacity(args.positional.len()), named: Vec::new() };
+        let mut arguments =
+            Arguments { positional: Vec::with_capacity(args.positional.len()), named: Vec::new() };
         for arg in &args.positional {
             arguments.positional.push(self.eval(arg)?);
         }
@@ -114,7 +118,9 @@ impl<'a> Machine<'a> {
         if let Some(spread) = &args.spread_named {
             let value = self.value(spread)?;
             if !matches!(self.live(value), Val::DataMap(_) | Val::Dict(_) | Val::Gap) {
-                return Err(self.fail(format!("argument after ** must be a mapping, not {}", value.type_name())));
+                return Err(
+                    self.fail(format!("argument after ** must be a mapping, not {}", value.type_name()))
+                );
             }
             let mut at = 0;
             while let Some((name, member)) = self.map_entry(value, at)? {
@@ -139,11 +145,12 @@ impl<'a> Machine<'a> {
             Val::Object(Object::Tool(name)) => self.call_tool(name, &args),
             Val::Object(Object::Global(global)) => self.call_global(*global, args),
             Val::Object(Object::Method { of, name }) => self.call_method(*of, name, &args),
-            Val::Object(Object::Joiner { separator, used }) => match used.replace(true) {
-                true => Ok(*separator),
-                false => Ok(Val::Str("")),
-            },
+            Val::Object(Object::Joiner { separator, used }) => {
+                self.none("joiner", &args)?;
+                Ok(if used.replace(true) { *separator } else { Val::Str("") })
+            }
             Val::Object(Object::Block { name, context, depth }) => {
+                self.none(name, &args)?;
                 let (_, text) = self.captured_apart(|machine| {
                     machine.run_block(name, context, *depth).map(|()| Flow::Next)
                 })?;
@@ -250,6 +257,7 @@ impl<'a> Machine<'a> {
 
     fn run_macro(&mut self, value: &'a MacroValue<'a>, here: &'a Activation<'a>) -> Result<Val<'a>, Stop> {
         let outer = (self.here, self.text, self.context, self.at);
+        let escapes = std::mem::replace(&mut self.escapes, value.escapes);
         (self.here, self.text, self.context) = (here, value.text, value.context);
         let result = self.deeper(|machine| {
             machine.captured_apart(|machine| {
@@ -272,10 +280,13 @@ impl<'a> Machine<'a> {
             })
         });
         // On an error, its place stays where it happened.
-        if result.is_ok() {
-            (self.here, self.text, self.context, self.at) = outer;
-        }
-        Ok(result?.1)
+        let (_, text) = result?;
+        (self.here, self.text, self.context, self.at) = outer;
+        self.escapes = escapes;
+        Ok(match text {
+            Val::Str(text) if escapes => Val::Markup(text),
+            text => text,
+        })
     }
 
     /// Calls a function of Jinja's own.
@@ -311,7 +322,7 @@ impl<'a> Machine<'a> {
                 let [format] = self.bind("strftime_now", ["format"], &args)?;
                 let format = self.demand(format.unwrap_or(Val::Str("%Y-%m-%d")))?;
                 let format = self.text_of(format)?;
-                let text = self.check(crate::python::time::strftime(format, now(), self.room))?;
+                let text = self.check(crate::python::time::strftime(format, now(), self.text_room()))?;
                 self.str(text)
             }
             Global::Lipsum => Err(self.fail("lipsum() is not available: prompts have no random texts")),
@@ -356,7 +367,7 @@ impl<'a> Machine<'a> {
         match args.positional.as_slice() {
             [] => {}
             [from] => {
-                let from = self.settle(*from, self.at)?;
+                let from = self.demand(*from)?;
                 self.dict_update(dict, from)?;
             }
             more => {

@@ -7,8 +7,8 @@ use num_traits::{FromPrimitive, ToPrimitive};
 
 use super::ast::{Compare, CompareOp, Spot};
 use super::error::Stop;
-use super::make::NESTING_MAX;
 use super::machine::Machine;
+use super::make::NESTING_MAX;
 use super::val::{Range, Val, ViewKind};
 
 impl<'a> Machine<'a> {
@@ -88,9 +88,8 @@ impl<'a> Machine<'a> {
         }
         match (a, b) {
             (Val::Bytes(a), Val::Bytes(b)) => Ok(a == b),
-            (Val::DataList(_) | Val::List(_), Val::DataList(_) | Val::List(_)) | (Val::Tuple(_), Val::Tuple(_)) => {
-                self.equal_parts(a, b, depth)
-            }
+            (Val::DataList(_) | Val::List(_), Val::DataList(_) | Val::List(_))
+            | (Val::Tuple(_), Val::Tuple(_)) => self.equal_parts(a, b, depth),
             (Val::DataMap(_) | Val::Dict(_), Val::DataMap(_) | Val::Dict(_)) => self.equal_maps(a, b, depth),
             (Val::Range(a), Val::Range(b)) => Ok(equal_ranges(a, b)),
             (Val::View(a), Val::View(b)) if a.kind == b.kind && a.kind == ViewKind::Keys => {
@@ -152,13 +151,7 @@ impl<'a> Machine<'a> {
         self.order_at(a, b, op, 0)
     }
 
-    fn order_at(
-        &mut self,
-        a: Val<'a>,
-        b: Val<'a>,
-        op: &str,
-        depth: usize,
-    ) -> Result<Option<Ordering>, Stop> {
+    fn order_at(&mut self, a: Val<'a>, b: Val<'a>, op: &str, depth: usize) -> Result<Option<Ordering>, Stop> {
         match (a, b) {
             (Val::Str(a) | Val::Markup(a), Val::Str(b) | Val::Markup(b)) => {
                 self.work(a.len().min(b.len()))?;
@@ -178,9 +171,8 @@ impl<'a> Machine<'a> {
         match (a, b) {
             (Val::Gap, _) | (_, Val::Gap) => Ok(None),
             (Val::Bytes(a), Val::Bytes(b)) => Ok(Some(a.cmp(b))),
-            (Val::DataList(_) | Val::List(_), Val::DataList(_) | Val::List(_)) | (Val::Tuple(_), Val::Tuple(_)) => {
-                self.order_parts(a, b, op, depth)
-            }
+            (Val::DataList(_) | Val::List(_), Val::DataList(_) | Val::List(_))
+            | (Val::Tuple(_), Val::Tuple(_)) => self.order_parts(a, b, op, depth),
             _ => Err(self.fail(format!(
                 "'{op}' not supported between instances of '{}' and '{}'",
                 a.type_name(),
@@ -229,6 +221,20 @@ impl<'a> Machine<'a> {
                     other.type_name()
                 ))),
             },
+            Val::Bytes(bytes) => match self.settle(item, self.at)? {
+                Val::Bytes(part) => {
+                    self.work(bytes.len())?;
+                    Ok(memchr::memmem::find(bytes, part).is_some())
+                }
+                item => match (item, item.as_int().map(u8::try_from)) {
+                    (Val::Gap, _) => Ok(false),
+                    (_, Some(Ok(byte))) => Ok(bytes.contains(&byte)),
+                    (_, Some(Err(_))) => Err(self.fail("byte must be in range(0, 256)")),
+                    _ => {
+                        Err(self.fail(format!("a bytes-like object is required, not '{}'", item.type_name())))
+                    }
+                },
+            },
             Val::DataMap(_) | Val::Dict(_) => {
                 let item = self.settle(item, self.at)?;
                 if !self.hashable(item) {
@@ -242,7 +248,9 @@ impl<'a> Machine<'a> {
             _ => {
                 if !self.is_iterable(whole) {
                     let whole = self.demand(whole)?;
-                    return Err(self.fail(format!("argument of type '{}' is not iterable", whole.type_name())));
+                    return Err(
+                        self.fail(format!("argument of type '{}' is not iterable", whole.type_name()))
+                    );
                 }
                 let mut source = self.iterate(whole)?;
                 while let Some(part) = self.advance(&mut source)? {

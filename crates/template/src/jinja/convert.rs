@@ -3,8 +3,8 @@
 use num_traits::ToPrimitive;
 
 use super::error::Stop;
-use super::make::NESTING_MAX;
 use super::machine::Machine;
+use super::make::NESTING_MAX;
 use super::val::Val;
 use crate::value::{Map, SmolStr, Value};
 

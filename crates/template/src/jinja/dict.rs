@@ -131,10 +131,6 @@ impl<'a> Dict<'a> {
         self.index = None;
     }
 
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Val<'a>, Val<'a>)> + '_ {
-        self.entries.iter().map(|entry| (entry.name, entry.value))
-    }
-
     /// The entries with their keys.
     pub fn entries(&self) -> impl Iterator<Item = (&Key<'a>, Val<'a>, Val<'a>)> {
         self.entries.iter().map(|entry| (&entry.key, entry.name, entry.value))

@@ -43,8 +43,18 @@ impl<'a> Machine<'a> {
             Kind::Compare(compare) => self.compare(compare, expr.spot),
             Kind::Binary(binary) => {
                 let left = self.value(&binary.left)?;
-                let right = self.value(&binary.right)?;
+                let right = self.eval(&binary.right)?;
+                // A format needs only what it shows.
+                let right = match (binary.op, left) {
+                    (BinaryOp::Mod, Val::Str(_) | Val::Markup(_)) => right,
+                    _ => self.settle(right, binary.right.spot)?,
+                };
                 self.at = expr.spot;
+                if let (BinaryOp::ConstPow, true) = (binary.op, self.is_negative(left)) {
+                    let left = self.negate(left)?;
+                    let power = self.binary(BinaryOp::Pow, left, right)?;
+                    return self.negate(power);
+                }
                 self.binary(binary.op, left, right)
             }
             Kind::Concat(parts) => self.concat(parts, expr.spot),
@@ -64,7 +74,7 @@ impl<'a> Machine<'a> {
             },
             Kind::Item(pair) => {
                 let of = self.eval(&pair.0)?;
-                let key = self.value(&pair.1)?;
+                let key = self.eval(&pair.1)?;
                 self.at = expr.spot;
                 self.item(of, key, expr.spot)
             }
@@ -137,9 +147,9 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.context.own(name) {
             return Ok(value);
         }
-        if self.context.sees_data
-            && let Some(value) = self.root.get(name)
-        {
+        // A text without context sees what all renders share: the environs and `variables`.
+        let value = if self.context.sees_data { self.root.get(name) } else { self.root.get_shared(name) };
+        if let Some(value) = value {
             return self.data(value);
         }
         self.function(name)
@@ -185,7 +195,7 @@ impl<'a> Machine<'a> {
                     text.push_str(&crate::python::html::escape(part));
                 }
                 Val::Str(part) => {
-                    self.check_room(text.len() + part.len())?;
+                    self.check_text(text.len() + part.len())?;
                     text.push_str(part);
                 }
                 value => self.write_str(&mut text, value)?,

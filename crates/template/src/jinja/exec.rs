@@ -248,9 +248,25 @@ impl<'a> Machine<'a> {
             return Ok(flow);
         }
         let value = self.filtered(&block.filter, captured)?;
-        self.print_value(value, block.filter.spot)?;
+        self.print_text(value, block.filter.spot)?;
         self.leave(&block.scope.frame);
         Ok(flow)
+    }
+
+    /// Prints the result of a filter block or a call block, which Jinja2 writes as it is: it has to be a text.
+    fn print_text(&mut self, value: Val<'a>, spot: Spot) -> Result<(), Stop> {
+        match self.settle(value, spot) {
+            Ok(Val::Str(text) | Val::Markup(text)) => self.write(text),
+            Ok(Val::Gap) | Err(_) if matches!(value, Val::Gap | Val::Pending(_)) => {
+                self.print_value(value, spot)
+            }
+            Ok(Val::Gap) => Ok(()),
+            Ok(other) => {
+                self.at = spot;
+                Err(self.fail(format!("expected a text, found a value of the type '{}'", other.type_name())))
+            }
+            Err(stop) => Err(stop),
+        }
     }
 
     fn autoescape(&mut self, block: &'a Autoescape) -> Result<Flow, Stop> {
@@ -264,9 +280,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Makes a macro.
-    fn macro_value(&mut self, definition: &'a Macro) -> Result<Val<'a>, Stop> {
+    fn macro_value(&mut self, definition: &'a Macro, anonymous: bool) -> Result<Val<'a>, Stop> {
         self.object(Object::Macro(MacroValue {
             definition,
+            anonymous,
             outer: self.here,
             text: self.text,
             context: self.context,
@@ -275,7 +292,7 @@ impl<'a> Machine<'a> {
     }
 
     fn define(&mut self, definition: &'a Macro) -> Result<(), Stop> {
-        let value = self.macro_value(definition)?;
+        let value = self.macro_value(definition, false)?;
         self.set_slot(definition.slot, value);
         if definition.exported {
             self.context.set(&definition.name, value, !definition.name.starts_with('_'));
@@ -284,10 +301,10 @@ impl<'a> Machine<'a> {
     }
 
     fn call_block(&mut self, block: &'a CallBlock) -> Result<(), Stop> {
-        let caller = self.macro_value(&block.caller)?;
+        let caller = self.macro_value(&block.caller, true)?;
         let Kind::Call(call) = &block.call.kind else { return Ok(()) };
         let value = self.call_with(call, &block.call, Some(caller))?;
-        self.print_value(value, block.call.spot)
+        self.print_text(value, block.call.spot)
     }
 }
 

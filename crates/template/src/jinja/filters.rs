@@ -6,7 +6,7 @@ use num_traits::{FromPrimitive, Signed, ToPrimitive};
 use super::ast::{BinaryOp, Filter, Spot};
 use super::builtin::FilterName;
 use super::error::Stop;
-use super::iter::Arguments;
+use super::iter::{Arguments, Deferred, Source};
 use super::machine::Machine;
 use super::val::{Undefined, Val};
 use crate::python::{arg, float, number, number_text};
@@ -15,8 +15,7 @@ impl<'a> Machine<'a> {
     /// Evaluates a filter.
     pub fn filter(&mut self, filter: &'a Filter, spot: Spot) -> Result<Val<'a>, Stop> {
         let mut base = self.eval(&filter.base)?;
-        let is_default = filter.filter == Some(FilterName::Default);
-        if !is_default {
+        if !filter.filter.is_some_and(takes_undefined) {
             base = self.settle(base, filter.base.spot)?;
         }
         let args = self.arguments(&filter.args)?;
@@ -37,13 +36,16 @@ impl<'a> Machine<'a> {
         if name == FilterName::Default {
             return self.filter_default(base, args);
         }
-        let base = self.settle(base, self.at)?;
+        let base = if takes_undefined(name) { base } else { self.settle(base, self.at)? };
         if matches!(base, Val::Gap) {
             // Missing values among the arguments are to be told, too.
             for value in args.positional.iter().chain(args.named.iter().map(|(_, value)| value)) {
                 self.settle(*value, self.at)?;
             }
             return Ok(Val::Gap);
+        }
+        if is_generator(name) {
+            return self.defer(name, base, args);
         }
         match name {
             FilterName::Default => self.filter_default(base, args),
@@ -54,7 +56,14 @@ impl<'a> Machine<'a> {
             FilterName::Attr => {
                 let [name] = self.bind("attr", ["name"], args)?;
                 let name = self.required("attr", name)?;
-                let name = self.text_of(name)?;
+                let name = match (name.as_text(), name) {
+                    (Some(name), _) => name,
+                    (None, Val::Gap) => return Ok(Val::Gap),
+                    (None, other) => {
+                        let name = other.type_name();
+                        return Err(self.fail(format!("attribute name must be string, not '{name}'")));
+                    }
+                };
                 let base = self.live(base);
                 match self.own_attr(base, name)? {
                     Some(value) => Ok(value),
@@ -101,6 +110,47 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The generator of a filter. Only its arguments are checked now.
+    fn defer(&mut self, name: FilterName, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        match name {
+            FilterName::Batch | FilterName::Slice => {
+                let names = if name == FilterName::Batch {
+                    ["linecount", "fill_with"]
+                } else {
+                    ["slices", "fill_with"]
+                };
+                if let [None, _] = self.bind("the filter", names, args)? {
+                    return Err(self.fail("the filter is missing a required argument"));
+                }
+            }
+            FilterName::Items => {
+                self.bind("items", [], args)?;
+            }
+            FilterName::Unique => {
+                self.bind("unique", ["case_sensitive", "attribute"], args)?;
+            }
+            _ => {}
+        }
+        let (at, text, args) = (self.at, self.text, args.clone());
+        self.deferred(Deferred { filter: name, base, args, at, text })
+    }
+
+    /// Begins a filter whose first item is asked for.
+    pub fn begin(&mut self, deferred: &'a Deferred<'a>) -> Result<Source<'a>, Stop> {
+        let outer = (self.at, self.text);
+        (self.at, self.text) = (deferred.at, deferred.text);
+        let base = match deferred.filter {
+            FilterName::Items => deferred.base,
+            _ => self.settle(deferred.base, deferred.at)?,
+        };
+        let items = match base {
+            Val::Gap => Val::Gap,
+            base => self.filter_list(deferred.filter, base, &deferred.args)?,
+        };
+        (self.at, self.text) = outer;
+        Ok(if let Val::Iter(iter) = items { Source::Other(iter) } else { Source::Empty })
+    }
+
     fn filter_default(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [default, boolean] = self.bind("default", ["default_value", "boolean"], args)?;
         let boolean = match boolean {
@@ -132,7 +182,8 @@ impl<'a> Machine<'a> {
 
     fn filter_round(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [precision, method] = self.bind("round", ["precision", "method"], args)?;
-        let method = self.str_option("round", method)?.unwrap_or("common");
+        let method = self.demand(method.unwrap_or(Val::Str("common")))?;
+        let method = method.as_text().unwrap_or_default();
         if !matches!(method, "common" | "ceil" | "floor") {
             return Err(self.fail("method must be common, ceil or floor"));
         }
@@ -174,17 +225,14 @@ impl<'a> Machine<'a> {
                 Some(value) => self.big(value),
                 None => Err(self.fail("cannot convert float infinity or NaN to integer")),
             },
-            (Val::Bool(value), _) => Ok(Val::Int(i64::from(value))),
-            (Val::Int(_) | Val::Big(_), Some(digits)) if digits < 0 => {
+            (Val::Int(_) | Val::Big(_) | Val::Bool(_), Some(digits)) if digits < 0 => {
                 let value = match base {
                     Val::Big(value) => value.clone(),
                     value => BigInt::from(value.as_int().unwrap_or(0)),
                 };
-                match number::round_int(&value, digits) {
-                    number::Int::Small(value) => Ok(Val::Int(value)),
-                    number::Int::Big(value) => self.big(value),
-                }
+                self.int(number::round_int(&value, digits))
             }
+            (Val::Bool(value), _) => Ok(Val::Int(i64::from(value))),
             (base, _) => Ok(base),
         }
     }
@@ -203,7 +251,6 @@ impl<'a> Machine<'a> {
     fn filter_int(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [default, base_arg] = self.bind("int", ["default", "base"], args)?;
         let default = default.unwrap_or(Val::Int(0));
-        let radix = base_arg.map_or(Ok(10), |base| self.int_arg(base))?;
         match self.demand(base)? {
             Val::Gap => Ok(Val::Gap),
             value @ (Val::Int(_) | Val::Big(_)) => Ok(value),
@@ -212,11 +259,14 @@ impl<'a> Machine<'a> {
             value => {
                 let Some(text) = value.as_text() else { return Ok(default) };
                 self.work(text.len())?;
-                if let Ok(value) = number_text::parse_int(text, radix) {
-                    return match value {
-                        number::Int::Small(value) => Ok(Val::Int(value)),
-                        number::Int::Big(value) => self.big(value),
-                    };
+                let radix = match base_arg {
+                    None => Some(10),
+                    Some(Val::Big(_)) => Some(-1),
+                    Some(base) => base.as_int(),
+                };
+                // A base that is no number counts like a text that is none.
+                if let Some(Ok(value)) = radix.map(|radix| number_text::parse_int(text, radix)) {
+                    return self.int(value);
                 }
                 match number_text::parse_float(text) {
                     Ok(value) if value.is_finite() => Ok(self.truncated(value)?.unwrap_or(default)),
@@ -258,7 +308,7 @@ impl<'a> Machine<'a> {
                 Some(text) => Some(text.to_owned()),
                 None => {
                     let count = self.int_arg(value)?;
-                    Some(self.check(crate::python::filters::spaces(count, self.room))?)
+                    Some(self.check(crate::python::filters::spaces(count, self.text_room()))?)
                 }
             },
         };
@@ -278,6 +328,9 @@ impl<'a> Machine<'a> {
     /// `text % values`.
     pub fn percent(&mut self, format: Val<'a>, values: Val<'a>) -> Result<Val<'a>, Stop> {
         let Some(text) = format.as_text() else { return Ok(Val::Gap) };
+        if let Val::Gap = values {
+            return Ok(format);
+        }
         let values = self.live(values);
         let markup = matches!(format, Val::Markup(_));
         let formatted = self.percent_format(text, values, markup)?;
@@ -287,7 +340,6 @@ impl<'a> Machine<'a> {
 
     /// What a formatting function sees of a value.
     pub fn format_arg(&mut self, value: Val<'a>, markup: bool) -> Result<arg::Arg<'a>, Stop> {
-        let value = self.demand(value)?;
         Ok(match value {
             Val::Str(text) if markup => arg::Arg::Str(crate::python::html::escape(text)),
             Val::Str(text) | Val::Markup(text) => arg::Arg::Str(text.into()),
@@ -295,7 +347,7 @@ impl<'a> Machine<'a> {
             Val::Bool(value) => arg::Arg::Bool(value),
             Val::Float(value) => arg::Arg::Float(value),
             Val::Big(value) => arg::Arg::Big(std::borrow::Cow::Borrowed(value)),
-            Val::Gap => arg::Arg::Str("".into()),
+            Val::Pending(call) => return Err(super::machine::needed(call)),
             other => {
                 let mut text = String::new();
                 self.write_str(&mut text, other)?;
@@ -314,6 +366,27 @@ impl<'a> Machine<'a> {
     pub fn nothing(&mut self, message: &str) -> Result<Val<'a>, Stop> {
         self.undefined(Undefined::Own(message.to_owned()))
     }
+}
+
+/// Whether Jinja2 writes the filter as a generator.
+fn is_generator(name: FilterName) -> bool {
+    matches!(
+        name,
+        FilterName::Batch
+            | FilterName::Items
+            | FilterName::Map
+            | FilterName::Reject
+            | FilterName::Rejectattr
+            | FilterName::Select
+            | FilterName::Selectattr
+            | FilterName::Slice
+            | FilterName::Unique
+    )
+}
+
+/// Whether the filter itself decides whether it needs its value.
+fn takes_undefined(name: FilterName) -> bool {
+    is_generator(name) || matches!(name, FilterName::Default | FilterName::Pprint)
 }
 
 /// The texts of a value that is neither a number nor a text.

@@ -13,7 +13,12 @@ use crate::python::case;
 
 impl<'a> Machine<'a> {
     /// Applies a filter that takes the items of its value.
-    pub fn filter_list(&mut self, name: FilterName, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    pub fn filter_list(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         match name {
             FilterName::Length => {
                 self.bind("length", [], args)?;
@@ -135,7 +140,7 @@ impl<'a> Machine<'a> {
 
     fn filter_join(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [separator, attribute] = self.bind("join", ["d", "attribute"], args)?;
-        let separator = self.demand(separator.unwrap_or(Val::Str("")))?;
+        let separator = self.settle(separator.unwrap_or(Val::Str("")), self.at)?;
         let path = self.attribute_path(attribute)?;
         let mut items = self.collect(base)?;
         if let Some(path) = &path {
@@ -150,7 +155,7 @@ impl<'a> Machine<'a> {
         let mut out = String::new();
         for (at, item) in items.into_iter().enumerate() {
             if at > 0 {
-                self.check_room(out.len() + separator.len())?;
+                self.check_text(out.len() + separator.len())?;
                 out.push_str(separator);
             }
             let item = self.settle(item, self.at)?;
@@ -171,7 +176,7 @@ impl<'a> Machine<'a> {
             let item = self.settle(item, self.at)?;
             let part = if is_markup { self.escaped(item)? } else { self.text_of(item)? };
             out.push_str(part);
-            self.check_room(out.len())?;
+            self.check_text(out.len())?;
         }
         let text = self.alloc_str(&out)?;
         Ok(if is_markup { Val::Markup(text) } else { Val::Str(text) })
@@ -180,7 +185,6 @@ impl<'a> Machine<'a> {
     /// The steps of `attribute='a.0.b'`.
     fn attribute_path(&mut self, attribute: Option<Val<'a>>) -> Result<Option<Vec<PathStep<'a>>>, Stop> {
         let Some(attribute) = attribute else { return Ok(None) };
-        let attribute = self.demand(attribute)?;
         Ok(match attribute {
             Val::None | Val::Gap => None,
             attribute => match attribute.as_text() {
@@ -191,7 +195,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The part of an item at a path.
-    fn walk(&mut self, item: Val<'a>, path: &[PathStep<'a>], default: Option<Val<'a>>) -> Result<Val<'a>, Stop> {
+    fn walk(
+        &mut self,
+        item: Val<'a>,
+        path: &[PathStep<'a>],
+        default: Option<Val<'a>>,
+    ) -> Result<Val<'a>, Stop> {
         let mut item = item;
         for step in path {
             self.step()?;
@@ -212,9 +221,13 @@ impl<'a> Machine<'a> {
     }
 
     /// The value that an item is compared by: at a path, and in lower case if case does not matter.
-    fn sort_key(&mut self, item: Val<'a>, path: &[PathStep<'a>], case_sensitive: bool) -> Result<Val<'a>, Stop> {
+    fn sort_key(
+        &mut self,
+        item: Val<'a>,
+        path: &[PathStep<'a>],
+        case_sensitive: bool,
+    ) -> Result<Val<'a>, Stop> {
         let key = self.walk(item, path, None)?;
-        let key = self.settle(key, self.at)?;
         match (case_sensitive, key) {
             (false, Val::Str(text) | Val::Markup(text)) => {
                 self.work(text.len())?;
@@ -249,13 +262,8 @@ impl<'a> Machine<'a> {
         let Some((name, rest)) = args.positional.split_first() else {
             return Err(self.fail("map requires a filter argument"));
         };
-        let name = self.demand(*name)?;
-        let name = self.text_of(name)?;
-        let Some(filter) = FilterName::find(name) else {
-            return Err(self.fail(format!("No filter named '{name}'.")));
-        };
         let args = Arguments { positional: rest.to_vec(), named: args.named.clone() };
-        self.lazy(of, LazyStep::Filter { filter, args })
+        self.lazy(of, LazyStep::Filter { name: *name, args })
     }
 
     fn filter_select(
@@ -282,23 +290,29 @@ impl<'a> Machine<'a> {
         let test = match rest.split_first() {
             None => None,
             Some((name, rest)) => {
-                let name = self.demand(*name)?;
-                let name = self.text_of(name)?;
-                let Some(test) = TestName::find(name) else {
-                    return Err(self.fail(format!("No test named '{name}'.")));
-                };
-                Some((test, Arguments { positional: rest.to_vec(), named: args.named.clone() }))
+                Some((*name, Arguments { positional: rest.to_vec(), named: args.named.clone() }))
             }
         };
         self.lazy(of, LazyStep::Select { path, test, keeps })
     }
 
     /// The next item of a lazy filter.
-    pub fn advance_lazy(&mut self, of: &'a Iter<'a>, step: &'a LazyStep<'a>) -> Result<Option<Val<'a>>, Stop> {
+    pub fn advance_lazy(
+        &mut self,
+        of: &'a Iter<'a>,
+        step: &'a LazyStep<'a>,
+    ) -> Result<Option<Val<'a>>, Stop> {
         while let Some(item) = self.next(of)? {
             self.step()?;
             match step {
-                LazyStep::Filter { filter, args } => return self.apply_filter(*filter, item, args).map(Some),
+                LazyStep::Filter { name, args } => {
+                    let name = self.demand(*name)?;
+                    let name = self.text_of(name)?;
+                    return match FilterName::find(name) {
+                        Some(filter) => self.apply_filter(filter, item, args).map(Some),
+                        None => Err(self.fail(format!("No filter named '{name}'."))),
+                    };
+                }
                 LazyStep::Attribute { path, default } => return self.walk(item, path, *default).map(Some),
                 LazyStep::Select { path, test, keeps } => {
                     let subject = match path {
@@ -306,7 +320,7 @@ impl<'a> Machine<'a> {
                         None => item,
                     };
                     let holds = match test {
-                        Some((test, args)) => self.holds_test(*test, subject, args)?,
+                        Some((name, args)) => self.named_test(*name, subject, args)?,
                         None => self.truth(subject)?,
                     };
                     if holds == *keeps {
@@ -318,22 +332,33 @@ impl<'a> Machine<'a> {
         Ok(None)
     }
 
+    fn named_test(&mut self, name: Val<'a>, subject: Val<'a>, args: &Arguments<'a>) -> Result<bool, Stop> {
+        let name = self.demand(name)?;
+        let name = self.text_of(name)?;
+        match TestName::find(name) {
+            Some(test) => self.holds_test(test, subject, args),
+            None => Err(self.fail(format!("No test named '{name}'."))),
+        }
+    }
+
     fn filter_batch(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [count, fill] = self.bind("batch", ["linecount", "fill_with"], args)?;
         let count = self.required("batch", count)?;
-        let count = self.int_arg(count)?;
         let fill = fill.filter(|fill| !matches!(fill, Val::None));
         let mut batches = Vec::new();
         let mut batch = Vec::new();
         for item in self.collect(base)? {
             self.step()?;
-            if i64::try_from(batch.len()) == Ok(count) {
+            if self.equal(Val::Int(batch.len() as i64), count)? {
                 batches.push(self.list(std::mem::take(&mut batch))?);
             }
             batch.push(item);
         }
         if !batch.is_empty() {
-            let wanted = usize::try_from(count).unwrap_or(0);
+            let wanted = match fill {
+                Some(_) => usize::try_from(self.int_arg(count)?).unwrap_or(0),
+                None => 0,
+            };
             if let (Some(fill), true) = (fill, batch.len() < wanted) {
                 self.check_room(wanted.saturating_mul(size_of::<Val<'a>>()))?;
                 batch.resize(wanted, fill);
@@ -427,7 +452,7 @@ impl<'a> Machine<'a> {
     fn filter_sort(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let names = ["reverse", "case_sensitive", "attribute"];
         let [reverse, case_sensitive, attribute] = self.bind("sort", names, args)?;
-        let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
+        let reverse = self.flag(reverse)?;
         let case_sensitive = self.truth(case_sensitive.unwrap_or(Val::Bool(false)))?;
         let paths: Vec<Vec<PathStep<'a>>> = match attribute.and_then(|attribute| attribute.as_text()) {
             Some(text) => text.split(',').map(path_of).collect(),
@@ -503,12 +528,14 @@ impl<'a> Machine<'a> {
     }
 
     fn filter_dictsort(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        let [case_sensitive, by, reverse] = self.bind("dictsort", ["case_sensitive", "by", "reverse"], args)?;
+        let [case_sensitive, by, reverse] =
+            self.bind("dictsort", ["case_sensitive", "by", "reverse"], args)?;
         let case_sensitive = self.truth(case_sensitive.unwrap_or(Val::Bool(false)))?;
-        let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
-        let by_value = match self.str_option("dictsort", by)?.unwrap_or("key") {
-            "key" => false,
-            "value" => true,
+        let reverse = self.flag(reverse)?;
+        let by = self.demand(by.unwrap_or(Val::Str("key")))?;
+        let by_value = match by.as_text() {
+            Some("key") => false,
+            Some("value") => true,
             _ => return Err(self.fail("You can only sort by either \"key\" or \"value\"")),
         };
         let base = self.demand(base)?;

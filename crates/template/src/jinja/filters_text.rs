@@ -13,17 +13,30 @@ use crate::python::{case, html, pad, search, split, urlize, wrap};
 
 impl<'a> Machine<'a> {
     /// Applies a filter that takes the text of its value.
-    pub fn filter_text(&mut self, name: FilterName, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        if let FilterName::Filesizeformat | FilterName::Pprint | FilterName::Urlencode | FilterName::Xmlattr = name {
+    pub fn filter_text(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        if let FilterName::Filesizeformat | FilterName::Pprint | FilterName::Urlencode | FilterName::Xmlattr =
+            name
+        {
             return self.filter_other(name, base, args);
+        }
+        if let FilterName::Indent | FilterName::Wordwrap = name
+            && base.as_text().is_none()
+        {
+            return Err(self.fail(format!("'{}' object has no attribute 'splitlines'", base.type_name())));
+        }
+        if name == FilterName::Truncate {
+            return self.filter_truncate(base, args);
         }
         let markup = matches!(base, Val::Markup(_));
         let text = self.text_of(base)?;
         self.work(text.len())?;
-        // The slow ones take shorter texts.
-        let slow = matches!(name, FilterName::Title | FilterName::Urlize | FilterName::Wordwrap);
-        self.check_room(text.len().saturating_mul(if slow { 8 } else { 3 }))?;
-        let room = self.room;
+        self.check_room(text.len().saturating_mul(3))?;
+        let room = self.text_room();
         let result: String = match name {
             FilterName::Upper => {
                 self.bind("upper", [], args)?;
@@ -55,9 +68,11 @@ impl<'a> Machine<'a> {
                 self.bind("safe", [], args)?;
                 return Ok(Val::Markup(text));
             }
-            FilterName::Escape if markup => return Ok(base),
             FilterName::Escape | FilterName::Forceescape => {
                 self.bind("escape", [], args)?;
+                if markup && name == FilterName::Escape {
+                    return Ok(base);
+                }
                 return Ok(match html::escape(text) {
                     std::borrow::Cow::Borrowed(text) => Val::Markup(text),
                     std::borrow::Cow::Owned(text) => Val::Markup(self.alloc_str(&text)?),
@@ -79,7 +94,6 @@ impl<'a> Machine<'a> {
             FilterName::Replace => return self.filter_replace(base, text, args),
             FilterName::Format => return self.filter_format(base, args),
             FilterName::Indent => self.filter_indent(text, args)?,
-            FilterName::Truncate => return self.filter_truncate(text, markup, args),
             FilterName::Wordwrap => {
                 let wrapped = self.filter_wordwrap(text, args)?;
                 return self.str(wrapped);
@@ -90,16 +104,24 @@ impl<'a> Machine<'a> {
         Ok(if markup { Val::Markup(text) } else { Val::Str(text) })
     }
 
-    fn filter_replace(&mut self, base: Val<'a>, text: &'a str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    fn filter_replace(
+        &mut self,
+        base: Val<'a>,
+        text: &'a str,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         let [old, new, count] = self.bind("replace", ["old", "new", "count"], args)?;
-        let (old, new) = (self.required("replace", old)?, self.required("replace", new)?);
+        let (Some(old), Some(new)) = (old, new) else {
+            return Err(self.fail("replace() is missing a required argument"));
+        };
+        let (old, new) = (self.settle(old, self.at)?, self.settle(new, self.at)?);
         let count = self.int_option(count)?.unwrap_or(-1);
         let (old, new) = match self.escapes {
             false => (self.text_of(old)?, self.text_of(new)?),
             true => (self.escaped(old)?, self.escaped(new)?),
         };
         let text = if self.escapes { self.escaped(base)? } else { text };
-        let replaced = self.check(search::replace(text, old, new, count, self.room))?;
+        let replaced = self.check(search::replace(text, old, new, count, self.text_room()))?;
         let value = self.cow(replaced)?;
         Ok(match value {
             Val::Str(text) if self.escapes => Val::Markup(text),
@@ -152,29 +174,49 @@ impl<'a> Machine<'a> {
                 Some(text) => text.to_owned(),
                 None => {
                     let width = self.int_arg(width)?;
-                    self.check(filters::spaces(width, self.room))?
+                    self.check(filters::spaces(width, self.text_room()))?
                 }
             },
         };
-        self.check(filters::indent(text, &width, first, blank, self.room))
+        self.check(filters::indent(text, &width, first, blank, self.text_room()))
     }
 
-    fn filter_truncate(&mut self, text: &'a str, markup: bool, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    /// `truncate`: whatever is short enough stays as it is, and only texts can be cut.
+    fn filter_truncate(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let [length, killwords, end, leeway] =
             self.bind("truncate", ["length", "killwords", "end", "leeway"], args)?;
         let usual = TruncateOptions::default();
-        let options = TruncateOptions {
-            length: length.map_or(Ok(usual.length), |length| self.int_arg(length))?,
-            killwords: self.truth(killwords.unwrap_or(Val::Bool(false)))?,
-            end: self.str_option("truncate", end)?.unwrap_or(usual.end),
-            leeway: self.int_option(leeway)?.unwrap_or(usual.leeway),
+        let length = length.map_or(Ok(usual.length), |length| self.int_arg(length))?;
+        let killwords = self.truth(killwords.unwrap_or(Val::Bool(false)))?;
+        let leeway = self.int_option(leeway)?.unwrap_or(usual.leeway);
+        let end = self.settle(end.unwrap_or(Val::Str(usual.end)), self.at)?;
+        let (Some(text), Some(end)) = (base.as_text(), end.as_text()) else {
+            return self.untruncated(base, [length, leeway], end);
         };
-        let truncated = self.check(filters::truncate(text, &options))?;
-        let value = self.cow(truncated)?;
-        Ok(match value {
-            Val::Str(text) if markup => Val::Markup(text),
-            value => value,
-        })
+        self.work(text.len())?;
+        let cut = filters::truncate(text, &TruncateOptions { length, killwords, end, leeway });
+        match (self.check(cut)?, base) {
+            (std::borrow::Cow::Borrowed(_), base) => Ok(base),
+            (std::borrow::Cow::Owned(text), Val::Markup(_)) => Ok(Val::Markup(self.alloc_str(&text)?)),
+            (std::borrow::Cow::Owned(text), _) => self.str(text),
+        }
+    }
+
+    /// A value that is not cut, since it is short enough.
+    fn untruncated(
+        &mut self,
+        base: Val<'a>,
+        [length, leeway]: [i64; 2],
+        end: Val<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        if let Val::Gap = end {
+            return Ok(base);
+        }
+        let (len, end_len) = (self.len(base)? as i64, self.len(end)? as i64);
+        match length >= end_len && leeway >= 0 && len <= length.saturating_add(leeway) {
+            true => Ok(base),
+            false => Err(self.fail(format!("'{}' cannot be truncated", base.type_name()))),
+        }
     }
 
     fn filter_wordwrap(&mut self, text: &str, args: &Arguments<'a>) -> Result<String, Stop> {
@@ -188,7 +230,7 @@ impl<'a> Machine<'a> {
             break_on_hyphens: self.truth(break_on_hyphens.unwrap_or(Val::Bool(true)))?,
         };
         self.work(text.len().saturating_mul(8))?;
-        self.check(wrap::wordwrap(text, &options, self.room))
+        self.check(wrap::wordwrap(text, &options, self.text_room()))
     }
 
     fn filter_urlize(&mut self, text: &'a str, markup: bool, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
@@ -196,7 +238,10 @@ impl<'a> Machine<'a> {
         let [limit, nofollow, target, rel, schemes] = self.bind("urlize", names, args)?;
         let nofollow = self.truth(nofollow.unwrap_or(Val::Bool(false)))?;
         let rel = urlize::link_rel(self.str_option("urlize", rel)?, nofollow);
-        let target = self.str_option("urlize", target)?;
+        let target = match target {
+            Some(target) if self.truth(target)? => Some(self.text_of(target)?),
+            _ => None,
+        };
         let mut extra = Vec::new();
         if let Some(schemes) = schemes.filter(|schemes| !matches!(schemes, Val::None)) {
             for scheme in self.collect(schemes)? {
@@ -205,23 +250,33 @@ impl<'a> Machine<'a> {
                 extra.push(scheme);
             }
         }
+        // The limit is not looked at unless there is a link.
+        let is_limit = limit.is_none_or(|limit| matches!(limit, Val::None) || limit.as_int().is_some());
         let options = UrlizeOptions {
-            trim_url_limit: self.int_option(limit)?,
+            trim_url_limit: if is_limit { self.int_option(limit)? } else { None },
             rel: Some(&rel),
             target,
             extra_schemes: &extra,
         };
         self.work(text.len().saturating_mul(8))?;
         let linked = match markup {
-            true => urlize::urlize_markup(text, &options, self.room),
-            false => urlize::urlize(text, &options, self.room),
+            true => urlize::urlize_markup(text, &options, self.text_room()),
+            false => urlize::urlize(text, &options, self.text_room()),
         };
         let linked = self.check(linked)?;
+        if let (false, Some(limit), true) = (is_limit, limit, linked.contains("<a ")) {
+            self.int_arg(limit)?;
+        }
         let text = self.alloc_str(&linked)?;
         Ok(if self.escapes { Val::Markup(text) } else { Val::Str(text) })
     }
 
-    fn filter_other(&mut self, name: FilterName, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    fn filter_other(
+        &mut self,
+        name: FilterName,
+        base: Val<'a>,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         match name {
             FilterName::Filesizeformat => {
                 let [binary] = self.bind("filesizeformat", ["binary"], args)?;
@@ -231,6 +286,7 @@ impl<'a> Machine<'a> {
                     Val::Gap => return Ok(Val::Gap),
                     value => match (value.as_int(), value.as_text()) {
                         (Some(value), _) => value as f64,
+                        (None, _) if matches!(value, Val::Big(_)) => self.float_of(value)?,
                         (None, Some(text)) => self.check(crate::python::number_text::parse_float(text))?,
                         (None, None) => {
                             let name = value.type_name();
@@ -300,7 +356,10 @@ impl<'a> Machine<'a> {
             if matches!(value, Val::None | Val::Undefined(_) | Val::Gap) {
                 continue;
             }
-            let name = self.text_of(name)?;
+            let Some(name) = name.as_text() else {
+                let name = name.type_name();
+                return Err(self.fail(format!("expected string or bytes-like object, got '{name}'")));
+            };
             self.check(html::check_attribute_name(name))?;
             let value = self.escaped(value)?;
             self.check_room(out.len() + name.len() * 6 + value.len())?;

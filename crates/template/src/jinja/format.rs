@@ -1,13 +1,46 @@
 //! `%` and `str.format` over the values of a run.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use super::error::Stop;
 use super::iter::Arguments;
 use super::machine::Machine;
 use super::val::Val;
-use crate::python::arg::Arg;
+use crate::python::PyError;
+use crate::python::arg::{Arg, Object};
 use crate::python::format::{FieldName, FieldStep, FormatArgs, format};
 use crate::python::percent::{PercentArgs, percent};
-use crate::python::PyError;
+
+/// The missing values that a format was given, each with whether it was needed.
+#[derive(Default)]
+struct MissingArgs<'a>(Vec<(Val<'a>, Rc<Cell<bool>>)>);
+
+impl<'a> MissingArgs<'a> {
+    fn arg(&mut self, value: Val<'a>) -> Arg<'a> {
+        let needed = Rc::new(Cell::new(false));
+        self.0.push((value, needed.clone()));
+        Arg::Other(Box::new(MissingArg(needed)))
+    }
+}
+
+/// A missing value, of which `%r` needs no more than its type.
+struct MissingArg(Rc<Cell<bool>>);
+
+impl Object for MissingArg {
+    fn type_name(&self) -> &str {
+        "Undefined"
+    }
+
+    fn str(&self, _: usize) -> Result<String, PyError> {
+        self.0.set(true);
+        Ok(String::new())
+    }
+
+    fn repr(&self, _: usize) -> Result<String, PyError> {
+        Ok("Undefined".to_owned())
+    }
+}
 
 /// The right side of `%`.
 struct Percent<'m, 'a> {
@@ -17,12 +50,16 @@ struct Percent<'m, 'a> {
     at: usize,
     whole: Val<'a>,
     markup: bool,
+    missing: MissingArgs<'a>,
     /// The error that ended the run, which Python's error only stands for.
     stop: Option<Stop>,
 }
 
 impl<'a> Percent<'_, 'a> {
     fn arg(&mut self, value: Val<'a>) -> Result<Arg<'a>, PyError> {
+        if let Val::Undefined(_) | Val::Gap = value {
+            return Ok(self.missing.arg(value));
+        }
         self.machine.format_arg(value, self.markup).map_err(|stop| {
             self.stop = Some(stop);
             PyError::Value(String::new())
@@ -38,6 +75,16 @@ impl<'a> PercentArgs<'a> for Percent<'_, 'a> {
     }
 
     fn key(&mut self, key: &str) -> Result<Arg<'a>, PyError> {
+        if let (Val::Undefined(_), true) = (self.whole, self.machine.lenient) {
+            return self.machine.demand(self.whole).map(|_| Arg::Int(0)).map_err(|stop| {
+                self.stop = Some(stop);
+                PyError::Value(String::new())
+            });
+        }
+        if let Val::Undefined(_) = self.whole {
+            self.at = self.items.len();
+            return Ok(self.missing.arg(self.whole));
+        }
         if !matches!(self.whole, Val::DataMap(_) | Val::Dict(_)) {
             return Err(PyError::Type("format requires a mapping".to_owned()));
         }
@@ -56,7 +103,16 @@ impl<'a> PercentArgs<'a> for Percent<'_, 'a> {
     }
 
     fn is_left(&self) -> bool {
-        let is_mapping = matches!(self.whole, Val::DataMap(_) | Val::Dict(_) | Val::DataList(_) | Val::List(_));
+        // Whatever has items counts as a mapping, of which nothing needs to be used.
+        let is_mapping = matches!(
+            self.whole,
+            Val::DataMap(_)
+                | Val::Dict(_)
+                | Val::DataList(_)
+                | Val::List(_)
+                | Val::Range(_)
+                | Val::Undefined(_)
+        );
         self.at < self.items.len() && !(is_mapping && self.at == 0)
     }
 }
@@ -67,11 +123,16 @@ struct Fields<'m, 'a> {
     args: &'m Arguments<'a>,
     /// The mapping of `format_map`.
     map: Option<Val<'a>>,
+    missing: MissingArgs<'a>,
     stop: Option<Stop>,
 }
 
 impl<'a> Fields<'_, 'a> {
-    fn value(&mut self, name: FieldName<'_>, steps: &[FieldStep<'_>]) -> Result<Result<Arg<'a>, PyError>, Stop> {
+    fn value(
+        &mut self,
+        name: FieldName<'_>,
+        steps: &[FieldStep<'_>],
+    ) -> Result<Result<Arg<'a>, PyError>, Stop> {
         let found = match (name, self.map) {
             (FieldName::Index(_), Some(_)) => {
                 return Ok(Err(PyError::Value("Format string contains positional fields".to_owned())));
@@ -113,6 +174,9 @@ impl<'a> Fields<'_, 'a> {
             };
             value = part;
         }
+        if let Val::Undefined(_) | Val::Gap = value {
+            return Ok(Ok(self.missing.arg(value)));
+        }
         self.machine.format_arg(value, false).map(Ok)
     }
 }
@@ -133,12 +197,13 @@ impl<'a> Machine<'a> {
             Val::Tuple(tuple) => tuple.items.to_vec(),
             value => vec![value],
         };
-        let room = self.room;
-        let mut args = Percent { machine: self, items, at: 0, whole: values, markup, stop: None };
+        let room = self.text_room();
+        let missing = MissingArgs::default();
+        let mut args = Percent { machine: self, items, at: 0, whole: values, markup, missing, stop: None };
         let result = percent(text, &mut args, room);
-        match (args.stop, result) {
+        match (args.stop, args.missing) {
             (Some(stop), _) => Err(stop),
-            (None, result) => self.check(result),
+            (None, missing) => self.formatted(result, missing),
         }
     }
 
@@ -158,15 +223,34 @@ impl<'a> Machine<'a> {
         args: &Arguments<'a>,
         map: Option<Val<'a>>,
     ) -> Result<Val<'a>, Stop> {
-        let room = self.room;
-        let mut fields = Fields { machine: self, args, map, stop: None };
+        let room = self.text_room();
+        let missing = MissingArgs::default();
+        let mut fields = Fields { machine: self, args, map, missing, stop: None };
         let result = format(text, &mut fields, room);
-        match (fields.stop, result) {
+        match (fields.stop, fields.missing) {
             (Some(stop), _) => Err(stop),
-            (None, result) => {
-                let text = self.check(result)?;
+            (None, missing) => {
+                let text = self.formatted(result, missing)?;
                 self.str(text)
             }
+        }
+    }
+
+    /// The result of a format: missing values that it showed are recorded, and those that it could not show.
+    fn formatted(
+        &mut self,
+        result: Result<String, PyError>,
+        missing: MissingArgs<'a>,
+    ) -> Result<String, Stop> {
+        let mut is_short = false;
+        for (value, needed) in missing.0 {
+            if needed.get() || result.is_err() {
+                is_short |= matches!(self.settle(value, self.at)?, Val::Gap);
+            }
+        }
+        match result {
+            Err(_) if is_short => Ok(String::new()),
+            result => self.check(result),
         }
     }
 }

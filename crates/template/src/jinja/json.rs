@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::error::Stop;
-use super::make::NESTING_MAX;
 use super::machine::Machine;
+use super::make::NESTING_MAX;
 use super::val::Val;
 use crate::python::arg::big_text;
 use crate::python::float::write_float;
@@ -120,7 +120,7 @@ impl<'a> Machine<'a> {
 
     fn break_line(&mut self, out: &mut String, style: &JsonStyle<'_>, depth: usize) -> Result<(), Stop> {
         let Some(indent) = &style.indent else { return Ok(()) };
-        self.check_room(out.len() + indent.len().saturating_mul(depth) + 1)?;
+        self.check_text(out.len() + indent.len().saturating_mul(depth) + 1)?;
         out.push('\n');
         (0..depth).for_each(|_| out.push_str(indent));
         self.work(indent.len() * depth)
@@ -164,7 +164,7 @@ fn write_string(out: &mut String, text: &str, ensure_ascii: bool) {
             '\t' => "\\t",
             '\u{8}' => "\\b",
             '\u{c}' => "\\f",
-            c if c < ' ' || (ensure_ascii && !c.is_ascii()) => "",
+            c if c < ' ' || (ensure_ascii && c > '~') => "",
             _ => continue,
         };
         out.push_str(text.get(plain..at).unwrap_or_default());

@@ -3,7 +3,7 @@
 use super::error::SyntaxError;
 
 /// A token and where it begins.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Token<'s> {
     pub kind: Tok<'s>,
     /// Bytes from the start of the source.
@@ -27,12 +27,6 @@ pub(crate) enum Tok<'s> {
     Eof,
 }
 
-/// All operators, longer ones first.
-const OPERATORS: [&str; 26] = [
-    "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}", ">", "<", "=", ".",
-    ":", "|", ",", ";",
-];
-
 /// Jinja's white space between tokens (Python's `\s`).
 fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
@@ -51,7 +45,8 @@ struct Lexer<'s> {
 /// # Errors
 /// The first character that cannot begin a token, a bracket without its partner, or a comment or raw block without an end.
 pub(crate) fn tokens(source: &str) -> Result<Vec<Token<'_>>, SyntaxError> {
-    let mut lexer = Lexer { source, at: 0, tokens: Vec::with_capacity(16 + source.len() / 8), open: Vec::new() };
+    let mut lexer =
+        Lexer { source, at: 0, tokens: Vec::with_capacity(16 + source.len() / 8), open: Vec::new() };
     lexer.text()?;
     lexer.push(Tok::Eof, source.len());
     Ok(lexer.tokens)
@@ -115,6 +110,10 @@ impl<'s> Lexer<'s> {
     }
 
     fn comment(&mut self, begin: usize) -> Result<(), SyntaxError> {
+        // A comment or raw block that begins at the very end needs no end.
+        if self.rest().is_empty() {
+            return Ok(());
+        }
         let Some(end) = self.rest().find("#}") else {
             return Err(SyntaxError::new("Missing end of comment tag", begin));
         };
@@ -131,6 +130,9 @@ impl<'s> Lexer<'s> {
         let Some(open) = raw_tag(self.rest(), "raw", true) else { return Ok(false) };
         self.at += open;
         let start = self.at;
+        if self.rest().is_empty() {
+            return Ok(true);
+        }
         let mut from = start;
         loop {
             let Some(found) = self.source.get(from..).and_then(|rest| rest.find("{%")) else {
@@ -170,8 +172,7 @@ impl<'s> Lexer<'s> {
                 self.at += len;
                 self.push(tok, at);
             } else if first == '_' || first.is_alphanumeric() {
-                let len = rest.find(|c: char| c != '_' && !is_word(c)).unwrap_or(rest.len());
-                self.name(rest.get(..len).unwrap_or_default())?;
+                self.name(rest.get(..word_length(rest)).unwrap_or_default())?;
             } else if first == '"' || first == '\'' {
                 let Some(len) = string_length(rest) else {
                     return Err(SyntaxError::new(format!("unexpected char {first:?}"), at));
@@ -204,7 +205,7 @@ impl<'s> Lexer<'s> {
     fn name(&mut self, name: &'s str) -> Result<(), SyntaxError> {
         let at = self.at;
         self.at += name.len();
-        match is_identifier(name) {
+        match name.is_ascii() || is_identifier(name) {
             true => {
                 self.push(Tok::Name(name), at);
                 Ok(())
@@ -215,16 +216,16 @@ impl<'s> Lexer<'s> {
 
     fn operator(&mut self, rest: &str, first: char) -> Result<(), SyntaxError> {
         let at = self.at;
-        let Some(op) = OPERATORS.iter().find(|op| rest.starts_with(**op)) else {
+        let Some(op) = operator_at(rest.as_bytes()) else {
             return Err(SyntaxError::new(format!("unexpected char {first:?}"), at));
         };
-        match *op {
+        match op {
             "(" => self.open.push(")"),
             "[" => self.open.push("]"),
             "{" => self.open.push("}"),
             ")" | "]" | "}" => match self.open.pop() {
                 None => return Err(SyntaxError::new(format!("unexpected '{op}'"), at)),
-                Some(expected) if expected != *op => {
+                Some(expected) if expected != op => {
                     return Err(SyntaxError::new(format!("unexpected '{op}', expected '{expected}'"), at));
                 }
                 Some(_) => {}
@@ -235,6 +236,39 @@ impl<'s> Lexer<'s> {
         self.push(Tok::Op(op), at);
         Ok(())
     }
+}
+
+/// The operator that a text begins with.
+fn operator_at(text: &[u8]) -> Option<&'static str> {
+    Some(match (text.first()?, text.get(1)) {
+        (b'/', Some(b'/')) => "//",
+        (b'*', Some(b'*')) => "**",
+        (b'=', Some(b'=')) => "==",
+        (b'!', Some(b'=')) => "!=",
+        (b'>', Some(b'=')) => ">=",
+        (b'<', Some(b'=')) => "<=",
+        (b'+', _) => "+",
+        (b'-', _) => "-",
+        (b'/', _) => "/",
+        (b'*', _) => "*",
+        (b'%', _) => "%",
+        (b'~', _) => "~",
+        (b'[', _) => "[",
+        (b']', _) => "]",
+        (b'(', _) => "(",
+        (b')', _) => ")",
+        (b'{', _) => "{",
+        (b'}', _) => "}",
+        (b'>', _) => ">",
+        (b'<', _) => "<",
+        (b'=', _) => "=",
+        (b'.', _) => ".",
+        (b':', _) => ":",
+        (b'|', _) => "|",
+        (b',', _) => ",",
+        (b';', _) => ";",
+        _ => return None,
+    })
 }
 
 /// The first `{{`, `{%` or `{#` of a text.
@@ -252,6 +286,16 @@ fn raw_tag(rest: &str, name: &str, opens: bool) -> Option<usize> {
         None => inner.strip_prefix("%}")?,
     };
     Some(rest.len() - after.len())
+}
+
+/// The length of the word at the start of a text.
+fn word_length(text: &str) -> usize {
+    let plain = text.bytes().position(|byte| byte != b'_' && !byte.is_ascii_alphanumeric());
+    match plain {
+        Some(at) if text.as_bytes().get(at).is_some_and(u8::is_ascii) => at,
+        None => text.len(),
+        Some(_) => text.find(|c: char| c != '_' && !is_word(c)).unwrap_or(text.len()),
+    }
 }
 
 fn is_word(c: char) -> bool {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::ast::{Expr, Kind, Spot, Stmt, Tree};
+use super::ast::{Spot, Tree};
 use super::error::position;
 use super::parse;
-use super::resolve::bodies;
+use super::requires::{TemplateName, template_names};
 use crate::{CompileError, Limits, Partials, Position, Syntax};
 
 /// A parsed text.
@@ -191,29 +191,8 @@ impl Wanted {
 
 /// Collects the partials that a text names in writing.
 fn wanted_by(text: &Text, wanted: &mut Vec<Wanted>) {
-    collect(text, &text.tree.body, wanted);
-    text.tree.blocks.iter().for_each(|block| collect(text, &block.body, wanted));
-}
-
-fn collect(text: &Text, body: &[Stmt], wanted: &mut Vec<Wanted>) {
-    let mut want = |expr: &Expr, lenient: bool| {
-        if let Kind::Str(name) = &expr.kind {
-            wanted.push(Wanted { name: name.to_string(), lenient, position: text.position(expr.spot) });
-        }
-    };
-    for stmt in body {
-        match stmt {
-            Stmt::Include(node) => match &node.template.kind {
-                Kind::List(items) | Kind::Tuple(items) => items.iter().for_each(|item| want(item, true)),
-                _ => want(&node.template, node.ignore_missing),
-            },
-            Stmt::Import(node) => want(&node.template, false),
-            Stmt::FromImport(node) => want(&node.template, false),
-            Stmt::Extends(node) => want(&node.template, false),
-            _ => {}
-        }
-    }
-    for inner in body.iter().flat_map(bodies) {
-        collect(text, inner, wanted);
+    for name in template_names(&text.tree) {
+        let TemplateName { name: Some(name), lenient, spot } = name else { continue };
+        wanted.push(Wanted { name: name.to_owned(), lenient, position: text.position(spot) });
     }
 }

@@ -127,7 +127,9 @@ impl<'a> Machine<'a> {
     pub fn finish(mut self, result: Result<(), Stop>) -> Result<String, RunError> {
         let hidden = match &result {
             Ok(()) => true,
-            Err(stop) => matches!(**stop, RunError::Failed { .. } | RunError::Pending { .. } | RunError::Missing(_)),
+            Err(stop) => {
+                matches!(**stop, RunError::Failed { .. } | RunError::Pending { .. } | RunError::Missing(_))
+            }
         };
         let misses = std::mem::take(&mut self.misses);
         if hidden && !misses.is_empty() {
@@ -186,6 +188,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The most bytes that a text may have which is made now.
+    pub fn text_room(&self) -> usize {
+        self.room.min(self.limits.output_bytes)
+    }
+
+    /// The error for a text that is longer than [`Machine::text_room`].
+    #[cold]
+    pub fn too_long_text(&self) -> Stop {
+        match self.room < self.limits.output_bytes {
+            true => self.out_of_memory(),
+            false => Box::new(RunError::Limit { what: "string", limit: self.limits.output_bytes as u64 }),
+        }
+    }
+
     /// Runs `inner` one level deeper: a macro, a block, an included text, or a value inside of others.
     pub fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
         self.check_depth(0)?;
@@ -217,7 +233,7 @@ impl<'a> Machine<'a> {
     #[cold]
     pub fn python_error(&self, error: PyError) -> Stop {
         match error {
-            PyError::TooLarge => self.out_of_memory(),
+            PyError::TooLarge => self.too_long_text(),
             error => self.fail(error.to_string()),
         }
     }
@@ -363,11 +379,6 @@ impl<'a> Machine<'a> {
             None => return Err(self.too_long()),
         }
         self.work(bytes)
-    }
-
-    /// How many bytes may still be written.
-    pub fn output_left(&self) -> usize {
-        self.output_left
     }
 
     #[cold]

@@ -9,9 +9,10 @@ use num_traits::ToPrimitive;
 use super::dict::{Dict, Key};
 use super::error::Stop;
 use super::exec::ENTRY_BYTES;
-use super::iter::{Iter, LazyStep, Source};
+use super::iter::{Deferred, Iter, LazyStep, Source};
 use super::machine::{Machine, address};
 use super::val::{Object, Val, View, ViewKind};
+use crate::python::number::Int;
 use crate::value::Value;
 
 /// How deep values may nest that are printed, compared or converted.
@@ -23,6 +24,7 @@ impl<'a> Machine<'a> {
         if text.is_empty() {
             return Ok("");
         }
+        self.check_text(text.len())?;
         self.charge(text.len() + 16)?;
         self.work(text.len())?;
         Ok(self.store.bump.alloc_str(text))
@@ -41,7 +43,16 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether a text of so many bytes still fits.
+    /// Whether a text may have so many bytes. No operation on a text can be interrupted, so that each must be short.
+    #[inline]
+    pub fn check_text(&self, bytes: usize) -> Result<(), Stop> {
+        match bytes <= self.text_room() {
+            true => Ok(()),
+            false => Err(self.too_long_text()),
+        }
+    }
+
+    /// Whether values of so many bytes still fit.
     #[inline]
     pub fn check_room(&self, bytes: usize) -> Result<(), Stop> {
         match bytes <= self.room {
@@ -84,6 +95,14 @@ impl<'a> Machine<'a> {
         Ok(Val::Big(self.store.bigs.alloc(value)))
     }
 
+    /// Makes an integer.
+    pub fn int(&mut self, value: Int) -> Result<Val<'a>, Stop> {
+        match value {
+            Int::Small(value) => Ok(Val::Int(value)),
+            Int::Big(value) => self.big(value),
+        }
+    }
+
     pub fn object(&mut self, object: Object<'a>) -> Result<Val<'a>, Stop> {
         self.charge(size_of::<Object<'a>>())?;
         Ok(Val::Object(self.store.objects.alloc(object)))
@@ -104,6 +123,14 @@ impl<'a> Machine<'a> {
         self.charge(size_of::<LazyStep<'a>>())?;
         let step = self.store.steps.alloc(step);
         self.iter_value(Source::Lazy { of, step }, "generator")
+    }
+
+    /// Makes the iterator of a filter that begins when its first item is asked for.
+    pub fn deferred(&mut self, deferred: Deferred<'a>) -> Result<Val<'a>, Stop> {
+        let args = deferred.args.positional.len() + deferred.args.named.len();
+        self.charge(size_of::<Deferred<'a>>() + args * size_of::<(&str, Val<'a>)>())?;
+        let deferred = self.store.deferred.alloc(deferred);
+        self.iter_value(Source::Deferred(deferred), "generator")
     }
 
     /// A part of the data as a value, or the changed copy that stands for it.

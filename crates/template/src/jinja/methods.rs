@@ -5,14 +5,56 @@ use num_traits::FromPrimitive;
 use super::error::Stop;
 use super::iter::Arguments;
 use super::machine::Machine;
-use super::val::{Object, Val};
+use super::val::{Global, Object, Val};
 
-const STR: [&str; 46] = [
-    "capitalize", "casefold", "center", "count", "encode", "endswith", "expandtabs", "find", "format", "format_map",
-    "index", "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric",
-    "isprintable", "isspace", "istitle", "isupper", "join", "ljust", "lower", "lstrip", "partition", "removeprefix",
-    "removesuffix", "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines",
-    "startswith", "strip", "swapcase", "title", "translate", "upper", "zfill",
+const STR: [&str; 47] = [
+    "capitalize",
+    "casefold",
+    "center",
+    "count",
+    "encode",
+    "endswith",
+    "expandtabs",
+    "find",
+    "format",
+    "format_map",
+    "index",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+    "join",
+    "ljust",
+    "lower",
+    "lstrip",
+    "maketrans",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rfind",
+    "rindex",
+    "rjust",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "swapcase",
+    "title",
+    "translate",
+    "upper",
+    "zfill",
 ];
 const MARKUP: [&str; 2] = ["striptags", "unescape"];
 const LIST: [&str; 11] =
@@ -32,7 +74,7 @@ pub(super) fn has_method(value: &Val<'_>, name: &str) -> bool {
     match value {
         Val::Str(_) => STR.contains(&name),
         Val::Markup(_) => STR.contains(&name) || MARKUP.contains(&name),
-        Val::Bytes(_) => name == "decode",
+        Val::Bytes(_) => super::methods_bytes::has(name),
         Val::DataList(_) | Val::List(_) => LIST.contains(&name),
         Val::Tuple(_) | Val::Range(_) => matches!(name, "count" | "index"),
         Val::DataMap(_) | Val::Dict(_) => is_dict_method(name),
@@ -41,6 +83,8 @@ pub(super) fn has_method(value: &Val<'_>, name: &str) -> bool {
         Val::View(_) => name == "isdisjoint",
         Val::Loop(_) => matches!(name, "cycle" | "changed"),
         Val::Object(Object::Cycler { .. }) => matches!(name, "next" | "reset"),
+        Val::Object(Object::Global(Global::Dict)) => is_dict_method(name),
+        Val::Object(Object::Global(Global::Range)) => matches!(name, "count" | "index"),
         _ => false,
     }
 }
@@ -60,17 +104,13 @@ impl<'a> Machine<'a> {
                 _ => self.loop_changed(state, args),
             },
             Val::Object(Object::Cycler { items, at }) => {
+                self.none(name, args)?;
                 let current = items.get(at.get()).copied().unwrap_or(Val::None);
                 at.set(if name == "next" { (at.get() + 1) % items.len().max(1) } else { 0 });
                 Ok(if name == "next" { current } else { Val::None })
             }
-            Val::Bytes(bytes) => {
-                let [_, _] = self.bind("decode", ["encoding", "errors"], args)?;
-                match std::str::from_utf8(bytes) {
-                    Ok(text) => Ok(Val::Str(text)),
-                    Err(error) => Err(self.fail(format!("'utf-8' codec can't decode the bytes: {error}"))),
-                }
-            }
+            Val::Object(Object::Global(class)) => self.class_method(*class, name, args),
+            Val::Bytes(bytes) => self.bytes_method(bytes, name, args),
             Val::View(view) => {
                 let other = self.one("isdisjoint", args)?;
                 for item in self.collect(other)? {
@@ -81,6 +121,22 @@ impl<'a> Machine<'a> {
                 Ok(Val::Bool(true))
             }
             _ => self.number_method(of, name),
+        }
+    }
+
+    /// `dict.fromkeys(…)`, and the methods of a class with the value as the first argument, such as `dict.get(d, 'a')`.
+    fn class_method(&mut self, class: Global, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        if name == "fromkeys" {
+            return self.dict_method(Val::None, name, args);
+        }
+        let mut rest = args.clone();
+        let of = if rest.positional.is_empty() { Val::None } else { rest.positional.remove(0) };
+        let of = self.settle(of, self.at)?;
+        match (class, self.live(of)) {
+            (_, Val::Gap) => Ok(Val::Gap),
+            (Global::Dict, of @ (Val::DataMap(_) | Val::Dict(_))) => self.dict_method(of, name, &rest),
+            (Global::Range, of @ Val::Range(_)) => self.sequence_method(of, name, &rest),
+            _ => Err(self.fail(format!("descriptor '{name}' needs a value of its own type"))),
         }
     }
 
@@ -95,7 +151,9 @@ impl<'a> Machine<'a> {
                 let value = of.as_int().unwrap_or(0).unsigned_abs();
                 Ok(Val::Int(i64::from(u64::BITS - value.leading_zeros())))
             }
-            ("bit_count", of) => Ok(Val::Int(i64::from(of.as_int().unwrap_or(0).unsigned_abs().count_ones()))),
+            ("bit_count", of) => {
+                Ok(Val::Int(i64::from(of.as_int().unwrap_or(0).unsigned_abs().count_ones())))
+            }
             (_, Val::Float(value)) => self.float_ratio(value),
             (_, Val::Bool(value)) => self.tuple(&[Val::Int(i64::from(value)), Val::Int(1)]),
             (_, of) => self.tuple(&[of, Val::Int(1)]),
@@ -161,6 +219,15 @@ impl<'a> Machine<'a> {
                     Err(self.fail(format!("'{name}' object cannot be interpreted as an integer")))
                 }
             },
+        }
+    }
+
+    /// An argument that is true or false, but must be an integer for Python.
+    pub fn flag(&mut self, value: Option<Val<'a>>) -> Result<bool, Stop> {
+        let value = self.int_arg(value.unwrap_or(Val::Bool(false)))?;
+        match i32::try_from(value) {
+            Ok(value) => Ok(value != 0),
+            Err(_) => Err(self.fail("Python int too large to convert to C int")),
         }
     }
 

@@ -25,7 +25,9 @@ impl<'a> Machine<'a> {
         match name {
             "append" => {
                 let [item] = self.bind(name, [""], args)?;
-                let Some(item) = item else { return Err(self.fail("append() takes exactly one argument (0 given)")) };
+                let Some(item) = item else {
+                    return Err(self.fail("append() takes exactly one argument (0 given)"));
+                };
                 self.charge(size_of::<Val<'a>>())?;
                 list.borrow_mut().push(item);
             }
@@ -59,7 +61,9 @@ impl<'a> Machine<'a> {
                 };
             }
             "remove" => {
-                let item = self.one(name, args)?;
+                let [Some(item)] = self.bind(name, [""], args)? else {
+                    return Err(self.fail("remove() takes exactly one argument (0 given)"));
+                };
                 match self.position_of(Val::List(list), item, 0, len)? {
                     Some(at) => {
                         list.borrow_mut().remove(at);
@@ -81,7 +85,7 @@ impl<'a> Machine<'a> {
                 if key.is_some_and(|key| !matches!(key, Val::None)) {
                     return Err(self.fail("list.sort() takes no key function here: use the filter `sort`"));
                 }
-                let reverse = self.truth(reverse.unwrap_or(Val::Bool(false)))?;
+                let reverse = self.flag(reverse)?;
                 let items = list.borrow().clone();
                 let sorted = self.sorted(items, reverse)?;
                 list.replace(sorted);
@@ -91,10 +95,20 @@ impl<'a> Machine<'a> {
     }
 
     /// `count` and `index` of a list, a tuple or a range.
-    pub fn sequence_method(&mut self, of: Val<'a>, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    pub fn sequence_method(
+        &mut self,
+        of: Val<'a>,
+        name: &str,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         let len = self.known_len(of).unwrap_or(0);
         if name == "count" {
-            let item = self.one(name, args)?;
+            let [Some(item)] = self.bind(name, [""], args)? else {
+                return Err(self.fail("count() takes exactly one argument (0 given)"));
+            };
+            if let (Val::Range(_), true) = (of, item.is_number()) {
+                return Ok(Val::Int(i64::from(self.contains(of, item)?)));
+            }
             let mut count = 0;
             let mut at = 0;
             while let Some(part) = self.part(of, at)? {
@@ -167,7 +181,10 @@ impl<'a> Machine<'a> {
             }
             "fromkeys" => {
                 let [keys, value] = self.bind(name, ["", ""], args)?;
-                let keys = self.required(name, keys)?;
+                let Some(keys) = keys else {
+                    return Err(self.fail("fromkeys expected at least 1 argument, got 0"));
+                };
+                let keys = self.settle(keys, self.at)?;
                 let dict = self.new_dict()?;
                 for key in self.collect(keys)? {
                     self.dict_insert(dict, key, value.unwrap_or(Val::None))?;
@@ -181,7 +198,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn check_key(&mut self, key: Val<'a>) -> Result<(), Stop> {
+    pub fn check_key(&mut self, key: Val<'a>) -> Result<(), Stop> {
         match self.hashable(key) {
             true => Ok(()),
             false => Err(self.fail(format!("unhashable type: '{}'", key.type_name()))),
@@ -238,11 +255,13 @@ impl<'a> Machine<'a> {
                 match args.positional.as_slice() {
                     [] => {}
                     [from] => {
-                        let from = self.settle(*from, self.at)?;
+                        let from = self.demand(*from)?;
                         self.dict_update(dict, from)?;
                     }
                     more => {
-                        return Err(self.fail(format!("update expected at most 1 argument, got {}", more.len())));
+                        return Err(
+                            self.fail(format!("update expected at most 1 argument, got {}", more.len()))
+                        );
                     }
                 }
                 for (name, value) in &args.named {
@@ -270,7 +289,8 @@ impl<'a> Machine<'a> {
             self.step()?;
             let pair = self.settle(pair, self.at)?;
             if !self.is_iterable(pair) {
-                return Err(self.fail(format!("cannot convert dictionary update sequence element #{at} to a sequence")));
+                return Err(self
+                    .fail(format!("cannot convert dictionary update sequence element #{at} to a sequence")));
             }
             match self.collect(pair)?.as_slice() {
                 [name, value] => self.dict_insert(dict, *name, *value)?,

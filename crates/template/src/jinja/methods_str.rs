@@ -17,7 +17,7 @@ impl<'a> Machine<'a> {
             "split" | "rsplit" => return self.split(text, name, args),
             "splitlines" => {
                 let [keep] = self.bind(name, ["keepends"], args)?;
-                let keep = self.truth(keep.unwrap_or(Val::Bool(false)))?;
+                let keep = self.flag(keep)?;
                 return self.pieces(split::split_lines(text, keep));
             }
             "partition" | "rpartition" => {
@@ -60,10 +60,8 @@ impl<'a> Machine<'a> {
                 let map = self.one(name, args)?;
                 return self.format_map(text, map);
             }
-            "encode" => {
-                let [_, _] = self.bind(name, ["encoding", "errors"], args)?;
-                return Ok(Val::Bytes(text.as_bytes()));
-            }
+            "encode" => return self.encode(text, args),
+            "maketrans" => return self.make_translation(args),
             "translate" => {
                 let table = self.one(name, args)?;
                 return self.translate(text, table);
@@ -87,7 +85,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The methods of a text that is not escaped again: they escape their arguments, and their results are such texts.
-    pub fn markup_method(&mut self, text: &'a str, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+    pub fn markup_method(
+        &mut self,
+        text: &'a str,
+        name: &str,
+        args: &Arguments<'a>,
+    ) -> Result<Val<'a>, Stop> {
         match name {
             "striptags" => return self.str(html::strip_tags(text)),
             "unescape" => return self.cow(html::unescape(text)),
@@ -142,8 +145,11 @@ impl<'a> Machine<'a> {
         let [separator, most] = self.bind(name, ["sep", "maxsplit"], args)?;
         let separator = self.str_option(name, separator)?;
         let most = most.map_or(Ok(-1), |most| self.int_arg(most))?;
-        let pieces =
-            if name == "split" { split::split(text, separator, most) } else { split::rsplit(text, separator, most) };
+        let pieces = if name == "split" {
+            split::split(text, separator, most)
+        } else {
+            split::rsplit(text, separator, most)
+        };
         let pieces = self.check(pieces)?;
         self.pieces(pieces)
     }
@@ -199,7 +205,7 @@ impl<'a> Machine<'a> {
         let (old, new) = (self.required("replace", old)?, self.required("replace", new)?);
         let (old, new) = (self.str_arg("replace", old)?, self.str_arg("replace", new)?);
         let count = count.map_or(Ok(-1), |count| self.int_arg(count))?;
-        let replaced = self.check(search::replace(text, old, new, count, self.room))?;
+        let replaced = self.check(search::replace(text, old, new, count, self.text_room()))?;
         self.cow(replaced)
     }
 
@@ -216,12 +222,10 @@ impl<'a> Machine<'a> {
                 None if matches!(item, Val::Gap) => "",
                 None => {
                     let name = item.type_name();
-                    return Err(
-                        self.fail(format!("sequence item {at}: expected str instance, {name} found"))
-                    );
+                    return Err(self.fail(format!("sequence item {at}: expected str instance, {name} found")));
                 }
             };
-            self.check_room(text.len() + separator.len() + part.len())?;
+            self.check_text(text.len() + separator.len() + part.len())?;
             self.work(separator.len() + part.len())?;
             if at > 0 {
                 text.push_str(separator);
@@ -232,7 +236,7 @@ impl<'a> Machine<'a> {
     }
 
     fn pad(&mut self, text: &'a str, name: &str, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        let room = self.room;
+        let room = self.text_room();
         if name == "expandtabs" {
             let [size] = self.bind(name, ["tabsize"], args)?;
             let size = size.map_or(Ok(8), |size| self.int_arg(size))?;
@@ -244,7 +248,9 @@ impl<'a> Machine<'a> {
         let width = self.int_arg(width)?;
         let fill = match fill {
             None => ' ',
-            Some(_) if name == "zfill" => return Err(self.fail("zfill() takes exactly one argument (2 given)")),
+            Some(_) if name == "zfill" => {
+                return Err(self.fail("zfill() takes exactly one argument (2 given)"));
+            }
             Some(fill) => {
                 let fill = self.str_arg(name, fill)?;
                 self.check(pad::fill_char(fill))?
@@ -258,6 +264,50 @@ impl<'a> Machine<'a> {
         };
         let padded = self.check(padded)?;
         self.str(padded)
+    }
+
+    /// `str.maketrans(…)`: the table for `translate`.
+    fn make_translation(&mut self, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let [from, to, removed] = self.bind("maketrans", ["", "", ""], args)?;
+        let from = self.required("maketrans", from)?;
+        let Some(to) = to else {
+            let from = self.live(from);
+            return self.translation_of(from);
+        };
+        let table = self.new_dict()?;
+        let (from, to) = (self.str_arg("maketrans", from)?, self.str_arg("maketrans", to)?);
+        if classes::len(from) != classes::len(to) {
+            return Err(self.fail("the first two maketrans arguments must have equal length"));
+        }
+        let removed = removed.map_or(Ok(""), |removed| self.str_arg("maketrans", removed))?;
+        let code = |c: char| Val::Int(i64::from(u32::from(c)));
+        let pairs = from.chars().zip(to.chars().map(code));
+        for (c, value) in pairs.chain(removed.chars().map(|c| (c, Val::None))) {
+            self.step()?;
+            self.dict_insert(table, code(c), value)?;
+        }
+        Ok(Val::Dict(table))
+    }
+
+    /// The table of a `dict` from characters to what stands for them.
+    fn translation_of(&mut self, from: Val<'a>) -> Result<Val<'a>, Stop> {
+        if !matches!(from, Val::DataMap(_) | Val::Dict(_)) {
+            return Err(self.fail("if you give only one argument to maketrans it must be a dict"));
+        }
+        let table = self.new_dict()?;
+        let mut at = 0;
+        while let Some((name, value)) = self.map_entry(from, at)? {
+            self.step()?;
+            let mut chars = name.as_text().unwrap_or_default().chars();
+            let code = match (name, chars.next(), chars.next()) {
+                (Val::Int(_) | Val::Bool(_) | Val::Big(_), ..) => name,
+                (Val::Str(_) | Val::Markup(_), Some(c), None) => Val::Int(i64::from(u32::from(c))),
+                _ => return Err(self.fail("keys in translate table must be strings of length 1 or integers")),
+            };
+            self.dict_insert(table, code, value)?;
+            at += 1;
+        }
+        Ok(Val::Dict(table))
     }
 
     fn translate(&mut self, text: &'a str, table: Val<'a>) -> Result<Val<'a>, Stop> {

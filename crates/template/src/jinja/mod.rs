@@ -1,4 +1,21 @@
 //! Jinja, exactly as Jinja2 3.1.6 on Python 3.11 has it.
+//!
+//! # Differences from Jinja2
+//! - A missing value may be tested (`if`, `and`, `or`, `not`, `is`, `default`) and is false; a member of one is missing, too.
+//! - All missing values come in one error: after the use of one, the run goes on as if an empty text stood there.
+//! - A partial with a written name is read and parsed when the template is compiled, even if no run reaches it.
+//! - A function is called although the data has a value of its name that cannot be called.
+//! - Constants are not computed when the template is compiled: what fails there (`true.x or y`, `[]|min`) fails in the run, if
+//!   it is reached, and an unknown filter is an error also where it would be left out (`1 or x|nope`).
+//! - Characters cannot be named (`"\N{BULLET}"`).
+//! - There are no complex numbers (`(-1) ** x` with `x = 0.5`) and no generic types (`dict['x']`).
+//! - Integers have at most 2^17 bits, and values that are printed or compared nest at most 500 levels.
+//! - The `repr` of an object, such as a generator, has no address.
+//! - Equal numbers are the same object (`is sameas`).
+//! - Attributes whose names begin with `_` do not exist, and `list.sort` takes no `key`.
+//! - `include … without context` inside of a block that is captured is captured with it; Jinja2 writes it past the block.
+//! - What an imported text prints must be text also if nobody asks for it.
+//! - `lipsum` is not there.
 
 mod access;
 mod ast;
@@ -23,6 +40,7 @@ mod loops;
 mod machine;
 mod make;
 mod methods;
+mod methods_bytes;
 mod methods_list;
 mod methods_str;
 mod modules;
@@ -33,6 +51,7 @@ mod parts;
 mod pprint;
 mod predicates;
 mod print;
+mod requires;
 mod resolve;
 mod store;
 mod symbols;

@@ -173,13 +173,19 @@ impl<'a> Machine<'a> {
             return Ok(());
         }
         let names = match self.live(name) {
-            Val::DataList(_) | Val::List(_) | Val::Tuple(_) => self.collect(name)?,
-            name => vec![name],
+            Val::Str(_) | Val::Markup(_) => vec![name],
+            names => self.collect(names)?,
         };
         let mut reasons = Vec::new();
         for name in names {
             let name = self.settle(name, self.at)?;
             if matches!(name, Val::Gap) {
+                continue;
+            }
+            if name.as_text().is_none() {
+                // Nothing is found under a name that is no text.
+                self.check_key(name)?;
+                reasons.push(format!("a value of the type '{}' names no partial", name.type_name()));
                 continue;
             }
             let name = self.template_name(name)?;

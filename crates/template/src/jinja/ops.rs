@@ -1,12 +1,13 @@
 //! Arithmetic, as Python does it.
 
-use num_bigint::{BigInt, Sign};
-use num_traits::{Signed, ToPrimitive, Zero};
+use num_bigint::BigInt;
 
 use super::ast::BinaryOp;
 use super::error::Stop;
 use super::machine::Machine;
 use super::val::Val;
+use crate::python::number::{self, Power};
+use crate::python::{PyError, arg};
 
 /// The most bits of an integer.
 const BITS_MAX: u64 = 1 << 17;
@@ -29,11 +30,11 @@ impl Number {
         })
     }
 
-    fn float(&self) -> f64 {
+    fn float(&self) -> Result<f64, PyError> {
         match self {
-            Number::Int(value) => *value as f64,
-            Number::Big(value) => value.to_f64().unwrap_or(f64::INFINITY),
-            Number::Float(value) => *value,
+            Number::Int(value) => Ok(*value as f64),
+            Number::Big(value) => arg::big_float(value),
+            Number::Float(value) => Ok(*value),
         }
     }
 
@@ -42,14 +43,6 @@ impl Number {
             Number::Int(value) => BigInt::from(value),
             Number::Big(value) => value,
             Number::Float(_) => BigInt::ZERO,
-        }
-    }
-
-    fn is_zero(&self) -> bool {
-        match self {
-            Number::Int(value) => *value == 0,
-            Number::Big(_) => false,
-            Number::Float(value) => *value == 0.0,
         }
     }
 }
@@ -63,7 +56,7 @@ fn sign(op: BinaryOp) -> &'static str {
         BinaryOp::Div => "/",
         BinaryOp::FloorDiv => "//",
         BinaryOp::Mod => "%",
-        BinaryOp::Pow => "** or pow()",
+        BinaryOp::Pow | BinaryOp::ConstPow => "** or pow()",
     }
 }
 
@@ -81,6 +74,9 @@ impl<'a> Machine<'a> {
                 return Ok(Val::Int(value));
             }
         }
+        if op == BinaryOp::Mod && left.as_text().is_some() {
+            return self.percent(left, right);
+        }
         let (left, right) = (self.demand(left)?, self.demand(right)?);
         match (left, right) {
             (Val::Gap, other) | (other, Val::Gap) => return Ok(other),
@@ -93,7 +89,6 @@ impl<'a> Machine<'a> {
         match op {
             BinaryOp::Add => self.add(left, right),
             BinaryOp::Mul => self.repeat(left, right),
-            BinaryOp::Mod if left.as_text().is_some() => self.percent(left, right),
             _ => Err(self.unsupported(op, left, right)),
         }
     }
@@ -107,10 +102,11 @@ impl<'a> Machine<'a> {
     fn add(&mut self, left: Val<'a>, right: Val<'a>) -> Result<Val<'a>, Stop> {
         match (left, right) {
             (Val::Str(a), Val::Str(b)) => {
-                self.check_room(a.len() + b.len())?;
+                self.check_text(a.len() + b.len())?;
                 self.charge(a.len() + b.len() + 16)?;
                 self.work(a.len() + b.len())?;
-                let mut text = bumpalo::collections::String::with_capacity_in(a.len() + b.len(), &self.store.bump);
+                let mut text =
+                    bumpalo::collections::String::with_capacity_in(a.len() + b.len(), &self.store.bump);
                 text.push_str(a);
                 text.push_str(b);
                 Ok(Val::Str(text.into_bump_str()))
@@ -120,7 +116,9 @@ impl<'a> Machine<'a> {
                 for part in [left, right] {
                     match part {
                         Val::Markup(part) => text.push_str(part),
-                        part => text.push_str(&crate::python::html::escape(part.as_text().unwrap_or_default())),
+                        part => {
+                            text.push_str(&crate::python::html::escape(part.as_text().unwrap_or_default()))
+                        }
                     }
                 }
                 Ok(Val::Markup(self.alloc_str(&text)?))
@@ -129,6 +127,10 @@ impl<'a> Machine<'a> {
                 let mut items = self.collect(left)?;
                 items.extend(self.collect(right)?);
                 self.list(items)
+            }
+            (Val::Bytes(a), Val::Bytes(b)) => {
+                self.check_room(a.len() + b.len())?;
+                self.bytes([a, b].concat())
             }
             (Val::Tuple(a), Val::Tuple(b)) => {
                 self.check_room((a.items.len() + b.items.len()) * size_of::<Val<'a>>())?;
@@ -147,10 +149,17 @@ impl<'a> Machine<'a> {
 
     /// `text * n` and `list * n`.
     fn repeat(&mut self, left: Val<'a>, right: Val<'a>) -> Result<Val<'a>, Stop> {
-        let is_sequence =
-            |value: &Val<'a>| {
-                matches!(value, Val::Str(_) | Val::Markup(_) | Val::DataList(_) | Val::List(_) | Val::Tuple(_))
-            };
+        let is_sequence = |value: &Val<'a>| {
+            matches!(
+                value,
+                Val::Str(_)
+                    | Val::Markup(_)
+                    | Val::Bytes(_)
+                    | Val::DataList(_)
+                    | Val::List(_)
+                    | Val::Tuple(_)
+            )
+        };
         let (of, times) = match (is_sequence(&left), is_sequence(&right)) {
             (true, false) => (left, right),
             (false, true) => (right, left),
@@ -165,9 +174,13 @@ impl<'a> Machine<'a> {
         let times = usize::try_from(times).unwrap_or(0);
         if let Some(text) = of.as_text() {
             let bytes = text.len().saturating_mul(times);
-            self.check_room(bytes)?;
+            self.check_text(bytes)?;
             let text = self.alloc_str(&text.repeat(times))?;
             return Ok(if matches!(of, Val::Markup(_)) { Val::Markup(text) } else { Val::Str(text) });
+        }
+        if let Val::Bytes(bytes) = of {
+            self.check_room(bytes.len().saturating_mul(times))?;
+            return self.bytes(bytes.repeat(times));
         }
         let items = self.collect(of)?;
         let count = items.len().saturating_mul(times);
@@ -180,61 +193,59 @@ impl<'a> Machine<'a> {
     }
 
     fn arithmetic(&mut self, op: BinaryOp, a: Number, b: Number) -> Result<Val<'a>, Stop> {
-        let divides = matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod);
-        if divides && b.is_zero() {
-            let float = matches!(a, Number::Float(_)) || matches!(b, Number::Float(_));
-            return Err(self.fail(match (op, float) {
-                (BinaryOp::Div, false) => "division by zero",
-                (BinaryOp::Div, true) => "float division by zero",
-                (BinaryOp::FloorDiv, true) => "float floor division by zero",
-                (BinaryOp::Mod, true) => "float modulo",
-                (_, false) => "integer division or modulo by zero",
-                _ => "division by zero",
-            }));
-        }
-        match (op, a, b) {
-            (BinaryOp::Pow, a, b) => self.power(a, b),
-            (op, Number::Float(a), b) => self.float_op(op, a, b.float()),
-            (op, a, Number::Float(b)) => self.float_op(op, a.float(), b),
-            (BinaryOp::Div, a, b) => Ok(Val::Float(a.float() / b.float())),
-            (op, Number::Int(a), Number::Int(b)) => self.int_op(op, a, b),
-            (op, a, b) => self.big_op(op, a.big(), b.big()),
+        match (a, b) {
+            (Number::Int(a), Number::Int(b)) => self.int_op(op, a, b),
+            (Number::Float(a), b) => {
+                let b = self.check(b.float())?;
+                self.float_op(op, a, b)
+            }
+            (a, Number::Float(b)) => {
+                let a = self.check(a.float())?;
+                self.float_op(op, a, b)
+            }
+            (a, b) => self.big_op(op, &a.big(), &b.big()),
         }
     }
 
     fn float_op(&mut self, op: BinaryOp, a: f64, b: f64) -> Result<Val<'a>, Stop> {
-        Ok(Val::Float(match op {
-            BinaryOp::Add => a + b,
-            BinaryOp::Sub => a - b,
-            BinaryOp::Mul => a * b,
-            BinaryOp::Div => a / b,
-            BinaryOp::FloorDiv => float_divmod(a, b).0,
-            BinaryOp::Mod => float_divmod(a, b).1,
-            BinaryOp::Pow => return self.float_power(a, b),
-        }))
+        let value = match op {
+            BinaryOp::Add => Ok(a + b),
+            BinaryOp::Sub => Ok(a - b),
+            BinaryOp::Mul => Ok(a * b),
+            BinaryOp::Div => number::divide(a, b),
+            BinaryOp::FloorDiv => number::float_floor_div(a, b),
+            BinaryOp::Mod => number::float_modulo(a, b),
+            BinaryOp::Pow | BinaryOp::ConstPow => number::float_pow(a, b),
+        };
+        self.check(value).map(Val::Float)
     }
 
     fn int_op(&mut self, op: BinaryOp, a: i64, b: i64) -> Result<Val<'a>, Stop> {
         let fast = match op {
-            BinaryOp::FloorDiv => {
-                a.checked_div(b).map(|quotient| quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
-            }
-            BinaryOp::Mod => a.checked_rem(b).map(|rest| {
-                let other_sign = rest != 0 && (rest < 0) != (b < 0);
-                if other_sign { rest + b } else { rest }
-            }),
             BinaryOp::Add => a.checked_add(b),
             BinaryOp::Sub => a.checked_sub(b),
             BinaryOp::Mul => a.checked_mul(b),
-            _ => None,
+            BinaryOp::Mod => Some(self.check(number::int_modulo(a, b))?),
+            BinaryOp::FloorDiv => {
+                let quotient = self.check(number::int_floor_div(a, b))?;
+                return self.int(quotient);
+            }
+            BinaryOp::Div if is_exact(a) && is_exact(b) => {
+                let quotient = self.check(number::divide(a as f64, b as f64))?;
+                return Ok(Val::Float(quotient));
+            }
+            BinaryOp::Div => None,
+            BinaryOp::Pow | BinaryOp::ConstPow => {
+                u32::try_from(b).ok().and_then(|exponent| a.checked_pow(exponent))
+            }
         };
         match fast {
             Some(value) => Ok(Val::Int(value)),
-            None => self.big_op(op, BigInt::from(a), BigInt::from(b)),
+            None => self.big_op(op, &BigInt::from(a), &BigInt::from(b)),
         }
     }
 
-    fn big_op(&mut self, op: BinaryOp, a: BigInt, b: BigInt) -> Result<Val<'a>, Stop> {
+    fn big_op(&mut self, op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Val<'a>, Stop> {
         if a.bits() + b.bits() > BITS_MAX {
             return Err(self.out_of_memory());
         }
@@ -243,56 +254,42 @@ impl<'a> Machine<'a> {
             BinaryOp::Add => a + b,
             BinaryOp::Sub => a - b,
             BinaryOp::Mul => a * b,
-            BinaryOp::FloorDiv => big_divmod(&a, &b).0,
-            _ => big_divmod(&a, &b).1,
+            BinaryOp::Div => {
+                let quotient = self.check(number::int_divide(a, b))?;
+                return Ok(Val::Float(quotient));
+            }
+            BinaryOp::FloorDiv => {
+                let quotient = self.check(number::big_floor_div(a, b))?;
+                return self.int(quotient);
+            }
+            BinaryOp::Mod => {
+                let rest = self.check(number::big_modulo(a, b))?;
+                return self.int(rest);
+            }
+            BinaryOp::Pow | BinaryOp::ConstPow => {
+                self.work(BITS_MAX as usize / 16)?;
+                return match self.check(number::int_pow(a, b, BITS_MAX as usize))? {
+                    Power::Int(value) => self.int(value),
+                    Power::Float(value) => Ok(Val::Float(value)),
+                };
+            }
         };
         self.big(value)
     }
 
-    fn power(&mut self, a: Number, b: Number) -> Result<Val<'a>, Stop> {
-        let (base, exponent) = match (a, b) {
-            (Number::Float(a), b) => return self.float_power(a, b.float()),
-            (a, Number::Float(b)) => return self.float_power(a.float(), b),
-            (a, b) => (a.big(), b.big()),
-        };
-        if exponent.is_negative() {
-            if base.is_zero() {
-                return Err(self.fail("0.0 cannot be raised to a negative power"));
-            }
-            let (base, exponent) = (base.to_f64().unwrap_or(f64::INFINITY), exponent.to_f64().unwrap_or(0.0));
-            return self.float_power(base, exponent);
-        }
-        if base.is_zero() || base.magnitude().bits() == 1 {
-            // 0, 1 and -1 stay small, whatever the exponent.
-            let even = (&exponent % 2_i32).is_zero();
-            let value = match (exponent.is_zero(), even) {
-                (true, _) => BigInt::from(1),
-                (false, true) if base.sign() == Sign::Minus => BigInt::from(1),
-                _ => base,
-            };
-            return self.big(value);
-        }
-        let bits = exponent.to_u64().map(|exponent| exponent.saturating_mul(base.bits()));
-        match (bits, exponent.to_u32()) {
-            (Some(bits), Some(exponent)) if bits <= BITS_MAX => {
-                self.work(bits as usize)?;
-                self.big(base.pow(exponent))
-            }
-            _ => Err(self.out_of_memory()),
-        }
+    /// The float of a number.
+    pub fn float_of(&mut self, value: Val<'a>) -> Result<f64, Stop> {
+        let float = Number::of(&value).map_or(Ok(0.0), |number| number.float());
+        self.check(float)
     }
 
-    fn float_power(&mut self, a: f64, b: f64) -> Result<Val<'a>, Stop> {
-        if a == 0.0 && b < 0.0 {
-            return Err(self.fail("0.0 cannot be raised to a negative power"));
-        }
-        if a < 0.0 && a.is_finite() && b.is_finite() && b.fract() != 0.0 {
-            return Err(self.fail("the result is a complex number, which templates cannot use"));
-        }
-        let value = a.powf(b);
-        match value.is_infinite() && a.is_finite() && b.is_finite() {
-            true => Err(self.fail("(34, 'Numerical result out of range')")),
-            false => Ok(Val::Float(value)),
+    /// Whether a value is a negative number, `-0.0` included.
+    pub fn is_negative(&self, value: Val<'a>) -> bool {
+        match value {
+            Val::Int(value) => value < 0,
+            Val::Float(value) => value.is_sign_negative() && !value.is_nan(),
+            Val::Big(value) => value.sign() == num_bigint::Sign::Minus,
+            _ => false,
         }
     }
 
@@ -321,29 +318,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Python's `divmod` of floats.
-pub(super) fn float_divmod(a: f64, b: f64) -> (f64, f64) {
-    let mut rest = a % b;
-    let mut quotient = (a - rest) / b;
-    if rest != 0.0 {
-        if (b < 0.0) != (rest < 0.0) {
-            rest += b;
-            quotient -= 1.0;
-        }
-    } else {
-        rest = 0.0_f64.copysign(b);
-    }
-    if quotient == 0.0 {
-        return (0.0_f64.copysign(a / b), rest);
-    }
-    let floor = quotient.floor();
-    (if quotient - floor > 0.5 { floor + 1.0 } else { floor }, rest)
-}
-
-fn big_divmod(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
-    let (quotient, rest) = (a / b, a % b);
-    match !rest.is_zero() && (rest.is_negative() != b.is_negative()) {
-        true => (quotient - 1, rest + b),
-        false => (quotient, rest),
-    }
+/// Whether an integer is exact as a float.
+fn is_exact(value: i64) -> bool {
+    value.unsigned_abs() <= 1 << 53
 }

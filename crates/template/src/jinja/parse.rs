@@ -77,24 +77,19 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn next(&mut self) -> Token<'s> {
-        let token = self.token().clone();
+        let token = *self.token();
         self.at += 1;
         token
     }
 
+    #[inline]
     pub(super) fn is_op(&self, op: &str) -> bool {
-        self.tok() == Tok::Op(self.op_text(op))
+        matches!(self.tok(), Tok::Op(text) if text == op)
     }
 
-    fn op_text(&self, op: &str) -> &'static str {
-        match self.tok() {
-            Tok::Op(text) if text == op => text,
-            _ => "",
-        }
-    }
-
+    #[inline]
     pub(super) fn is_name(&self, name: &str) -> bool {
-        self.tok() == Tok::Name(name)
+        matches!(self.tok(), Tok::Name(text) if text == name)
     }
 
     pub(super) fn skip_op(&mut self, op: &str) -> bool {
@@ -185,7 +180,7 @@ impl<'s> Parser<'s> {
                 }
                 Tok::VariableBegin => {
                     self.at += 1;
-                    let value = self.tuple(&[], true)?;
+                    let value = self.tuple(true)?;
                     self.expect(Tok::VariableEnd, "end of print statement")?;
                     body.push(Stmt::Print(value));
                 }
@@ -266,7 +261,7 @@ impl<'s> Parser<'s> {
         let stmt = match tag {
             "print" => return self.print(body),
             "set" => self.set(),
-            "for" => self.for_loop(spot),
+            "for" => self.for_loop(),
             "if" => self.condition(),
             "with" => self.with(),
             "autoescape" => self.autoescape(),
@@ -278,12 +273,10 @@ impl<'s> Parser<'s> {
             "macro" => self.macro_definition(spot),
             "call" => self.call_block(spot),
             "filter" => self.filter_block(),
-            "do" => Ok(Stmt::Do(self.tuple(&[], true)?)),
+            "do" => Ok(Stmt::Do(self.tuple(true)?)),
             "break" => Ok(Stmt::Break),
             "continue" => Ok(Stmt::Continue),
-            "generation" => {
-                Ok(Stmt::Scope(Box::new(self.closed_scope(&["endgeneration"])?)))
-            }
+            "generation" => Ok(Stmt::Scope(Box::new(self.closed_scope(&["endgeneration"])?))),
             _ => {
                 self.tags.pop();
                 self.at -= 1;
@@ -309,9 +302,9 @@ impl<'s> Parser<'s> {
     }
 
     fn set(&mut self) -> Result<Stmt, SyntaxError> {
-        let target = self.target(&[], true)?;
+        let target = self.target(true)?;
         if self.skip_op("=") {
-            let value = self.tuple(&[], true)?;
+            let value = self.tuple(true)?;
             return Ok(Stmt::Set(Box::new(Set { target, value, exported: Vec::new() })));
         }
         let filter = match self.is_op("|") {
@@ -325,10 +318,10 @@ impl<'s> Parser<'s> {
         Ok(Stmt::SetBlock(Box::new(SetBlock { target, filter, scope, exported: Vec::new() })))
     }
 
-    fn for_loop(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
-        let target = self.target(&["in"], false)?;
+    fn for_loop(&mut self) -> Result<Stmt, SyntaxError> {
+        let target = self.target(false)?;
         self.expect_keyword("in")?;
-        let over = self.tuple(&["recursive"], false)?;
+        let over = self.tuple(false)?;
         let test = match self.skip_name("if") {
             true => {
                 let expr = self.expression()?;
@@ -345,16 +338,7 @@ impl<'s> Parser<'s> {
             false => Some(self.closed_scope(&["endfor"])?),
         };
         let scope = Scope { frame: Frame::default(), body };
-        Ok(Stmt::For(Box::new(For {
-            target,
-            over,
-            test,
-            scope,
-            otherwise,
-            recursive,
-            loop_slot: None,
-            spot,
-        })))
+        Ok(Stmt::For(Box::new(For { target, over, test, scope, otherwise, recursive, loop_slot: None })))
     }
 
     fn condition(&mut self) -> Result<Stmt, SyntaxError> {
@@ -362,7 +346,7 @@ impl<'s> Parser<'s> {
         let mut arms = Vec::new();
         let mut otherwise = Vec::new();
         loop {
-            let test = self.tuple(&[], false)?;
+            let test = self.tuple(false)?;
             let body = self.body(&["elif", "else", "endif"])?;
             arms.push((test, body));
             match self.next().kind {
@@ -384,7 +368,7 @@ impl<'s> Parser<'s> {
             if !targets.is_empty() {
                 self.expect_op(",")?;
             }
-            let target = self.target(&[], false)?;
+            let target = self.target(false)?;
             self.expect_op("=")?;
             targets.push((target, self.expression()?));
         }
@@ -415,7 +399,6 @@ impl<'s> Parser<'s> {
         let at = self.blocks.len();
         self.blocks.push(Block {
             name: name.into(),
-            required,
             frame: Frame::default(),
             body: Vec::new(),
             slots: 0,
@@ -476,14 +459,12 @@ impl<'s> Parser<'s> {
         let template = self.expression()?;
         self.expect_keyword("import")?;
         let mut names: Vec<(SmolStr, SmolStr, Slot)> = Vec::new();
-        let mut context = None;
-        loop {
+        let context = loop {
             if !names.is_empty() {
                 self.expect_op(",")?;
             }
-            context = self.import_context()?;
-            if context.is_some() {
-                break;
+            if let Some(context) = self.import_context()? {
+                break Some(context);
             }
             let name = self.target_name()?;
             if name.starts_with('_') {
@@ -491,11 +472,11 @@ impl<'s> Parser<'s> {
             }
             let alias = if self.skip_name("as") { self.target_name()? } else { name };
             names.push((name.into(), alias.into(), Slot::default()));
-            context = self.import_context()?;
+            let context = self.import_context()?;
             if context.is_some() || !self.is_op(",") {
-                break;
+                break context;
             }
-        }
+        };
         Ok(Stmt::FromImport(Box::new(FromImport {
             template,
             names,
@@ -582,7 +563,7 @@ impl<'s> Parser<'s> {
     }
 
     /// What an assignment assigns to: a name, names, or with `attrs` members of namespaces.
-    fn target(&mut self, ends: &[&str], attrs: bool) -> Result<Target, SyntaxError> {
+    fn target(&mut self, attrs: bool) -> Result<Target, SyntaxError> {
         let spot = self.spot();
         let mut items = Vec::new();
         let mut is_tuple = false;
@@ -590,7 +571,7 @@ impl<'s> Parser<'s> {
             if !items.is_empty() {
                 self.expect_op(",")?;
             }
-            if self.is_tuple_end(ends) {
+            if self.is_tuple_end() {
                 break;
             }
             items.push(self.target_item(attrs)?);
@@ -612,7 +593,7 @@ impl<'s> Parser<'s> {
     fn target_item(&mut self, attrs: bool) -> Result<Target, SyntaxError> {
         let spot = self.spot();
         if self.skip_op("(") {
-            let inner = self.nested(|parser| parser.target(&[], attrs));
+            let inner = self.nested(|parser| parser.target(attrs));
             self.expect_op(")")?;
             return inner;
         }
@@ -629,12 +610,8 @@ impl<'s> Parser<'s> {
     }
 
     /// Whether a tuple without brackets ends here.
-    pub(super) fn is_tuple_end(&self, ends: &[&str]) -> bool {
-        match self.tok() {
-            Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")") => true,
-            Tok::Name(name) => ends.contains(&name),
-            _ => false,
-        }
+    pub(super) fn is_tuple_end(&self) -> bool {
+        matches!(self.tok(), Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")"))
     }
 }
 

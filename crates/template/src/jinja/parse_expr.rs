@@ -21,15 +21,14 @@ impl Parser<'_> {
     fn expression_with(&mut self, conditional: bool) -> Parse<Expr> {
         match conditional {
             true => self.expression(),
-            false => self.nested(Parser::or),
+            false => self.nested(Parser::operation),
         }
     }
 
-    /// One expression, or several with commas, which are a tuple; it ends at a closing bracket, the end of the tag, or one of
-    /// the names `ends`.
-    pub(super) fn tuple(&mut self, ends: &[&str], conditional: bool) -> Parse<Expr> {
+    /// One expression, or several with commas, which are a tuple; it ends at a closing bracket or the end of the tag.
+    pub(super) fn tuple(&mut self, conditional: bool) -> Parse<Expr> {
         let spot = self.spot();
-        match self.tuple_items(ends, conditional)? {
+        match self.tuple_items(conditional)? {
             (false, mut items) => match items.pop() {
                 Some(only) => Ok(only),
                 None => self.fail(format!("Expected an expression, got '{}'", describe(self.tok()))),
@@ -39,13 +38,13 @@ impl Parser<'_> {
     }
 
     /// The items, and whether a comma makes them a tuple.
-    fn tuple_items(&mut self, ends: &[&str], conditional: bool) -> Parse<(bool, Vec<Expr>)> {
+    fn tuple_items(&mut self, conditional: bool) -> Parse<(bool, Vec<Expr>)> {
         let mut items = Vec::new();
         loop {
             if !items.is_empty() {
                 self.expect_op(",")?;
             }
-            if self.is_tuple_end(ends) {
+            if self.is_tuple_end() {
                 return Ok((!items.is_empty(), items));
             }
             items.push(self.expression_with(conditional)?);
@@ -58,7 +57,7 @@ impl Parser<'_> {
     fn conditional(&mut self) -> Parse<Expr> {
         let spot = self.spot();
         let unknown = self.unknown.len();
-        let mut then = self.or()?;
+        let mut then = self.operation()?;
         if !self.is_name("if") {
             return Ok(then);
         }
@@ -66,7 +65,7 @@ impl Parser<'_> {
         self.unknown.truncate(unknown);
         self.conditions += 1;
         while self.skip_name("if") {
-            let test = self.or()?;
+            let test = self.operation()?;
             let otherwise = match self.skip_name("else") {
                 true => Some(self.nested(Parser::conditional)?),
                 false => None,
@@ -77,35 +76,53 @@ impl Parser<'_> {
         Ok(then)
     }
 
-    fn or(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let mut left = self.and()?;
+    /// An expression without `if`. Most have one operand only, for which the levels of precedence are not needed.
+    fn operation(&mut self) -> Parse<Expr> {
+        if self.is_name("not") {
+            return self.or(None);
+        }
+        let first = self.unary(true)?;
+        match self.tok() {
+            Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")" | "]" | "}" | "," | ":" | "=") => Ok(first),
+            _ => self.or(Some(first)),
+        }
+    }
+
+    // Each level of precedence gets the first operand if it has been read already.
+
+    fn or(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let mut left = self.and(first)?;
         while self.skip_name("or") {
-            let right = self.and()?;
+            let right = self.and(None)?;
             left = self.node(Kind::Or(Box::new((left, right))), spot)?;
         }
         Ok(left)
     }
 
-    fn and(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let mut left = self.not()?;
+    fn and(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let mut left = self.not(first)?;
         while self.skip_name("and") {
-            let right = self.not()?;
+            let right = self.not(None)?;
             left = self.node(Kind::And(Box::new((left, right))), spot)?;
         }
         Ok(left)
     }
 
-    fn not(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        match self.skip_name("not") {
+    fn not(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        match first.is_none() && self.skip_name("not") {
             true => {
-                let inner = self.nested(Parser::not)?;
+                let inner = self.nested(|parser| parser.not(None))?;
                 self.node(Kind::Not(Box::new(inner)), spot)
             }
-            false => self.compare(),
+            false => self.compare(first),
         }
+    }
+
+    fn spot_of(&self, first: &Option<Expr>) -> Spot {
+        first.as_ref().map_or(self.spot(), |first| first.spot)
     }
 
     fn compare_op(&mut self) -> Option<CompareOp> {
@@ -127,12 +144,12 @@ impl Parser<'_> {
         Some(op)
     }
 
-    fn compare(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let first = self.sum()?;
+    fn compare(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let first = self.sum(first)?;
         let mut rest = Vec::new();
         while let Some(op) = self.compare_op() {
-            rest.push((op, self.sum()?));
+            rest.push((op, self.sum(None)?));
         }
         match rest.is_empty() {
             true => Ok(first),
@@ -145,8 +162,8 @@ impl Parser<'_> {
         self.node(Kind::Binary(Box::new(Binary { op, left, right })), spot)
     }
 
-    fn sum(&mut self) -> Parse<Expr> {
-        let mut left = self.concat()?;
+    fn sum(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let mut left = self.concat(first)?;
         loop {
             let op = match self.tok() {
                 Tok::Op("+") => BinaryOp::Add,
@@ -154,26 +171,26 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.next();
-            let right = self.concat()?;
+            let right = self.concat(None)?;
             left = self.binary(op, left, right)?;
         }
     }
 
-    fn concat(&mut self) -> Parse<Expr> {
-        let spot = self.spot();
-        let first = self.product()?;
+    fn concat(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let spot = self.spot_of(&first);
+        let first = self.product(first)?;
         if !self.is_op("~") {
             return Ok(first);
         }
         let mut parts = vec![first];
         while self.skip_op("~") {
-            parts.push(self.product()?);
+            parts.push(self.product(None)?);
         }
         self.node(Kind::Concat(parts), spot)
     }
 
-    fn product(&mut self) -> Parse<Expr> {
-        let mut left = self.power()?;
+    fn product(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let mut left = self.power(first)?;
         loop {
             let op = match self.tok() {
                 Tok::Op("*") => BinaryOp::Mul,
@@ -183,17 +200,19 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.next();
-            let right = self.power()?;
+            let right = self.power(None)?;
             left = self.binary(op, left, right)?;
         }
     }
 
     /// `a ** b ** c` is `(a ** b) ** c`, unlike in Python.
-    fn power(&mut self) -> Parse<Expr> {
-        let mut left = self.unary(true)?;
+    fn power(&mut self, first: Option<Expr>) -> Parse<Expr> {
+        let mut left = first.map_or_else(|| self.unary(true), Ok)?;
         while self.skip_op("**") {
             let right = self.unary(true)?;
-            left = self.binary(BinaryOp::Pow, left, right)?;
+            let op =
+                if is_constant(&left) && !is_constant(&right) { BinaryOp::ConstPow } else { BinaryOp::Pow };
+            left = self.binary(op, left, right)?;
         }
         Ok(left)
     }
@@ -233,7 +252,7 @@ impl Parser<'_> {
             }
             Tok::Op("(") => {
                 self.next();
-                let (is_tuple, mut items) = self.tuple_items(&[], true)?;
+                let (is_tuple, mut items) = self.tuple_items(true)?;
                 self.expect_op(")")?;
                 match (is_tuple || items.is_empty(), items.pop()) {
                     (false, Some(only)) => return Ok(only),
@@ -353,6 +372,9 @@ impl Parser<'_> {
                 self.expect_op(",")?;
             }
             let key = if self.is_op(":") { None } else { Some(self.expression()?) };
+            if self.is_op(":") && !keys.is_empty() {
+                return self.fail("invalid syntax: a slice among several keys");
+            }
             if self.is_op(":") {
                 return self.slice(of, key);
             }
@@ -510,6 +532,38 @@ impl Parser<'_> {
             }
             _ => Ok(Args::default()),
         }
+    }
+}
+
+/// Whether Jinja2 computes the expression when it compiles the template.
+fn is_constant(expr: &Expr) -> bool {
+    let args = |args: &Args| {
+        let named = args.named.iter().map(|(_, value)| value);
+        args.positional.iter().chain(named).chain(&args.spread).chain(&args.spread_named).all(is_constant)
+    };
+    match &expr.kind {
+        Kind::Name { .. } | Kind::Call(_) | Kind::Captured => false,
+        Kind::Attr(attr) => is_constant(&attr.of),
+        Kind::Neg(inner) | Kind::Pos(inner) | Kind::Not(inner) => is_constant(inner),
+        Kind::Binary(binary) => is_constant(&binary.left) && is_constant(&binary.right),
+        Kind::And(pair) | Kind::Or(pair) | Kind::Item(pair) => is_constant(&pair.0) && is_constant(&pair.1),
+        Kind::Cond(cond) => {
+            is_constant(&cond.test)
+                && is_constant(&cond.then)
+                && cond.otherwise.as_ref().is_some_and(is_constant)
+        }
+        Kind::Compare(compare) => {
+            is_constant(&compare.first) && compare.rest.iter().all(|(_, operand)| is_constant(operand))
+        }
+        Kind::Slice(slice) => {
+            is_constant(&slice.of)
+                && [&slice.start, &slice.stop, &slice.step].into_iter().flatten().all(is_constant)
+        }
+        Kind::Concat(items) | Kind::Tuple(items) | Kind::List(items) => items.iter().all(is_constant),
+        Kind::Dict(items) => items.iter().all(|(name, value)| is_constant(name) && is_constant(value)),
+        Kind::Filter(filter) => is_constant(&filter.base) && args(&filter.args),
+        Kind::Test(test) => is_constant(&test.base) && args(&test.args),
+        _ => true,
     }
 }
 

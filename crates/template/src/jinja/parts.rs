@@ -1,6 +1,5 @@
 //! The parts of values: iteration, length, truth.
 
-use super::ast::Spot;
 use super::error::Stop;
 use super::iter::{Iter, Source};
 use super::machine::{Machine, needed};
@@ -62,23 +61,15 @@ impl<'a> Machine<'a> {
         Ok(match self.live(value) {
             Val::Str(text) | Val::Markup(text) => Source::Chars(text.chars()),
             Val::Iter(iter) => Source::Other(iter),
-            Val::Undefined(_) | Val::Gap => match self.demand_lenient(value)? {
-                true => Source::Empty,
-                false => Source::Empty,
-            },
+            Val::Undefined(_) | Val::Gap => {
+                self.settle(value, self.at)?;
+                Source::Empty
+            }
             Val::Pending(call) => return Err(needed(call)),
             Val::Loop(state) => Source::Other(state.iter),
             value if self.known_len(value).is_some() => Source::Parts { of: value, at: 0 },
             value => return Err(self.fail(format!("'{}' object is not iterable", value.type_name()))),
         })
-    }
-
-    /// Whether an undefined value can be iterated over, printed and measured.
-    fn demand_lenient(&mut self, value: Val<'a>) -> Result<bool, Stop> {
-        match value {
-            Val::Undefined(_) if !self.lenient => self.settle(value, self.at).map(|_| true),
-            _ => Ok(true),
-        }
     }
 
     /// The next item of an iteration.
@@ -114,18 +105,15 @@ impl<'a> Machine<'a> {
                 *at += 1;
                 Ok(item)
             }
-            // Iterators over iterators nest as deep as a loop has made them.
-            Source::Other(iter) => {
-                let iter = *iter;
-                self.deeper(|machine| machine.next(iter))
-            }
+            // Iterators over iterators may be strung together without end.
+            Source::Other(iter) => self.deeper(|machine| machine.next(iter)),
             Source::Tested { inner, looping, here } => {
-                let (inner, looping, here) = (*inner, *looping, *here);
                 self.deeper(|machine| machine.advance_tested(inner, looping, here))
             }
-            Source::Lazy { of, step } => {
-                let (of, step) = (*of, *step);
-                self.deeper(|machine| machine.advance_lazy(of, step))
+            Source::Lazy { of, step } => self.deeper(|machine| machine.advance_lazy(of, step)),
+            Source::Deferred(deferred) => {
+                *source = self.deeper(|machine| machine.begin(deferred))?;
+                self.advance(source)
             }
         }
     }
@@ -210,12 +198,6 @@ impl<'a> Machine<'a> {
             Some(len) => Ok(len),
             None => Err(self.fail(format!("object of type '{}' has no len()", value.type_name()))),
         }
-    }
-
-    /// The value of an expression's text for a use that needs it; `spot` is where the expression begins.
-    pub fn settle_text(&mut self, value: Val<'a>, spot: Spot) -> Result<&'a str, Stop> {
-        let value = self.settle(value, spot)?;
-        self.text_of(value)
     }
 
     /// Whether the value is a function, a macro or the like.

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use super::error::Stop;
-use super::make::NESTING_MAX;
 use super::machine::Machine;
+use super::make::NESTING_MAX;
 use super::val::Val;
 use crate::python::repr::write_repr;
 use crate::python::split::split_lines;
@@ -106,7 +106,8 @@ impl<'a> Machine<'a> {
             entries.push(entry);
         }
         self.sorted_by(entries, |machine, (a, _), (b, _)| {
-            let comparable = (a.as_text().is_some() && b.as_text().is_some()) || (a.is_number() && b.is_number());
+            let comparable =
+                (a.as_text().is_some() && b.as_text().is_some()) || (a.is_number() && b.is_number());
             match comparable {
                 true => machine.order(*a, *b, "<"),
                 false => Ok(Some(a.type_name().cmp(b.type_name()))),

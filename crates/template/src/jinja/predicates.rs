@@ -50,7 +50,9 @@ impl<'a> Machine<'a> {
             }
             TestName::Sameas => {
                 let [other] = self.bind("sameas", ["other"], args)?;
-                let Some(other) = other else { return Err(self.fail("sameas() is missing a required argument")) };
+                let Some(other) = other else {
+                    return Err(self.fail("sameas() is missing a required argument"));
+                };
                 if let Val::Pending(call) = other {
                     return Err(needed(call));
                 }
@@ -98,7 +100,9 @@ impl<'a> Machine<'a> {
                 self.is_iterable(base) && !matches!(base, Val::Gap)
             }
             TestName::Callable => self.is_callable(base),
-            TestName::Escaped => matches!(base, Val::Markup(_)) || matches!(base, Val::Object(Object::Module(_))),
+            TestName::Escaped => {
+                matches!(base, Val::Markup(_)) || matches!(base, Val::Object(Object::Module(_)))
+            }
             TestName::Even => self.is_remainder(base, Val::Int(2), 0)?,
             TestName::Odd => self.is_remainder(base, Val::Int(2), 1)?,
             TestName::Lower | TestName::Upper => {
@@ -108,7 +112,8 @@ impl<'a> Machine<'a> {
                 if test == TestName::Lower { case::is_lower_text(text) } else { case::is_upper_text(text) }
             }
             TestName::Filter | TestName::Test => {
-                let base = self.demand(base)?;
+                let base = self.settle(base, self.at)?;
+                self.check_key(base)?;
                 match (base.as_text(), test) {
                     (Some(name), TestName::Filter) => FilterName::find(name).is_some(),
                     (Some(name), _) => TestName::find(name).is_some(),

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::error::Stop;
-use super::make::NESTING_MAX;
 use super::machine::{Machine, needed};
-use super::val::{Object, Undefined, Val, ViewKind};
+use super::make::NESTING_MAX;
+use super::val::{Global, Object, Undefined, Val, ViewKind};
 use crate::python::arg::big_text;
 use crate::python::float::write_float;
 use crate::python::repr::write_repr;
@@ -44,7 +44,12 @@ impl<'a> Machine<'a> {
     }
 
     /// Appends Python's `repr` of a value; `outer` are the lists and the like around it.
-    pub fn write_repr(&mut self, out: &mut String, value: Val<'a>, outer: &mut Vec<Val<'a>>) -> Result<(), Stop> {
+    pub fn write_repr(
+        &mut self,
+        out: &mut String,
+        value: Val<'a>,
+        outer: &mut Vec<Val<'a>>,
+    ) -> Result<(), Stop> {
         let before = out.len();
         match self.live(value) {
             Val::Str(text) => {
@@ -128,7 +133,10 @@ impl<'a> Machine<'a> {
         match object {
             Object::Macro(value) => {
                 out.push_str("<Macro ");
-                write_repr(out, &value.definition.name);
+                match value.anonymous {
+                    true => out.push_str("anonymous"),
+                    false => write_repr(out, &value.definition.name),
+                }
                 out.push('>');
             }
             Object::Module(module) => {
@@ -141,10 +149,12 @@ impl<'a> Machine<'a> {
             Object::Block { name, .. } => {
                 let _ = write!(out, "<BlockReference {name}>");
             }
-            Object::Blocks(_) => out.push_str("<TemplateReference>"),
-            Object::Global(global) => {
-                let _ = write!(out, "<function {global:?}>");
+            Object::Blocks(_) => {
+                out.push_str("<TemplateReference ");
+                write_repr(out, &self.library.main.name);
+                out.push('>');
             }
+            Object::Global(global) => out.push_str(global_repr(*global)),
             Object::Tool(name) => {
                 let _ = write!(out, "<function {name}>");
             }
@@ -193,7 +203,12 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn write_entries(&mut self, out: &mut String, value: Val<'a>, outer: &mut Vec<Val<'a>>) -> Result<(), Stop> {
+    fn write_entries(
+        &mut self,
+        out: &mut String,
+        value: Val<'a>,
+        outer: &mut Vec<Val<'a>>,
+    ) -> Result<(), Stop> {
         out.push('{');
         if self.is_inside(value, outer)? {
             out.push_str("...}");
@@ -213,6 +228,19 @@ impl<'a> Machine<'a> {
         outer.pop();
         out.push('}');
         Ok(())
+    }
+}
+
+fn global_repr(global: Global) -> &'static str {
+    match global {
+        Global::Range => "<class 'range'>",
+        Global::Dict => "<class 'dict'>",
+        Global::Cycler => "<class 'jinja2.utils.Cycler'>",
+        Global::Joiner => "<class 'jinja2.utils.Joiner'>",
+        Global::Namespace => "<class 'jinja2.utils.Namespace'>",
+        Global::Lipsum => "<function generate_lorem_ipsum>",
+        Global::RaiseException => "<function raise_exception>",
+        Global::StrftimeNow => "<function strftime_now>",
     }
 }
 

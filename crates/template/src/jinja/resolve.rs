@@ -40,11 +40,12 @@ fn resolve_function(body: &mut [Stmt], block: Option<&SmolStr>) -> Result<Resolv
     resolver.scopes.enter_function();
     resolver.scopes.enter();
     let names = undeclared(body, if block.is_some() { &["self", "super"] } else { &["self"] });
-    let mut special = |name: &'static str| names.contains(name).then(|| resolver.scopes.parameter(&name.into()));
+    let mut special =
+        |name: &'static str| names.contains(name).then(|| resolver.scopes.parameter(&name.into()));
     let self_slot = special("self");
     let super_slot = special("super");
     resolver.scopes.visit(body);
-    let place = Place { toplevel: block.is_none(), rootlevel: block.is_none(), looping: false };
+    let place = Place { toplevel: block.is_none(), looping: false };
     resolver.body(body, place)?;
     let frame = resolver.scopes.leave();
     let slots = resolver.leave_function()?;
@@ -56,14 +57,12 @@ fn resolve_function(body: &mut [Stmt], block: Option<&SmolStr>) -> Result<Resolv
 struct Place {
     /// Outside of loops, macros and other scopes: assignments can be imported by other texts.
     toplevel: bool,
-    /// Outside of conditions, too.
-    rootlevel: bool,
     /// Inside of a loop, where `break` and `continue` may stand.
     looping: bool,
 }
 
 impl Place {
-    const INNER: Place = Place { toplevel: false, rootlevel: false, looping: false };
+    const INNER: Place = Place { toplevel: false, looping: false };
 
     /// A scope inside, in the same function.
     fn scope(self) -> Place {
@@ -136,12 +135,11 @@ impl Resolver {
             }
             Stmt::SetBlock(set) => self.set_block(set, place)?,
             Stmt::If(branch) => {
-                let inner = Place { rootlevel: false, ..place };
                 for (test, body) in &mut branch.arms {
                     self.expr(test);
-                    self.body(body, inner)?;
+                    self.body(body, place)?;
                 }
-                self.body(&mut branch.otherwise, inner)?;
+                self.body(&mut branch.otherwise, place)?;
             }
             Stmt::For(looping) => self.for_loop(looping, place)?,
             Stmt::With(with) => self.with(with, place)?,
@@ -244,7 +242,7 @@ impl Resolver {
             self.scopes.enter_function();
         }
         if let Some(test) = &mut looping.test {
-            self.scopes.enter_apart();
+            self.scopes.enter();
             self.scopes.visit_target(&test.target, true);
             self.scopes.visit_expr(&test.expr);
             self.target(&mut test.target);

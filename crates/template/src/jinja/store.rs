@@ -9,7 +9,7 @@ use typed_arena::Arena;
 
 use super::context::Context;
 use super::dict::Dict;
-use super::iter::{Iter, LazyStep};
+use super::iter::{Deferred, Iter, LazyStep};
 use super::library::Text;
 use super::val::{Activation, Loop, Object, Undefined, Val};
 use crate::value::Value;
@@ -23,6 +23,7 @@ pub(super) struct Store<'a> {
     pub dicts: Arena<RefCell<Dict<'a>>>,
     pub iters: Arena<Iter<'a>>,
     pub steps: Arena<LazyStep<'a>>,
+    pub deferred: Arena<Deferred<'a>>,
     pub loops: Arena<Loop<'a>>,
     pub objects: Arena<Object<'a>>,
     pub undefineds: Arena<Undefined<'a>>,
@@ -40,6 +41,7 @@ impl<'a> Store<'a> {
             dicts: Arena::with_capacity(0),
             iters: Arena::with_capacity(0),
             steps: Arena::with_capacity(0),
+            deferred: Arena::with_capacity(0),
             loops: Arena::with_capacity(0),
             objects: Arena::with_capacity(0),
             undefineds: Arena::with_capacity(0),

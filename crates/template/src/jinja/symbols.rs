@@ -6,26 +6,18 @@ use smol_str::SmolStr;
 
 use super::ast::*;
 
-/// A variable of a function: the scope's level and its name. Scopes of one level share their variables' slots.
-type Ident = (u16, SmolStr);
-
 /// The slots of a function: the root, a block, a macro, or a recursive loop.
 #[derive(Debug, Default)]
 pub(super) struct Function {
-    slots: HashMap<(Ident, bool), u16>,
+    slots: usize,
 }
 
 impl Function {
-    /// The slot of a variable; `apart` keeps the variables of a loop's condition apart from those of its body.
-    fn slot(&mut self, level: u16, name: &SmolStr, apart: bool) -> u16 {
-        // Beyond this, the function is refused when it is left.
-        let next = u16::try_from(self.slots.len()).unwrap_or(u16::MAX);
-        *self.slots.entry(((level, name.clone()), apart)).or_insert(next)
-    }
-
-    /// How many slots there are.
-    pub fn len(&self) -> usize {
-        self.slots.len()
+    /// The next slot. Beyond `u16`, the function is refused when it is left.
+    fn slot(&mut self) -> u16 {
+        let slot = u16::try_from(self.slots).unwrap_or(u16::MAX);
+        self.slots += 1;
+        slot
     }
 }
 
@@ -41,16 +33,22 @@ enum Origin {
 /// The variables of a scope.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    level: u16,
     /// The number of functions around the one that the scope belongs to.
     function: u16,
-    apart: bool,
-    refs: HashMap<SmolStr, u16>,
-    loads: HashMap<SmolStr, Origin>,
+    variables: HashMap<SmolStr, Variable>,
+    /// The variables in the order in which they were met.
     order: Vec<SmolStr>,
-    stores: HashSet<SmolStr>,
-    /// The names in `stores`, in the order in which they were stored first.
+    /// The names that are assigned to, in the order in which they were met.
     stored: Vec<SmolStr>,
+}
+
+/// A variable of a scope.
+#[derive(Debug)]
+struct Variable {
+    slot: u16,
+    origin: Origin,
+    /// Whether the scope assigns to it.
+    stored: bool,
 }
 
 /// The scopes that are open, innermost last, and the functions that they belong to.
@@ -68,37 +66,28 @@ impl Scopes {
 
     /// Closes the innermost function; returns how many slots it needs.
     pub fn leave_function(&mut self) -> usize {
-        self.functions.pop().map_or(0, |function| function.len())
+        self.functions.pop().map_or(0, |function| function.slots)
     }
 
     /// Opens a scope in the innermost function.
     pub fn enter(&mut self) {
-        self.enter_scope(false);
-    }
-
-    /// Opens the scope of a loop's condition.
-    pub fn enter_apart(&mut self) {
-        self.enter_scope(true);
-    }
-
-    fn enter_scope(&mut self, apart: bool) {
-        let level = self.scopes.last().map_or(0, |outer| outer.level + 1);
         let function = self.functions.len().saturating_sub(1) as u16;
-        self.scopes.push(Symbols { level, function, apart, ..Symbols::default() });
+        self.scopes.push(Symbols { function, ..Symbols::default() });
     }
 
     /// Closes the innermost scope; returns how its variables are loaded.
     pub fn leave(&mut self) -> Frame {
         let Some(symbols) = self.scopes.pop() else { return Frame::default() };
         let load = |name: &SmolStr| {
-            let from = match symbols.loads.get(name)? {
+            let variable = symbols.variables.get(name)?;
+            let from = match &variable.origin {
                 Origin::Context => LoadFrom::Context(name.clone()),
                 Origin::Outer(slot) => LoadFrom::Slot(*slot),
                 Origin::Unset => LoadFrom::Unset,
                 Origin::Parameter => return None,
             };
-            let again = symbols.stores.contains(name) || !matches!(from, LoadFrom::Context(_));
-            Some(Load { slot: *symbols.refs.get(name)?, from, again })
+            let again = variable.stored || !matches!(from, LoadFrom::Context(_));
+            Some(Load { slot: variable.slot, from, again })
         };
         Frame { loads: symbols.order.iter().filter_map(load).collect() }
     }
@@ -113,59 +102,72 @@ impl Scopes {
         let here = self.functions.len().saturating_sub(1) as u16;
         let scopes = self.scopes.get(..count)?;
         scopes.iter().rev().find_map(|symbols| {
-            let index = *symbols.refs.get(name)?;
+            let index = symbols.variables.get(name)?.slot;
             Some(Slot { up: here.saturating_sub(symbols.function), index })
         })
     }
 
-    fn define(&mut self, name: &SmolStr, origin: Origin) -> Slot {
+    /// Gives a variable of the innermost scope its origin; a new one gets a slot.
+    fn define(&mut self, name: &SmolStr, origin: Origin, stored: bool) -> Slot {
         let Some(symbols) = self.scopes.last_mut() else { return Slot::default() };
-        let Some(function) = self.functions.get_mut(symbols.function as usize) else { return Slot::default() };
-        let index = function.slot(symbols.level, name, symbols.apart);
-        symbols.refs.insert(name.clone(), index);
-        if symbols.loads.insert(name.clone(), origin).is_none() {
-            symbols.order.push(name.clone());
-        }
-        Slot { up: 0, index }
-    }
-
-    fn note_store(&mut self, name: &SmolStr) {
-        if let Some(symbols) = self.scopes.last_mut()
-            && symbols.stores.insert(name.clone())
-        {
+        let Some(function) = self.functions.get_mut(symbols.function as usize) else {
+            return Slot::default();
+        };
+        let news = stored && symbols.variables.get(name).is_none_or(|variable| !variable.stored);
+        if news {
             symbols.stored.push(name.clone());
         }
-    }
-
-    fn is_known_here(&self, name: &str) -> bool {
-        self.scopes.last().is_some_and(|symbols| symbols.refs.contains_key(name))
+        let slot = match symbols.variables.get_mut(name) {
+            Some(variable) => {
+                variable.origin = origin;
+                variable.stored |= stored;
+                variable.slot
+            }
+            None => {
+                let slot = function.slot();
+                symbols.variables.insert(name.clone(), Variable { slot, origin, stored });
+                symbols.order.push(name.clone());
+                slot
+            }
+        };
+        Slot { up: 0, index: slot }
     }
 
     /// A name that is assigned to.
     fn store(&mut self, name: &SmolStr) {
-        self.note_store(name);
-        if !self.is_known_here(name) {
-            let outer = self.find_from(self.scopes.len().saturating_sub(1), name);
-            self.define(name, outer.map_or(Origin::Unset, Origin::Outer));
+        match self
+            .scopes
+            .last_mut()
+            .and_then(|symbols| symbols.variables.get_mut(name).map(|known| (known, &mut symbols.stored)))
+        {
+            Some((known, stored)) => {
+                if !known.stored {
+                    known.stored = true;
+                    stored.push(name.clone());
+                }
+            }
+            None => {
+                let outer = self.find_from(self.scopes.len().saturating_sub(1), name);
+                self.define(name, outer.map_or(Origin::Unset, Origin::Outer), true);
+            }
         }
     }
 
     /// A name that gets its value when the scope is entered: a parameter, or the variable of a loop.
     pub fn parameter(&mut self, name: &SmolStr) -> Slot {
-        self.note_store(name);
-        self.define(name, Origin::Parameter)
+        self.define(name, Origin::Parameter, true)
     }
 
     /// A name that is read.
     fn load(&mut self, name: &SmolStr) {
         if self.find(name).is_none() {
-            self.define(name, Origin::Context);
+            self.define(name, Origin::Context, false);
         }
     }
 
     /// The names with a value in the open scopes.
     pub fn visible(&self) -> Vec<(SmolStr, Slot)> {
-        let names: BTreeSet<&SmolStr> = self.scopes.iter().flat_map(|symbols| &symbols.stores).collect();
+        let names: BTreeSet<&SmolStr> = self.scopes.iter().flat_map(|symbols| &symbols.stored).collect();
         names.into_iter().filter_map(|name| Some((name.clone(), self.find(name)?))).collect()
     }
 
@@ -235,10 +237,11 @@ impl Scopes {
             self.visit(body);
         }
         self.visit(&branch.otherwise);
-        let stored = self.scopes.last().and_then(|symbols| symbols.stored.get(before..)).unwrap_or_default().to_vec();
+        let stored =
+            self.scopes.last().and_then(|symbols| symbols.stored.get(before..)).unwrap_or_default().to_vec();
         for name in stored {
             let outer = self.find_from(self.scopes.len().saturating_sub(1), &name);
-            self.define(&name, outer.map_or(Origin::Context, Origin::Outer));
+            self.define(&name, outer.map_or(Origin::Context, Origin::Outer), true);
         }
     }
 }
@@ -283,7 +286,11 @@ impl Undeclared<'_> {
 
     fn definition(&mut self, definition: &Macro) {
         definition.params.iter().for_each(|param| self.declare(&param.name));
-        definition.params.iter().filter_map(|param| param.default.as_ref()).for_each(|value| self.expr(value));
+        definition
+            .params
+            .iter()
+            .filter_map(|param| param.default.as_ref())
+            .for_each(|value| self.expr(value));
         self.body(&definition.scope.body);
     }
 

@@ -1,10 +1,11 @@
 //! Compiled templates, and their runs.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::library::Library;
 use super::machine::{Given, Machine};
+use super::requires::requires;
 use super::store::Store;
 use crate::value::Map;
 use crate::{CompileError, Functions, Limits, Partials, Requirements, RunBudget, RunError, Undefined};
@@ -13,7 +14,8 @@ use crate::{CompileError, Functions, Limits, Partials, Requirements, RunBudget, 
 pub struct Template {
     library: Library,
     limits: Limits,
-    requires: Requirements,
+    /// Found when it is asked for first.
+    requires: OnceLock<Requirements>,
     /// The length of the last output: the capacity of the next buffer.
     last_bytes: AtomicUsize,
 }
@@ -30,13 +32,17 @@ impl Template {
         limits: &Limits,
     ) -> Result<Template, CompileError> {
         let library = Library::read(name, source, partials.clone(), *limits)?;
-        let requires = Requirements::default();
-        Ok(Template { library, limits: *limits, requires, last_bytes: AtomicUsize::new(0) })
+        let last_bytes = AtomicUsize::new(0);
+        Ok(Template { library, limits: *limits, requires: OnceLock::new(), last_bytes })
     }
 
     /// What the template may use, partials included.
     pub fn requires(&self) -> &Requirements {
-        &self.requires
+        self.requires.get_or_init(|| {
+            let texts = self.library.texts();
+            let find = |name: &str| texts.get(name).map(|text| &text.tree);
+            Requirements::of(requires(&self.library.main.tree, &find))
+        })
     }
 
     /// Runs the template over `root`.

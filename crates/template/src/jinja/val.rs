@@ -105,19 +105,32 @@ impl Range {
 
 /// The other kinds of values.
 pub(super) enum Object<'a> {
-    Cycler { items: Vec<Val<'a>>, at: Cell<usize> },
-    Joiner { separator: Val<'a>, used: Cell<bool> },
+    Cycler {
+        items: Vec<Val<'a>>,
+        at: Cell<usize>,
+    },
+    Joiner {
+        separator: Val<'a>,
+        used: Cell<bool>,
+    },
     Macro(MacroValue<'a>),
     Module(Module<'a>),
     /// A block as `super()` or `self.name()` calls it: its versions from the innermost template outwards.
-    Block { name: &'a str, context: &'a Context<'a>, depth: usize },
+    Block {
+        name: &'a str,
+        context: &'a Context<'a>,
+        depth: usize,
+    },
     /// `self`.
     Blocks(&'a Context<'a>),
     Global(Global),
     /// A function from outside of the template.
     Tool(&'a str),
     /// A method that was looked up but not called yet.
-    Method { of: Val<'a>, name: &'a str },
+    Method {
+        of: Val<'a>,
+        name: &'a str,
+    },
 }
 
 /// A function of Jinja's own.
@@ -179,6 +192,8 @@ pub(super) struct Recursion<'a> {
 /// A macro with the variables around its definition.
 pub(super) struct MacroValue<'a> {
     pub definition: &'a Macro,
+    /// Whether it is the body of a call block, which has no name.
+    pub anonymous: bool,
     pub outer: &'a Activation<'a>,
     /// The text that defines it, and its context.
     pub text: &'a Text,
@@ -298,7 +313,9 @@ impl<'a> Val<'a> {
             (Val::DataList(a), Val::DataList(b)) => Arc::ptr_eq(a, b),
             (Val::DataMap(a), Val::DataMap(b)) => Arc::ptr_eq(a, b),
             (Val::List(a), Val::List(b)) => std::ptr::eq(*a, *b),
-            (Val::Tuple(a), Val::Tuple(b)) => std::ptr::eq(*a, *b) || (a.items.is_empty() && b.items.is_empty()),
+            (Val::Tuple(a), Val::Tuple(b)) => {
+                std::ptr::eq(*a, *b) || (a.items.is_empty() && b.items.is_empty())
+            }
             (Val::Dict(a), Val::Dict(b)) | (Val::Namespace(a), Val::Namespace(b)) => std::ptr::eq(*a, *b),
             (Val::View(a), Val::View(b)) => std::ptr::eq(*a, *b),
             (Val::Range(a), Val::Range(b)) => std::ptr::eq(*a, *b),

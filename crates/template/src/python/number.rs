@@ -28,6 +28,49 @@ fn zero<T>(message: &str) -> Result<T, PyError> {
 const INT_BY_ZERO: &str = "integer division or modulo by zero";
 const INT_MODULO_ZERO: &str = "integer modulo by zero";
 
+/// `left / right` of floats
+pub fn divide(left: f64, right: f64) -> Result<f64, PyError> {
+    if right == 0.0 { zero("float division by zero") } else { Ok(left / right) }
+}
+
+/// `left / right` of ints: the float that is nearest to the exact quotient
+pub fn int_divide(left: &BigInt, right: &BigInt) -> Result<f64, PyError> {
+    if right.is_zero() {
+        return zero("division by zero");
+    }
+    // Up to 53 bits, both are exact as floats, and so is the rounding of their quotient.
+    if let (0..=53, 0..=53, Some(left), Some(right)) =
+        (left.bits(), right.bits(), left.to_f64(), right.to_f64())
+    {
+        return Ok(left / right);
+    }
+    // A quotient of at least 66 bits and a last bit for what is left over round to the nearest float as the exact one does.
+    let shift =
+        66 + i64::try_from(right.bits()).unwrap_or(i64::MAX) - i64::try_from(left.bits()).unwrap_or(0);
+    let (top, bottom) = match shift {
+        0.. => (left.abs() << shift.unsigned_abs(), right.abs()),
+        _ => (left.abs(), right.abs() << shift.unsigned_abs()),
+    };
+    let (quotient, rest) = (&top / &bottom, &top % &bottom);
+    let quotient = (quotient << 1_u32) + i32::from(!rest.is_zero());
+    let negative = left.is_negative() != right.is_negative();
+    let value = scaled(&quotient, -shift - 1);
+    match value {
+        Some(value) => Ok(if negative { -value } else { value }),
+        None => Err(PyError::Overflow("integer division result too large for a float".to_owned())),
+    }
+}
+
+/// `value * 2 ** exponent` as a float; nothing if it is too large for one
+fn scaled(value: &BigInt, exponent: i64) -> Option<f64> {
+    let float = value.to_f64()?;
+    let exponent = i32::try_from(exponent).ok()?;
+    // In two steps, since a power of two alone may be too large or too small.
+    let half = exponent / 2;
+    let scaled = float * 2.0_f64.powi(half) * 2.0_f64.powi(exponent - half);
+    scaled.is_finite().then_some(scaled)
+}
+
 /// `left // right`
 pub fn int_floor_div(left: i64, right: i64) -> Result<Int, PyError> {
     if right == 0 {

@@ -132,6 +132,16 @@ impl Map {
         self.get_own(key).or_else(|| self.get_below(key))
     }
 
+    /// The value at `key` of a map over a base, without the members of an opened one: what its enumeration shows, and the
+    /// alias. A map without a base has none.
+    pub fn get_shared(&self, key: &str) -> Option<&Value> {
+        let base = self.base()?;
+        if let Some(member) = self.meant_by(key) {
+            return self.get_own(member);
+        }
+        self.get_own(key).or_else(|| base.get(key))
+    }
+
     /// The value at a key that this map does not have itself: in the base, or in the opened member.
     fn get_below(&self, key: &str) -> Option<&Value> {
         let extras = self.extras.get()?;

@@ -29,11 +29,11 @@ pub struct Requirements {
 
 /// A collection of needs, by name.
 #[derive(Default)]
-pub(super) struct Needs(BTreeMap<String, Need>);
+pub(crate) struct Needs(BTreeMap<String, Need>);
 
 impl Needs {
     /// Adds a need. If the name is there already, the result is optional only if both are.
-    pub(super) fn note(&mut self, need: Need) {
+    pub(crate) fn note(&mut self, need: Need) {
         match self.0.get_mut(&need.name) {
             Some(known) => {
                 known.optional &= need.optional;
@@ -47,12 +47,12 @@ impl Needs {
     }
 
     /// Adds a function or template by its name.
-    pub(super) fn name(&mut self, name: &str, optional: bool) {
+    pub(crate) fn name(&mut self, name: &str, optional: bool) {
         self.note(Need { name: name.to_owned(), optional, dynamic: false, whole: true });
     }
 
     /// All needs, sorted by name.
-    pub(super) fn listed(self) -> Vec<Need> {
+    pub(crate) fn listed(self) -> Vec<Need> {
         self.0.into_values().collect()
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::cells::Join;
+
 /// The greatest length of a path; anything below it counts as dynamic.
 const MAX_STEPS: usize = 32;
 
@@ -11,7 +13,7 @@ const MAX_PATHS: usize = 200;
 
 /// A step from a value into it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum PathStep {
+pub(crate) enum PathStep {
     /// A member of a map.
     Key(String),
     /// Any element.
@@ -22,15 +24,24 @@ pub(super) enum PathStep {
 
 /// A path in the data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Path {
+pub(crate) struct Path {
     steps: Vec<PathStep>,
     /// Whether the value may be anything below the path, too.
-    pub(super) dynamic: bool,
+    pub(crate) dynamic: bool,
     /// Whether the value is optional even if its receiver is needed.
-    pub(super) optional: bool,
+    pub(crate) optional: bool,
 }
 
 impl Path {
+    /// The name at the top level of the data that the path is, if it is only that.
+    #[cfg(feature = "jinja")]
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self.steps.as_slice() {
+            [PathStep::Key(name)] if !self.dynamic => Some(name),
+            _ => None,
+        }
+    }
+
     fn step(&self, step: &PathStep) -> Path {
         let mut path = self.clone();
         if path.dynamic {
@@ -76,15 +87,25 @@ impl fmt::Display for Path {
 
 /// All paths that a value may come from; none for one that the template makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Paths(BTreeSet<Path>);
+pub(crate) struct Paths(BTreeSet<Path>);
 
 impl Paths {
+    /// No paths: the template makes the value.
+    #[cfg(feature = "jinja")]
+    pub(crate) const NONE: Paths = Paths(BTreeSet::new());
+
     /// The root of the data.
-    pub(super) fn root() -> Paths {
+    pub(crate) fn root() -> Paths {
         Paths(BTreeSet::from([Path::default()]))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Path> {
+    /// Whether there are none.
+    #[cfg(feature = "jinja")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Path> {
         self.0.iter()
     }
 
@@ -92,51 +113,66 @@ impl Paths {
         Paths(self.0.iter().map(change).collect())
     }
 
-    pub(super) fn step(&self, step: &PathStep) -> Paths {
+    pub(crate) fn step(&self, step: &PathStep) -> Paths {
         self.map(|path| path.step(step))
     }
 
-    pub(super) fn fields(&self, fields: &[Box<str>]) -> Paths {
+    pub(crate) fn fields(&self, fields: &[Box<str>]) -> Paths {
         self.map(|path| path.fields(fields))
     }
 
     /// The cost of making these paths: how many steps they have, and one more for each.
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         self.0.iter().map(|path| path.steps.len() + 1).sum()
     }
 
     /// Whether there is more than one path.
-    pub(super) fn are_several(&self) -> bool {
+    pub(crate) fn are_several(&self) -> bool {
         self.0.len() > 1
     }
 
     /// The same paths, each with all that is below it.
-    pub(super) fn frozen(&self) -> Paths {
+    pub(crate) fn frozen(&self) -> Paths {
         self.map(|path| Path { dynamic: true, ..path.clone() })
     }
 
+    /// The lists whose elements these are; paths that are not elements stay as they are.
+    #[cfg(feature = "jinja")]
+    pub(crate) fn lists(&self) -> Paths {
+        self.map(|path| {
+            let end = path.steps.iter().rposition(|step| *step != PathStep::Each).map_or(0, |at| at + 1);
+            Path { steps: path.steps.get(..end).unwrap_or_default().to_vec(), ..path.clone() }
+        })
+    }
+
     /// The same paths without the root, which is passed on without being used.
-    pub(super) fn below_root(&self) -> Paths {
-        Paths(self.0.iter().filter(|path| path.dynamic || !path.steps.is_empty()).cloned().collect())
+    pub(crate) fn below_root(&self) -> Paths {
+        self.filtered(|path| path.dynamic || !path.steps.is_empty())
+    }
+
+    /// The paths for which `keep` is true.
+    pub(crate) fn filtered(&self, keep: impl Fn(&Path) -> bool) -> Paths {
+        Paths(self.0.iter().filter(|path| keep(path)).cloned().collect())
     }
 
     /// The same paths, all optional.
-    pub(super) fn optional(&self) -> Paths {
+    pub(crate) fn optional(&self) -> Paths {
         self.map(|path| Path { optional: true, ..path.clone() })
     }
 
     /// The paths of a variable that is assigned `other`. A path that extends one of the variable's old paths may be a step of
     /// a walk of any length, as in `$x = $x.next`, and becomes dynamic.
-    pub(super) fn walk(&self, other: &Paths) -> Paths {
+    pub(crate) fn walk(&self, other: &Paths) -> Paths {
         let start = |path: &Path| self.0.iter().find(|known| path.leads_on_from(known)).cloned();
         other.map(|path| match start(path) {
             Some(known) => Path { dynamic: true, ..known },
             None => path.clone(),
         })
     }
+}
 
-    /// Adds other paths; true if there was a new one.
-    pub(super) fn add(&mut self, other: &Paths) -> bool {
+impl Join for Paths {
+    fn add(&mut self, other: &Paths) -> bool {
         let before = self.0.len();
         self.0.extend(other.0.iter().cloned());
         if self.0.len() > MAX_PATHS {
