@@ -47,18 +47,18 @@ doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items
 
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= parse execute
+FUZZ_TARGETS ?= parse execute jinja_parse jinja_execute
 FUZZ = target/fuzz
 FUZZED = crates/corpus
 SEEDS = $(CARGO) run --quiet --release --target-dir $(FUZZ) --package ai-prompt-corpus --example seeds --
 
-fuzz: ## fuzz the Go templates' parser and executor, ten minutes each (FUZZ_SECONDS=600)
+fuzz: ## fuzz the parser and the executor of both dialects, ten minutes each (FUZZ_SECONDS=600)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install --locked cargo-fuzz
 	@mkdir -p $(FUZZ)/artifacts
 	for target in $(FUZZ_TARGETS); do \
 		$(SEEDS) unpack $(FUZZED)/seeds/$$target.jsonl.gz $(FUZZ)/corpus/$$target && \
 		$(CARGO) fuzz run --sanitizer none --fuzz-dir $(FUZZED) --features fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
-			-dict=$(FUZZED)/go.dict -artifact_prefix=$(FUZZ)/artifacts/$$target- \
+			-dict=$(FUZZED)/$$(case $$target in jinja_*) echo jinja.dict;; *) echo go.dict;; esac) -artifact_prefix=$(FUZZ)/artifacts/$$target- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 || exit 1; \
 	done
 

@@ -2,9 +2,10 @@
 //!
 //! - [`functions`]: the functions that the cases call; [`protocol`]: a case and its result
 //! - [`jinja`]: a case of Jinja and its answer
-//! - [`targets`]: properties that hold for any input
+//! - [`targets`]: properties of Go's templates that hold for any input; [`jinja_targets`]: those of Jinja's
 
 pub mod functions;
 pub mod jinja;
+pub mod jinja_targets;
 pub mod protocol;
 pub mod targets;

@@ -53,20 +53,21 @@ fn takes_missing(name: &str) -> bool {
 const MAX_PARTS: usize = 8;
 
 /// An input: flags in the first byte, then parts separated by zero bytes. Invalid UTF-8 is replaced.
-struct Input {
-    flags: u8,
-    parts: Vec<String>,
+pub(crate) struct Input {
+    /// The first byte.
+    pub flags: u8,
+    pub parts: Vec<String>,
 }
 
 impl Input {
-    fn new(bytes: &[u8]) -> Input {
+    pub fn new(bytes: &[u8]) -> Input {
         let (flags, rest) = bytes.split_first().map_or((0, bytes), |(flags, rest)| (*flags, rest));
         let parts =
             rest.splitn(MAX_PARTS, |&byte| byte == 0).map(|part| String::from_utf8_lossy(part).into_owned());
         Input { flags, parts: parts.collect() }
     }
 
-    fn part(&self, at: usize) -> &str {
+    pub fn part(&self, at: usize) -> &str {
         self.parts.get(at).map_or("", String::as_str)
     }
 }

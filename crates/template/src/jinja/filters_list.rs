@@ -34,6 +34,11 @@ impl<'a> Machine<'a> {
             }
             FilterName::Last => {
                 self.bind("last", [], args)?;
+                if let Val::Str(text) | Val::Markup(text) = base
+                    && let Some((at, _)) = text.char_indices().next_back()
+                {
+                    return self.str(text.get(at..).unwrap_or_default());
+                }
                 let mut source = self.backwards(base)?;
                 match self.advance(&mut source)? {
                     Some(item) => Ok(item),

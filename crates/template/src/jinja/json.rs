@@ -120,7 +120,7 @@ impl<'a> Machine<'a> {
 
     fn break_line(&mut self, out: &mut String, style: &JsonStyle<'_>, depth: usize) -> Result<(), Stop> {
         let Some(indent) = &style.indent else { return Ok(()) };
-        self.check_room(out.len() + indent.len().saturating_mul(depth) + 1)?;
+        self.check_text(out.len() + indent.len().saturating_mul(depth) + 1)?;
         out.push('\n');
         (0..depth).for_each(|_| out.push_str(indent));
         self.work(indent.len() * depth)

@@ -53,6 +53,9 @@ impl<'a> Machine<'a> {
                 let Some(other) = other else {
                     return Err(self.fail("sameas() is missing a required argument"));
                 };
+                if let Val::Pending(call) = other {
+                    return Err(needed(call));
+                }
                 let (base, other) = (self.live(base), self.live(other));
                 return Ok(base.is_same(&other));
             }

@@ -1,6 +1,7 @@
 //! What templates do, seen from outside: the shared world that they run in.
 
 mod data;
+mod gaps;
 mod growth;
 mod missing;
 mod nesting;
@@ -144,32 +145,4 @@ impl World {
             other => panic!("{source}: {other:?}"),
         }
     }
-}
-
-#[test]
-#[ignore = "a tool"]
-fn probe() {
-    let small = std::env::var("PROBE_SMALL").is_ok();
-    let run = move || {
-        for line in std::fs::read_to_string(std::env::var("PROBE").unwrap()).unwrap().lines() {
-            let line = line.replace("\\n", "\n");
-            let mut world = World::new(
-                r#"{"n":2}"#,
-                r#"{"s":"abc","l":[1,2,3],"big":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","user":{"name":"Ada"},"docs":[{"title":"a"},{"text":"b"}],"nothing":null,"empty":""}"#,
-            );
-            world.limits.source_bytes = usize::MAX;
-            if small {
-                world.run.deadline = Instant::now() + Duration::from_millis(500);
-            }
-            let start = Instant::now();
-            let shown = match world.compile(&line) {
-                Err(error) => format!("COMPILE {error:?}"),
-                Ok(_) => format!("{:?}", world.render(&line)),
-            };
-            let shown: String = shown.chars().take(300).collect();
-            let line: String = line.chars().take(200).collect();
-            println!("{:>6}ms {line}\n         {shown}", start.elapsed().as_millis());
-        }
-    };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }

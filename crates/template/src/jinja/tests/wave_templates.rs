@@ -90,8 +90,8 @@ const EXPRS: &[&str] = &[
     "[$0] == [$1]",
     "($0) ~ ($1)",
     "(($0) ~ ($1)) ~ 'z'",
-    "($0) if ($1) else ($2)",
-    "($0) if ($1)",
+    "(($0) if ($1) else ($2))",
+    "(($0) if ($1))|d",
     "[$0, $1]",
     "($0, $1)",
     "{'k': $0, 'j': $1}",
@@ -130,7 +130,7 @@ const EXPRS: &[&str] = &[
     "lib.f($0)",
     "cycler($0, $1).next()",
     "namespace(k=$0).k",
-    "l.pop() if l",
+    "(l.pop() if l else $0)",
     "l|length",
     "'%s' % (($0)|string)",
     "'{}'.format($0)",
@@ -171,12 +171,13 @@ const STMTS: &[&str] = &[
     "{% macro m(x) %}$0{% endmacro %}",
     "{% macro m(x='d') %}{{ x }}$0{% endmacro %}{{ m() }}",
     "{% macro m2(x, y=$e) %}{{ x }}{{ y }}$0{% endmacro %}{{ m2(1) }}",
-    "{% call m($e) %}$0{% endcall %}",
+    "{% call around($e) %}$0{% endcall %}",
     "{% call(it) called($e) %}$0{% endcall %}",
     "{% include 'calls' %}",
     "{% include 'reads' %}",
     "{% include ['no', 'calls'] %}",
-    "{% include ('rea' ~ 'ds') without context %}",
+    "{% include ('rea' ~ 'ds') %}",
+    "{% include 'calls' without context %}",
     "{% import 'module' as lib %}",
     "{% import 'module' as lib with context %}",
     "{% from 'module' import v as a, f %}",
@@ -196,7 +197,8 @@ const ERRORS: &[&str] =
 
 /// Gives the names that expressions use a meaning.
 const NAMES: &str = "{% macro m(x) %}{{ x }}{% endmacro %}{% macro m2(x, y=2) %}{{ x }}{{ y }}{% endmacro %}\
-    {% macro called(x) %}{{ x }}{{ caller(x) }}{% endmacro %}{% set f = t_number %}{% set ns = namespace(v='n') %}\
+    {% macro called(x) %}{{ x }}{{ caller(x) }}{% endmacro %}{% macro around(x) %}{{ x }}[{{ caller() }}]{% endmacro %}\
+    {% set f = t_number %}{% set ns = namespace(v='n') %}\
     {% set p = 'p' %}{% set q = 'q' %}{% set it = 'it' %}{% set d = {'k': 0} %}{% set l = [1] %}{% import 'module' as lib %}";
 
 const FRAMES: &[&str] = &[

@@ -319,10 +319,7 @@ fn random_templates_call_and_render_as_from_left_to_right() {
         let mut tally = tally.borrow_mut();
         match &outcome {
             None => tally.invalid += 1,
-            Some(outcome) if outcome.text.is_err() => {
-                tally.failed += 1;
-                println!("ERR {:?}", outcome.text);
-            }
+            Some(outcome) if outcome.text.is_err() => tally.failed += 1,
             Some(_) => tally.rendered += 1,
         }
         tally.more_waves += usize::from(outcome.is_some_and(|outcome| outcome.waves > 2));
@@ -332,5 +329,5 @@ fn random_templates_call_and_render_as_from_left_to_right() {
     println!("{tally:?}");
     result.unwrap();
     // The property says little about templates that do not render.
-    assert!(tally.invalid == 0 && tally.rendered > tally.failed / 2 && tally.more_waves > 0, "{tally:?}");
+    assert!(tally.invalid == 0 && tally.rendered > 2 * tally.failed && tally.more_waves > 0, "{tally:?}");
 }
