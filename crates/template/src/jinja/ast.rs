@@ -404,6 +404,9 @@ pub(crate) struct Test {
 impl Expr {
     /// An expression, with the height that its parts give it.
     pub fn new(kind: Kind, spot: Spot) -> Expr {
+        if matches!(kind, Kind::Name { .. } | Kind::Str(_) | Kind::Int(_)) {
+            return Expr { kind, spot, height: 1 };
+        }
         let mut height = 0;
         kind.parts(&mut |part| height = height.max(part.height));
         Expr { kind, spot, height: height.saturating_add(1) }

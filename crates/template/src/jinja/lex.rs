@@ -157,32 +157,49 @@ impl<'s> Lexer<'s> {
     /// The tokens of a tag, up to its end.
     fn tag(&mut self, end: &'static str, closed: Tok<'s>) -> Result<(), SyntaxError> {
         self.open.clear();
-        loop {
-            if self.open.is_empty() && self.tag_end(end, closed) {
-                return Ok(());
-            }
-            let rest = self.rest();
-            let Some(first) = rest.chars().next() else { return Ok(()) };
-            if is_space(first) {
-                self.skip_spaces();
-                continue;
-            }
-            let at = self.at;
-            if let Some((tok, len)) = number(rest, self.source.as_bytes().get(at.wrapping_sub(1)).copied()) {
-                self.at += len;
-                self.push(tok, at);
-            } else if first == '_' || first.is_alphanumeric() {
-                self.name(rest.get(..word_length(rest)).unwrap_or_default())?;
-            } else if first == '"' || first == '\'' {
-                let Some(len) = string_length(rest) else {
-                    return Err(SyntaxError::new(format!("unexpected char {first:?}"), at));
-                };
-                self.at += len;
-                self.push(Tok::Str(rest.get(1..len - 1).unwrap_or_default()), at);
-            } else {
-                self.operator(rest, first)?;
+        while let Some(byte) = self.source.as_bytes().get(self.at) {
+            match byte {
+                b' ' | b'\n' => self.at += 1,
+                b'-' | b'+' | b'%' | b'}' if self.open.is_empty() && self.tag_end(end, closed) => return Ok(()),
+                b'_' | b'a'..=b'z' | b'A'..=b'Z' => self.name()?,
+                b'0'..=b'9' => self.number(),
+                b'"' | b'\'' => self.string()?,
+                byte if byte.is_ascii_punctuation() => self.operator()?,
+                _ => self.other()?,
             }
         }
+        Ok(())
+    }
+
+    /// White space and names of characters beyond the usual ones.
+    fn other(&mut self) -> Result<(), SyntaxError> {
+        match self.rest().chars().next() {
+            Some(first) if is_space(first) => {
+                self.skip_spaces();
+                Ok(())
+            }
+            Some(first) if first.is_alphanumeric() => self.name(),
+            Some(first) => Err(SyntaxError::new(format!("unexpected char {first:?}"), self.at)),
+            None => Ok(()),
+        }
+    }
+
+    fn number(&mut self) {
+        let before = self.source.as_bytes().get(self.at.wrapping_sub(1)).copied();
+        let (tok, len) = number(self.rest(), before);
+        self.push(tok, self.at);
+        self.at += len;
+    }
+
+    fn string(&mut self) -> Result<(), SyntaxError> {
+        let (rest, at) = (self.rest(), self.at);
+        let Some(len) = string_length(rest) else {
+            let quote = rest.chars().next().unwrap_or('"');
+            return Err(SyntaxError::new(format!("unexpected char {quote:?}"), at));
+        };
+        self.at += len;
+        self.push(Tok::Str(rest.get(1..len - 1).unwrap_or_default()), at);
+        Ok(())
     }
 
     fn tag_end(&mut self, end: &'static str, closed: Tok<'s>) -> bool {
@@ -202,8 +219,9 @@ impl<'s> Lexer<'s> {
         true
     }
 
-    fn name(&mut self, name: &'s str) -> Result<(), SyntaxError> {
-        let at = self.at;
+    fn name(&mut self) -> Result<(), SyntaxError> {
+        let (rest, at) = (self.rest(), self.at);
+        let name = rest.get(..word_length(rest)).unwrap_or_default();
         self.at += name.len();
         match name.is_ascii() || is_identifier(name) {
             true => {
@@ -214,9 +232,10 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn operator(&mut self, rest: &str, first: char) -> Result<(), SyntaxError> {
-        let at = self.at;
+    fn operator(&mut self) -> Result<(), SyntaxError> {
+        let (rest, at) = (self.rest(), self.at);
         let Some(op) = operator_at(rest.as_bytes()) else {
+            let first = rest.chars().next().unwrap_or_default();
             return Err(SyntaxError::new(format!("unexpected char {first:?}"), at));
         };
         match op {
@@ -328,18 +347,16 @@ fn string_length(text: &str) -> Option<usize> {
     }
 }
 
-/// A number literal at the start of `text`.
-fn number(text: &str, before: Option<u8>) -> Option<(Tok<'_>, usize)> {
-    if !text.as_bytes().first()?.is_ascii_digit() {
-        return None;
+/// The number literal that `text` begins with; its first character is a digit.
+fn number(text: &str, before: Option<u8>) -> (Tok<'_>, usize) {
+    let float = if before == Some(b'.') { None } else { float_length(text) };
+    match float {
+        Some(len) => (Tok::Float(text.get(..len).unwrap_or_default()), len),
+        None => {
+            let len = integer_length(text);
+            (Tok::Integer(text.get(..len).unwrap_or_default()), len)
+        }
     }
-    if before != Some(b'.')
-        && let Some(len) = float_length(text)
-    {
-        return Some((Tok::Float(text.get(..len)?), len));
-    }
-    let len = integer_length(text)?;
-    Some((Tok::Integer(text.get(..len)?), len))
 }
 
 /// The length of `(_?DIGIT)*` at `at`.
@@ -369,10 +386,10 @@ fn float_length(text: &str) -> Option<usize> {
     (end > whole).then_some(end)
 }
 
-fn integer_length(text: &str) -> Option<usize> {
+fn integer_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'0') {
-        return Some(digits(bytes, 1, u8::is_ascii_digit));
+        return digits(bytes, 1, u8::is_ascii_digit);
     }
     let based: Option<fn(&u8) -> bool> = match bytes.get(1).map(u8::to_ascii_lowercase) {
         Some(b'b') => Some(|byte| matches!(byte, b'0' | b'1')),
@@ -383,8 +400,8 @@ fn integer_length(text: &str) -> Option<usize> {
     if let Some(is_digit) = based {
         let end = digits(bytes, 2, is_digit);
         if end > 2 {
-            return Some(end);
+            return end;
         }
     }
-    Some(digits(bytes, 1, |byte| *byte == b'0'))
+    digits(bytes, 1, |byte| *byte == b'0')
 }

@@ -191,6 +191,10 @@ impl Wanted {
 
 /// Collects the partials that a text names in writing.
 fn wanted_by(text: &Text, wanted: &mut Vec<Wanted>) {
+    // Most texts have no such statement.
+    if !["include", "import", "extends"].iter().any(|tag| text.source.contains(tag)) {
+        return;
+    }
     for name in template_names(&text.tree) {
         let TemplateName { name: Some(name), lenient, spot } = name else { continue };
         wanted.push(Wanted { name: name.to_owned(), lenient, position: text.position(spot) });

@@ -25,14 +25,21 @@ pub(super) struct Parser<'s> {
     pub(super) blocks: Vec<Block>,
     /// How many conditions (`if`, `x if y`) are open; in them, unknown filters and tests are errors of the run.
     pub(super) conditions: usize,
+    /// The special names ([`SPECIAL`]) that expressions mention.
+    pub(super) special: Vec<&'static str>,
     /// Unknown filters and tests outside of conditions.
     pub(super) unknown: Vec<SyntaxError>,
 }
+
+/// The names that mean something where nothing else defines them.
+pub(super) const SPECIAL: [&str; 6] = ["self", "super", "loop", "caller", "kwargs", "varargs"];
 
 /// Statements as parsed, with their blocks taken out.
 pub(super) struct Parsed {
     pub body: Vec<Stmt>,
     pub blocks: Vec<Block>,
+    /// The special names that expressions mention.
+    pub special: Vec<&'static str>,
 }
 
 /// Parses the tokens of a text.
@@ -48,13 +55,14 @@ pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Parsed, SyntaxError> {
         ends: Vec::new(),
         blocks: Vec::new(),
         conditions: 0,
+        special: Vec::new(),
         unknown: Vec::new(),
     };
     let body = parser.statements_until(&[])?;
-    if let Some(error) = parser.unknown.into_iter().next() {
+    if let Some(error) = std::mem::take(&mut parser.unknown).into_iter().next() {
         return Err(error);
     }
-    Ok(Parsed { body, blocks: parser.blocks })
+    Ok(Parsed { body, blocks: parser.blocks, special: parser.special })
 }
 
 static EOF: Token<'static> = Token { kind: Tok::Eof, at: 0 };

@@ -8,7 +8,7 @@ use super::builtin::{FilterName, TestName};
 use super::error::SyntaxError;
 use super::lex::Tok;
 use super::methods::is_dict_method;
-use super::parse::{Parser, describe};
+use super::parse::{Parser, SPECIAL, describe};
 use crate::python::repr::unescape;
 
 type Parse<T> = Result<T, SyntaxError>;
@@ -28,31 +28,23 @@ impl Parser<'_> {
 
     /// One expression, or several with commas, which are a tuple; it ends at a closing bracket or the end of the tag.
     pub(super) fn tuple(&mut self, conditional: bool) -> Parse<Expr> {
-        let spot = self.spot();
-        match self.tuple_items(conditional)? {
-            (false, mut items) => match items.pop() {
-                Some(only) => Ok(only),
-                None => self.fail(format!("Expected an expression, got '{}'", describe(self.tok()))),
-            },
-            (true, items) => self.node(Kind::Tuple(items), spot),
+        match self.is_tuple_end() {
+            true => self.fail(format!("Expected an expression, got '{}'", describe(self.tok()))),
+            false => self.tuple_items(conditional),
         }
     }
 
-    /// The items, and whether a comma makes them a tuple.
-    fn tuple_items(&mut self, conditional: bool) -> Parse<(bool, Vec<Expr>)> {
-        let mut items = Vec::new();
-        loop {
-            if !items.is_empty() {
-                self.expect_op(",")?;
-            }
-            if self.is_tuple_end() {
-                return Ok((!items.is_empty(), items));
-            }
-            items.push(self.expression_with(conditional)?);
-            if !self.is_op(",") {
-                return Ok((items.len() > 1, items));
-            }
+    fn tuple_items(&mut self, conditional: bool) -> Parse<Expr> {
+        let spot = self.spot();
+        let first = self.expression_with(conditional)?;
+        if !self.is_op(",") {
+            return Ok(first);
         }
+        let mut items = vec![first];
+        while self.skip_op(",") && !self.is_tuple_end() {
+            items.push(self.expression_with(conditional)?);
+        }
+        self.node(Kind::Tuple(items), spot)
     }
 
     fn conditional(&mut self) -> Parse<Expr> {
@@ -240,6 +232,11 @@ impl Parser<'_> {
         let kind = match self.tok() {
             Tok::Name(name) => {
                 self.next();
+                if let Some(special) = SPECIAL.iter().find(|special| **special == name)
+                    && !self.special.contains(special)
+                {
+                    self.special.push(special);
+                }
                 constant(name).unwrap_or_else(|| Kind::Name { name: name.into(), slot: Slot::default() })
             }
             Tok::Str(_) => Kind::Str(self.strings()?.into()),
@@ -253,15 +250,12 @@ impl Parser<'_> {
             }
             Tok::Op("(") => {
                 self.next();
-                let (is_tuple, mut items) = self.tuple_items(true)?;
+                let inner = match self.is_op(")") {
+                    true => self.node(Kind::Tuple(Vec::new()), spot)?,
+                    false => self.tuple(true)?,
+                };
                 self.expect_op(")")?;
-                match (is_tuple || items.is_empty(), items.pop()) {
-                    (false, Some(only)) => return Ok(only),
-                    (_, last) => {
-                        items.extend(last);
-                        Kind::Tuple(items)
-                    }
-                }
+                return Ok(inner);
             }
             Tok::Op("[") => {
                 self.next();

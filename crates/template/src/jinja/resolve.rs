@@ -1,5 +1,7 @@
 //! Gives every name of a tree its slot, by walking over it as Jinja2's compiler does.
 
+use std::collections::HashSet;
+
 use smol_str::SmolStr;
 
 use super::ast::*;
@@ -15,10 +17,10 @@ const SLOTS_MAX: usize = 10_000;
 /// # Errors
 /// Jinja2's message for statements at places where they cannot stand.
 pub(super) fn resolve(parsed: Parsed) -> Result<Tree, SyntaxError> {
-    let Parsed { mut body, mut blocks } = parsed;
-    let root = resolve_function(&mut body, None)?;
+    let Parsed { mut body, mut blocks, special } = parsed;
+    let root = resolve_function(&mut body, None, &special)?;
     for block in &mut blocks {
-        let function = resolve_function(&mut block.body, Some(&block.name))?;
+        let function = resolve_function(&mut block.body, Some(&block.name), &special)?;
         block.frame = function.frame;
         (block.slots, block.self_slot, block.super_slot) =
             (function.slots, function.self_slot, function.super_slot);
@@ -35,11 +37,15 @@ struct Resolved {
     super_slot: Option<Slot>,
 }
 
-fn resolve_function(body: &mut [Stmt], block: Option<&SmolStr>) -> Result<Resolved, SyntaxError> {
-    let mut resolver = Resolver { scopes: Scopes::default() };
+fn resolve_function(
+    body: &mut [Stmt],
+    block: Option<&SmolStr>,
+    special: &[&'static str],
+) -> Result<Resolved, SyntaxError> {
+    let mut resolver = Resolver { scopes: Scopes::default(), special };
     resolver.scopes.enter_function();
     resolver.scopes.enter();
-    let names = undeclared(body, if block.is_some() { &["self", "super"] } else { &["self"] });
+    let names = resolver.undeclared(body, if block.is_some() { &["self", "super"] } else { &["self"] });
     let mut special =
         |name: &'static str| names.contains(name).then(|| resolver.scopes.parameter(&name.into()));
     let self_slot = special("self");
@@ -72,11 +78,19 @@ impl Place {
 
 type Done = Result<(), SyntaxError>;
 
-struct Resolver {
+struct Resolver<'s> {
     scopes: Scopes,
+    /// The special names that the text mentions anywhere.
+    special: &'s [&'static str],
 }
 
-impl Resolver {
+impl Resolver<'_> {
+    /// Which of the special names the statements read before they assign to them.
+    fn undeclared(&self, body: &[Stmt], names: &[&'static str]) -> HashSet<&'static str> {
+        let mentioned: Vec<_> = names.iter().copied().filter(|name| self.special.contains(name)).collect();
+        undeclared(body, &mentioned)
+    }
+
     fn leave_function(&mut self) -> Result<usize, SyntaxError> {
         match self.scopes.leave_function() {
             slots if slots <= SLOTS_MAX => Ok(slots),
@@ -236,7 +250,7 @@ impl Resolver {
         }
         self.expr(&mut looping.over);
         let extended = looping.recursive.is_some()
-            || !undeclared(&looping.scope.body, &["loop"]).is_empty()
+            || !self.undeclared(&looping.scope.body, &["loop"]).is_empty()
             || has_scoped_block(&looping.scope.body);
         if looping.recursive.is_some() {
             self.scopes.enter_function();
@@ -275,7 +289,7 @@ impl Resolver {
         let defaults = definition.params.iter().filter_map(|param| param.default.as_ref());
         defaults.for_each(|value| self.scopes.visit_expr(value));
         let body = &mut definition.scope.body;
-        let names = undeclared(body, &["caller", "kwargs", "varargs"]);
+        let names = self.undeclared(body, &["caller", "kwargs", "varargs"]);
         let is_param = |name: &str| definition.params.iter().any(|param| param.name == name);
         if names.contains("caller") {
             match definition.params.iter().find(|param| param.name == "caller") {

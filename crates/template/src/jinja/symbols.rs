@@ -1,7 +1,8 @@
 //! Finds the variables of each scope, by the rules of Jinja2's `idtracking`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use super::ast::*;
