@@ -268,9 +268,11 @@ impl<'a> Machine<'a> {
             }
             BinaryOp::Pow | BinaryOp::ConstPow => {
                 self.work(BITS_MAX as usize / 16)?;
-                return match self.check(number::int_pow(a, b, BITS_MAX as usize))? {
-                    Power::Int(value) => self.int(value),
-                    Power::Float(value) => Ok(Val::Float(value)),
+                return match number::int_pow(a, b, BITS_MAX as usize) {
+                    Ok(Power::Int(value)) => self.int(value),
+                    Ok(Power::Float(value)) => Ok(Val::Float(value)),
+                    Err(PyError::TooLarge) => Err(self.out_of_memory()),
+                    Err(error) => Err(self.python_error(error)),
                 };
             }
         };

@@ -105,8 +105,8 @@ impl<'a> Machine<'a> {
                 *at += 1;
                 Ok(item)
             }
+            Source::Other(iter) => self.next(iter),
             // Iterators over iterators may be strung together without end.
-            Source::Other(iter) => self.deeper(|machine| machine.next(iter)),
             Source::Tested { inner, looping, here } => {
                 self.deeper(|machine| machine.advance_tested(inner, looping, here))
             }
