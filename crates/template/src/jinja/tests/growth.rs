@@ -102,8 +102,8 @@ fn lists_and_mappings_cannot_grow_without_end() {
         "{{ range(10**9)|sort }}",
         "{{ range(10**9)|reverse|list }}",
         "{{ range(10**9)|batch(3)|list }}",
-        "{{ [1]|batch(10**9, 0) }}",
-        "{{ [1]|slice(10**9) }}",
+        "{{ [1]|batch(10**9, 0)|list }}",
+        "{{ [1]|slice(10**9)|list }}",
         "{{ cycler(*range(10**9)) }}",
         "{{ '{}'.format(*range(10**9)) }}",
         "{{ ('x,' * 4000000).split(',')|length }}",
@@ -131,7 +131,7 @@ fn numbers_cannot_grow_without_end() {
         "{% set ns = namespace(n=3) %}{% for i in range(100) %}{% set ns.n = ns.n * ns.n %}{% endfor %}",
         "{{ 1|round(10**9, 'floor') }}",
     ] {
-        passes(source, "memory");
+        too_large(source);
     }
     world().shows("{{ 1 ** (10 ** 30) }}{{ 0 ** (10 ** 30) }}{{ (-1) ** (10 ** 30 + 1) }}", "10-1");
     world().shows("{{ 1.5|round(10**9) }} {{ 12345|round(-(10**9)) }}", "1.5 0");
@@ -212,7 +212,7 @@ fn messages_do_not_quote_without_end() {
         "{% include ['nope'] * 10000 %}",
         "{{ {}.pop('x' * 1000000) }}",
         "{{ [].index('x' * 1000000) }}",
-        "{{ 'a'|map('x' * 1000000) }}",
+        "{{ 'a'|map('x' * 1000000)|list }}",
     ] {
         match world().render(source) {
             Err(RunError::Failed { message, .. }) => assert!(message.len() < 5_000, "{source}"),

@@ -118,7 +118,7 @@ fn long_work_in_loops_ends_with_the_deadline() {
             assert!(
                 matches!(
                     result,
-                    Err(RunError::Deadline | RunError::Failed { .. } | RunError::Limit { what: "memory", .. })
+                    Err(RunError::Deadline | RunError::Failed { .. } | RunError::Limit { what: "memory" | "string", .. })
                         | Err(RunError::Missing(_))
                 ),
                 "{expr}: {result:?}"
