@@ -141,8 +141,14 @@ fn numbers_cannot_grow_without_end() {
 #[test]
 fn what_is_large_but_never_made_costs_nothing() {
     for (source, expected) in [
-        ("{{ range(10**18)|length }}{{ 5 in range(10**18) }}{{ range(10**18)[10**17] }}", "1000000000000000000True100000000000000000"),
-        ("{{ range(10**9)|first }}{{ range(10**9)|last }}{{ range(10**9)[5:8]|list }}", "0999999999[5, 6, 7]"),
+        (
+            "{{ range(10**18)|length }}{{ 5 in range(10**18) }}{{ range(10**18)[10**17] }}",
+            "1000000000000000000True100000000000000000",
+        ),
+        (
+            "{{ range(10**9)|first }}{{ range(10**9)|last }}{{ range(10**9)[5:8]|list }}",
+            "0999999999[5, 6, 7]",
+        ),
         ("{{ 'x'|truncate(10**9) }}{{ 'abc'[:10**9] }}{{ 'abc'[10**30] is defined }}", "xabcFalse"),
         ("{{ '%.1000000000s'|format('x') }}{{ 'x'.split('x', 10**9) }}", "x['', '']"),
         ("{% for x in range(10**9) %}{{ x }}{% if x == 3 %}{% break %}{% endif %}{% endfor %}", "0123"),

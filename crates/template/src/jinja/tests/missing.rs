@@ -96,7 +96,10 @@ fn testing_a_missing_value_is_allowed_at_any_depth() {
             "g",
         ),
         ("{{ variables.x or 'o' }}{{ not variables.x }}{{ (variables.x and 1) is defined }}", "oTrueFalse"),
-        ("{{ variables.x is none }}{{ variables.x is string }}{{ variables.x is mapping }}", "FalseFalseFalse"),
+        (
+            "{{ variables.x is none }}{{ variables.x is string }}{{ variables.x is mapping }}",
+            "FalseFalseFalse",
+        ),
         (
             "{{ variables.nothing is none }}{{ variables.nothing is defined }}{{ variables.nothing }}",
             "TrueTrueNone",
@@ -105,10 +108,7 @@ fn testing_a_missing_value_is_allowed_at_any_depth() {
         ("{% if variables['x'] %}a{% endif %}{% if variables.docs[9] %}b{% endif %}c", "c"),
         ("{{ variables.docs|selectattr('title')|list|length }}", "1"),
         ("{{ variables.docs|selectattr('title', 'defined')|list|length }}", "1"),
-        (
-            "{% if variables.x[0].y %}a{% endif %}{{ nobody[1][2]|default('e') }}",
-            "e",
-        ),
+        ("{% if variables.x[0].y %}a{% endif %}{{ nobody[1][2]|default('e') }}", "e"),
     ] {
         world.shows(source, expected);
     }
@@ -117,7 +117,10 @@ fn testing_a_missing_value_is_allowed_at_any_depth() {
 #[test]
 fn values_that_the_template_made_are_strict_too() {
     world().misses("{% set d = {'a': 1} %}{{ d.b }}", &["(an expression).b"]);
-    world().misses("{{ variables.x }}{% set ns = namespace() %}{{ ns.foo }}", &["(an expression).foo", "variables.x"]);
+    world().misses(
+        "{{ variables.x }}{% set ns = namespace() %}{{ ns.foo }}",
+        &["(an expression).foo", "variables.x"],
+    );
     world().shows(
         "{% set d = {'a': 1} %}{% if d.b %}x{% endif %}{{ d.b is defined }}{{ d.b|default('z') }}",
         "Falsez",

@@ -129,7 +129,10 @@ impl World {
         let result = self.render(source);
         let shown: String = format!("{result:?}").chars().take(300).collect();
         let head: String = source.chars().take(300).collect();
-        assert!(matches!(result, Err(RunError::Limit { what, .. }) if what == limit), "{head}: {limit}: {shown}");
+        assert!(
+            matches!(result, Err(RunError::Limit { what, .. }) if what == limit),
+            "{head}: {limit}: {shown}"
+        );
     }
 
     #[track_caller]

@@ -94,10 +94,14 @@ fn values_that_nest_100_000_levels_deep_end_in_the_limit_on_nesting() {
         for uses in USES {
             World::of("{}").ends(&deep("[1]", "[$]", uses), "nesting");
         }
-        for uses in ["{{ {x: 1} }}", "{{ [x]|unique|list }}", "{{ {}.get(x) }}", "{{ x in {} }}", "{{ x == y }}"] {
+        for uses in
+            ["{{ {x: 1} }}", "{{ [x]|unique|list }}", "{{ {}.get(x) }}", "{{ x in {} }}", "{{ x == y }}"]
+        {
             World::of("{}").ends(&deep("(1,)", "($,)", uses), "nesting");
         }
-        for uses in ["{{ x|dictsort }}", "{{ x|xmlattr }}", "{{ x|urlencode }}", "{{ x == y }}", "{{ x.values() }}"] {
+        for uses in
+            ["{{ x|dictsort }}", "{{ x|xmlattr }}", "{{ x|urlencode }}", "{{ x == y }}", "{{ x.values() }}"]
+        {
             World::of("{}").ends(&deep("{}", "{'a': $}", uses), "nesting");
         }
     });
@@ -143,7 +147,9 @@ fn values_that_contain_themselves_end_in_the_limit_on_nesting() {
             "{% set x = [1] %}{% do x.append({'a': (x,)}) %}{% set y = [1] %}{% do y.append({'a': (y,)}) %}",
         ];
         for start in pairs {
-            for uses in ["{{ x == y }}", "{{ x|tojson }}", "{{ x|pprint }}", "{{ echo(x) }}", "{{ y in [x] }}"] {
+            for uses in
+                ["{{ x == y }}", "{{ x|tojson }}", "{{ x|pprint }}", "{{ echo(x) }}", "{{ y in [x] }}"]
+            {
                 World::of("{}").ends(&format!("{start}{uses}"), "nesting");
             }
         }
@@ -212,7 +218,10 @@ fn what_was_too_deep_for_the_former_engine_renders() {
     for (source, expected) in [
         (brackets.as_str(), "1"),
         ("{{ 1 in [1] in [[1], true] }}{{ 1 < 2 < 3 in [3] }}", "TrueTrue"),
-        ("{% set a = namespace(b=namespace(c=1)) %}{% set a.d = namespace(e=2) %}{{ a.b.c }}{{ a.d.e }}", "12"),
+        (
+            "{% set a = namespace(b=namespace(c=1)) %}{% set a.d = namespace(e=2) %}{{ a.b.c }}{{ a.d.e }}",
+            "12",
+        ),
         ("{% set a = namespace() %}{% set a.self = a %}{{ a.self.self is sameas a }}", "True"),
     ] {
         world.shows(source, expected);

@@ -13,7 +13,10 @@ pub fn partials() -> [(&'static str, &'static str); 9] {
         ("base", "[{% block b %}{{ t_id(7) }}{% endblock %}]{{ t_id(9) }}"),
         ("middle", "{% extends 'base' %}{% block b %}{{ super() }}{{ t_id('m') }}{% endblock %}"),
         ("wrapped", "{% filter upper %}{% block b %}{% endblock %}{% endfilter %}{{ a }}{{ t_id(9) }}"),
-        ("twice", "{% block b %}{% endblock %}{% if self.b() %}{{ t_id('t') }}{% endif %}{{ self.b()|length }}"),
+        (
+            "twice",
+            "{% block b %}{% endblock %}{% if self.b() %}{{ t_id('t') }}{% endif %}{{ self.b()|length }}",
+        ),
         ("looped", "{% for i in [1, 2] %}{% block b scoped %}{{ i }}{% endblock %}{% endfor %}"),
     ]
 }
@@ -33,8 +36,27 @@ fn filled(forms: &'static [&'static str], part: BoxedStrategy<String>) -> BoxedS
 }
 
 const LEAVES: &[&str] = &[
-    "variables.s", "variables.n", "variables.l", "variables.o", "variables.e", "variables.d", "'x'", "1", "0", "''",
-    "a", "b", "x", "none", "1.5", "p", "q", "d", "l", "it", "true",
+    "variables.s",
+    "variables.n",
+    "variables.l",
+    "variables.o",
+    "variables.e",
+    "variables.d",
+    "'x'",
+    "1",
+    "0",
+    "''",
+    "a",
+    "b",
+    "x",
+    "none",
+    "1.5",
+    "p",
+    "q",
+    "d",
+    "l",
+    "it",
+    "true",
 ];
 
 const EXPRS: &[&str] = &[
@@ -170,7 +192,8 @@ const STMTS: &[&str] = &[
 ];
 
 /// Statements that fail, or need what is missing.
-const ERRORS: &[&str] = &["{{ variables.no }}", "{{ x.y.z }}", "{{ 1 // 0 }}", "{{ raise_exception('no') }}", "{{ $e }}"];
+const ERRORS: &[&str] =
+    &["{{ variables.no }}", "{{ x.y.z }}", "{{ 1 // 0 }}", "{{ raise_exception('no') }}", "{{ $e }}"];
 
 /// Gives the names that expressions use a meaning.
 const NAMES: &str = "{% macro m(x) %}{{ x }}{% endmacro %}{% macro m2(x, y=2) %}{{ x }}{{ y }}{% endmacro %}\

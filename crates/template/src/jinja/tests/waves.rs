@@ -15,7 +15,9 @@ fn answer(tool: &str, argument: &Value) -> Option<Value> {
     match tool {
         "t_id" => Some(argument.clone()),
         "t_flag" => Some(Value::Bool(sum.is_multiple_of(2))),
-        "t_list" => Some(Value::from((0..sum % 4).map(|at| Value::from(format!("{text}{at}").as_str())).collect::<Vec<Value>>())),
+        "t_list" => Some(Value::from(
+            (0..sum % 4).map(|at| Value::from(format!("{text}{at}").as_str())).collect::<Vec<Value>>(),
+        )),
         "t_object" => {
             let text = serde_json::to_string(text).unwrap();
             Some(value(&format!(r#"{{"a":{text},"b":{},"deep":{{"c":[{}]}}}}"#, sum % 3, sum % 5)))
@@ -71,7 +73,8 @@ struct Outcome {
 
 /// The data and the partials of the templates.
 fn world() -> World {
-    let variables = r#"{"s":"Text","n":3,"l":["a","b"],"o":{"a":"A","b":2},"t":true,"e":"","d":[{"a":1},{"a":2,"b":0}]}"#;
+    let variables =
+        r#"{"s":"Text","n":3,"l":["a","b"],"o":{"a":"A","b":2},"t":true,"e":"","d":[{"a":1},{"a":2,"b":0}]}"#;
     let world = World::new(r#"{"a":"a","b":"b","x":"x"}"#, variables);
     partials().into_iter().fold(world, |world, (name, text)| world.with(name, text))
 }
@@ -228,7 +231,10 @@ fn calls_that_no_result_decides_on_are_made_in_one_wave() {
         ("{% for x in [t_id(1), t_id(2)] %}{{ x }}{% if not loop.last %}, {% endif %}{% endfor %}", 2),
         ("{% for x in [1, 2] %}{{ loop.index }}{{ t_id(x) }}{{ loop.length }}{% endfor %}", 2),
         ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(t_id(1)) }}{{ m(t_id(2)) }}{{ m(m(t_id(3))) }}", 2),
-        ("{% macro m() %}{{ caller() }}{% endmacro %}{% call m() %}{{ t_id(1) }}{% endcall %}{{ t_id(2) }}", 2),
+        (
+            "{% macro m() %}{{ caller() }}{% endmacro %}{% call m() %}{{ t_id(1) }}{% endcall %}{{ t_id(2) }}",
+            2,
+        ),
         ("{% macro m(x, y=t_id(2)) %}{{ x }}{{ y }}{% endmacro %}{{ m(t_id(1)) }}{{ t_id(3) }}", 2),
         ("{% set a %}{{ t_id(1) }}{% endset %}{{ t_id(2) }}{{ a }}", 2),
         ("{% set a = t_id(1) ~ '-' ~ t_id(2) %}{{ t_id(3) }}{{ a }}", 2),
@@ -244,7 +250,10 @@ fn calls_that_no_result_decides_on_are_made_in_one_wave() {
         ("{% with a = t_id(1) %}{% with b = a %}{{ b }}{% endwith %}{% endwith %}{{ t_id(2) }}", 2),
         ("{% set c = cycler(t_id(1), t_id(2)) %}{{ c.next() }}{{ c.next() }}{{ t_id(3) }}", 2),
         ("{% for x in [1, 2] %}{{ loop.cycle(t_id(1), t_id(2)) }}{% endfor %}{{ t_id(3) }}", 2),
-        ("{% for x in [1, 2] recursive %}{{ t_id(x) }}{% if x is number %}{{ loop(['a']) }}{% endif %}{% endfor %}", 2),
+        (
+            "{% for x in [1, 2] recursive %}{{ t_id(x) }}{% if x is number %}{{ loop(['a']) }}{% endif %}{% endfor %}",
+            2,
+        ),
     ]);
 }
 
@@ -297,7 +306,12 @@ struct Tally {
 #[test]
 fn random_templates_call_and_render_as_from_left_to_right() {
     let cases = std::env::var("WAVE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(256);
-    let config = ProptestConfig { failure_persistence: None, cases, max_shrink_iters: 20_000, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        failure_persistence: None,
+        cases,
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    };
     let mut runner = proptest::test_runner::TestRunner::new(config);
     let tally = std::cell::RefCell::new(Tally::default());
     let result = runner.run(&template(), |text| {
