@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use template::jinja::Template;
 use template::value::{Map, Value, from_json};
 use template::{
-    Arguments, CallResult, CompileError, Functions, Limits, Partial, Partials, RunBudget, RunError, Syntax, Undefined,
+    Arguments, CallResult, CompileError, Functions, Limits, Partial, Partials, RunBudget, RunError, Syntax,
+    Undefined,
 };
 
 use crate::targets::Input;
@@ -85,7 +86,8 @@ pub fn parse(bytes: &[u8]) {
 }
 
 fn partials(input: &Input, from: usize) -> Arc<dyn Partials> {
-    let texts = input.parts.iter().enumerate().skip(from).map(|(at, text)| (format!("p{at}"), text.as_str().into()));
+    let texts =
+        input.parts.iter().enumerate().skip(from).map(|(at, text)| (format!("p{at}"), text.as_str().into()));
     Arc::new(Texts(texts.collect()))
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::Read;
 
-use ai_prompt_corpus::targets;
+use ai_prompt_corpus::{jinja_targets, targets};
 
 fn inputs(target: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let mut text = String::new();
@@ -30,5 +30,21 @@ fn the_executor_stands_every_input() -> Result<(), Box<dyn Error>> {
     let inputs = inputs("execute")?;
     assert!(inputs.len() > 1_000, "the inputs are there");
     inputs.iter().for_each(|input| targets::execute(input));
+    Ok(())
+}
+
+#[test]
+fn the_parser_of_jinja_stands_every_input() -> Result<(), Box<dyn Error>> {
+    let inputs = inputs("jinja_parse")?;
+    assert!(inputs.len() > 1_000, "the inputs are there");
+    inputs.iter().for_each(|input| jinja_targets::parse(input));
+    Ok(())
+}
+
+#[test]
+fn the_executor_of_jinja_stands_every_input() -> Result<(), Box<dyn Error>> {
+    let inputs = inputs("jinja_execute")?;
+    assert!(inputs.len() > 1_000, "the inputs are there");
+    inputs.iter().for_each(|input| jinja_targets::execute(input));
     Ok(())
 }

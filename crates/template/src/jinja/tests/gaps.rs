@@ -47,7 +47,7 @@ fn a_missing_value_names_the_text_that_needs_it() {
     let world = World::of("{}")
         .with("part", "\n {{ variables.x }}")
         .with("base", "{% block b %}{{ variables.y }}{% endblock %}\n{{ variables.z }}")
-        .with("macros", "{% macro m(a) %}{{ a }}\n{{ variables }}{% endmacro %}");
+        .with("macros", "{% macro m(a) %}{{ a }}\n{{ nothing }}{% endmacro %}");
     for (source, expected) in [
         ("{% include 'part' %}", &["variables.x demo.part:2:5"][..]),
         (
@@ -58,7 +58,7 @@ fn a_missing_value_names_the_text_that_needs_it() {
             "{% extends 'base' %}{% block b %}{{ super() }}{{ variables.v }}{% endblock %}",
             &["variables.v main:1:50", "variables.y demo.base:1:17", "variables.z demo.base:2:4"],
         ),
-        ("{% from 'macros' import m %}{{ m(1) }}", &["variables demo.macros:2:4"]),
+        ("{% from 'macros' import m %}{{ m(1) }}", &["nothing demo.macros:2:4"]),
     ] {
         assert_eq!(places(&world, source), expected, "{source}");
     }

@@ -59,7 +59,7 @@ fn iterators_over_iterators_end_in_the_limit_on_recursion() {
             );
             World::of("{}").ends(&source, "recursion");
         }
-        World::of("{}").shows("{% set ns = namespace(x=['a']) %}{% for i in range(400) %}{% set ns.x = ns.x|map('upper') %}{% endfor %}{{ ns.x|list }}", "['A']");
+        World::of("{}").shows("{% set ns = namespace(x=['a']) %}{% for i in range(200) %}{% set ns.x = ns.x|map('upper') %}{% endfor %}{{ ns.x|list }}", "['A']");
     });
 }
 

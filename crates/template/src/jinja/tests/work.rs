@@ -241,7 +241,7 @@ fn long_work_in_loops_ends_with_the_deadline() {
                     result,
                     Err(RunError::Deadline
                         | RunError::Failed { .. }
-                        | RunError::Limit { what: "memory", .. })
+                        | RunError::Limit { what: "memory" | "string", .. })
                         | Err(RunError::Missing(_))
                 ),
                 "{expr}: {result:?}"
