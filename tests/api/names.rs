@@ -216,7 +216,6 @@ async fn the_prompt_says_whether_values_may_be_missing_and_else_the_settings() {
 }
 
 #[actix_web::test]
-#[ignore = "the engine does not read `undefined` yet"]
 async fn a_lenient_jinja_prompt_prints_nothing_for_what_is_missing() {
     let app = TestApp::start().await;
     let text = "{{ a }}-{{ variables.b }}{% for x in c %}x{% endfor %}";

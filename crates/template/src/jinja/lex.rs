@@ -160,7 +160,9 @@ impl<'s> Lexer<'s> {
         while let Some(byte) = self.source.as_bytes().get(self.at) {
             match byte {
                 b' ' | b'\n' => self.at += 1,
-                b'-' | b'+' | b'%' | b'}' if self.open.is_empty() && self.tag_end(end, closed) => return Ok(()),
+                b'-' | b'+' | b'%' | b'}' if self.open.is_empty() && self.tag_end(end, closed) => {
+                    return Ok(());
+                }
                 b'_' | b'a'..=b'z' | b'A'..=b'Z' => self.name()?,
                 b'0'..=b'9' => self.number(),
                 b'"' | b'\'' => self.string()?,
