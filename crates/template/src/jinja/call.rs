@@ -175,12 +175,12 @@ impl<'a> Machine<'a> {
         for value in &args.positional {
             let value = self.demand(*value)?;
             complete &= !matches!(value, Val::Gap);
-            arguments.positional.push(self.to_value(value)?);
+            arguments.positional.push(self.plain_value(value)?);
         }
         for (name, value) in &args.named {
             let value = self.demand(*value)?;
             complete &= !matches!(value, Val::Gap);
-            arguments.named.push(((*name).to_owned(), self.to_value(value)?));
+            arguments.named.push(((*name).to_owned(), self.plain_value(value)?));
         }
         if !complete {
             return Ok(Val::Gap);

@@ -10,11 +10,11 @@ use crate::value::{Map, SmolStr, Value};
 
 impl<'a> Machine<'a> {
     /// A value as plain data. The parts of the data are shared; a gap inside is null.
-    pub fn to_value(&mut self, value: Val<'a>) -> Result<Value, Stop> {
-        self.to_value_at(value, 0)
+    pub fn plain_value(&mut self, value: Val<'a>) -> Result<Value, Stop> {
+        self.plain_value_at(value, 0)
     }
 
-    fn to_value_at(&mut self, value: Val<'a>, depth: usize) -> Result<Value, Stop> {
+    fn plain_value_at(&mut self, value: Val<'a>, depth: usize) -> Result<Value, Stop> {
         if depth > NESTING_MAX {
             return Err(self.too_deep());
         }
@@ -42,7 +42,7 @@ impl<'a> Machine<'a> {
                 while let Some((name, member)) = self.map_entry(value, at)? {
                     let name = self.text_of(name)?;
                     self.charge(name.len() + size_of::<(SmolStr, Value)>())?;
-                    let member = self.with_stack(|machine| machine.to_value_at(member, depth + 1))?;
+                    let member = self.with_stack(|machine| machine.plain_value_at(member, depth + 1))?;
                     entries.push((name.into(), member));
                     at += 1;
                 }
@@ -52,11 +52,11 @@ impl<'a> Machine<'a> {
                 let mut source = self.iterate(value)?;
                 let mut items = Vec::new();
                 while let Some(item) = self.advance(&mut source)? {
-                    items.push(self.with_stack(|machine| machine.to_value_at(item, depth + 1))?);
+                    items.push(self.with_stack(|machine| machine.plain_value_at(item, depth + 1))?);
                 }
                 Value::from(items)
             }
-            Val::Namespace(members) => self.to_value_at(Val::Dict(members), depth + 1)?,
+            Val::Namespace(members) => self.plain_value_at(Val::Dict(members), depth + 1)?,
             other => {
                 let text = self.text_of(other)?;
                 Value::from(text)

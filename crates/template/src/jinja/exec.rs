@@ -60,7 +60,7 @@ impl<'a> Machine<'a> {
             Stmt::Extends(extends) => self.extends(extends)?,
             Stmt::Include(include) => self.include(include)?,
             Stmt::Import(import) => self.import(import)?,
-            Stmt::FromImport(import) => self.from_import(import)?,
+            Stmt::FromImport(import) => self.import_names(import)?,
             _ => {}
         }
         Ok(Flow::Next)

@@ -255,7 +255,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    pub fn from_import(&mut self, import: &'a FromImport) -> Result<(), Stop> {
+    pub fn import_names(&mut self, import: &'a FromImport) -> Result<(), Stop> {
         self.at = import.spot;
         let module = self.module(&import.template, import.with_context, &import.visible)?;
         for (name, alias, slot) in &import.names {

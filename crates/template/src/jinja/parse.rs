@@ -282,7 +282,7 @@ impl<'s> Parser<'s> {
             "extends" => Ok(Stmt::Extends(Box::new(Extends { template: self.expression()?, spot }))),
             "include" => self.include(spot),
             "import" => self.import(spot),
-            "from" => self.from_import(spot),
+            "from" => self.import_names(spot),
             "macro" => self.macro_definition(spot),
             "call" => self.call_block(spot),
             "filter" => self.filter_block(),
@@ -468,7 +468,7 @@ impl<'s> Parser<'s> {
         })))
     }
 
-    fn from_import(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
+    fn import_names(&mut self, spot: Spot) -> Result<Stmt, SyntaxError> {
         let template = self.expression()?;
         self.expect_keyword("import")?;
         let mut names: Vec<(SmolStr, SmolStr, Slot)> = Vec::new();

@@ -26,11 +26,6 @@ pub(super) struct FloatStyle {
 }
 
 impl FloatStyle {
-    /// At most so many bytes does a number take.
-    pub(super) fn size(&self) -> usize {
-        self.precision.saturating_add(330)
-    }
-
     /// The number, `inf` or `nan`, with a `-` before it where it is negative.
     pub(super) fn text(&self, value: f64) -> String {
         if value.is_nan() {

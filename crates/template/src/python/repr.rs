@@ -20,13 +20,6 @@ pub fn write_repr(out: &mut String, text: &str) {
     out.push(quote);
 }
 
-/// `ascii(str)`: as `repr`, and what is not ASCII is escaped.
-pub fn write_ascii(out: &mut String, text: &str) {
-    let mut repr = String::new();
-    write_repr(&mut repr, text);
-    escape_wide(out, &repr);
-}
-
 /// Writes `text` with escapes for what is not ASCII, as Python's `backslashreplace`.
 pub fn escape_wide(out: &mut String, text: &str) {
     for c in text.chars() {
