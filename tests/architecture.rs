@@ -28,10 +28,8 @@ const BASE: &[&[&str]] =
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 18] = [
     ("actix_web", &["src/http"]),
-    ("minijinja", &["crates/template/src/jinja"]),
-    ("minijinja_contrib", &["crates/template/src/jinja"]),
     ("redis::", &["src/store"]),
     ("redb", &["src/store"]),
     ("reqwest", &["crates/base/src/outbound", "crates/tools", "src/llm", "src/cli/client.rs"]),

@@ -151,6 +151,9 @@ impl<'a> Machine<'a> {
         if let Some(value) = self.context.own(name) {
             return Ok(value);
         }
+        if self.functions.contains(name) {
+            return self.object(Object::Tool(name));
+        }
         // A text without context sees what all renders share: the environs and `variables`.
         let value = if self.context.sees_data { self.root.get(name) } else { self.root.get_shared(name) };
         if let Some(value) = value {

@@ -1,6 +1,21 @@
 //! Jinja, exactly as Jinja2 3.1.6 on Python 3.11 has it.
 //!
+//! A [`Template`] is compiled once and can be run many times, by many threads. A run has limits on steps, time, output, memory
+//! and nesting, and reports all missing values in one error.
+//!
+//! # The modules
+//!
+//! - Parsing: `lex`, `parse`, `parse_expr` make the tree of `ast`; `symbols` and `resolve` give its names slots; `builtin` has the
+//!   names of filters and tests; `library` holds a template's texts
+//! - Running: `machine` is the state of a run; `exec`, `loops`, `modules` run statements; `eval`, `access`, `call`, `compare`, `ops`
+//!   evaluate expressions
+//! - Values: `val`, `dict`, `iter` are their kinds; `store` is their arena, `make` makes them; `parts` iterates over them; `print`,
+//!   `json`, `pprint`, `format`, `convert` turn them into text and plain data; `context` has the names of a text
+//! - Built-ins: `filters`, `filters_list`, `filters_text`, `predicates` (tests), `methods` and `methods_*`
+//! - Static analysis: `requires`
+//!
 //! # Differences from Jinja2
+//!
 //! - A missing value may be tested (`if`, `and`, `or`, `not`, `is`, `default`) and is false; a member of one is missing, too.
 //! - All missing values come in one error: after the use of one, the run goes on as if an empty text stood there.
 //! - A missing member inside of a list or object that is printed is an error; Jinja2 prints `Undefined`.
