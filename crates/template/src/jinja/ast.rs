@@ -67,7 +67,11 @@ pub(crate) enum LoadFrom {
 
 #[derive(Debug)]
 pub(crate) enum Stmt {
-    Text(Box<str>),
+    /// Text outside of tags: a part of the source.
+    Text {
+        start: Spot,
+        end: Spot,
+    },
     Print(Expr),
     Set(Box<Set>),
     SetBlock(Box<SetBlock>),

@@ -19,9 +19,12 @@ impl<'a> Machine<'a> {
         for stmt in body {
             self.step()?;
             match stmt {
-                Stmt::Text(text) if !self.silent => self.write(text)?,
+                Stmt::Text { start, end } if !self.silent => {
+                    let text = self.text.source.get(*start as usize..*end as usize);
+                    self.write(text.unwrap_or_default())?;
+                }
                 Stmt::Print(expr) if !self.silent => self.print(expr)?,
-                Stmt::Text(_) | Stmt::Print(_) => {}
+                Stmt::Text { .. } | Stmt::Print(_) => {}
                 Stmt::If(branch) => match self.branch(branch)? {
                     Flow::Next => {}
                     flow => return Ok(flow),

@@ -83,5 +83,5 @@ use error::SyntaxError;
 
 /// Parses a text whose line breaks are `\n`.
 pub(crate) fn parse(source: &str) -> Result<ast::Tree, SyntaxError> {
-    resolve::resolve(parse::parse(&lex::tokens(source)?)?)
+    resolve::resolve(parse::parse(source, &lex::tokens(source)?)?)
 }

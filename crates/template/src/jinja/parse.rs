@@ -14,6 +14,7 @@ const HEIGHT_MAX: u16 = 300;
 
 /// The reading position in the tokens of a text.
 pub(super) struct Parser<'s> {
+    source: &'s str,
     tokens: &'s [Token<'s>],
     at: usize,
     pub(super) nesting: usize,
@@ -42,12 +43,13 @@ pub(super) struct Parsed {
     pub special: Vec<&'static str>,
 }
 
-/// Parses the tokens of a text.
+/// Parses a text that has been split into tokens.
 ///
 /// # Errors
 /// Jinja2's message for the first error.
-pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Parsed, SyntaxError> {
+pub(super) fn parse<'s>(source: &'s str, tokens: &'s [Token<'s>]) -> Result<Parsed, SyntaxError> {
     let mut parser = Parser {
+        source,
         tokens,
         at: 0,
         nesting: 0,
@@ -183,8 +185,9 @@ impl<'s> Parser<'s> {
             match self.tok() {
                 Tok::Eof => break,
                 Tok::Data(text) => {
+                    let start = self.spot();
                     self.at += 1;
-                    body.push(Stmt::Text(text.into()));
+                    body.push(Stmt::Text { start, end: start + text.len() as Spot });
                 }
                 Tok::VariableBegin => {
                     self.at += 1;
@@ -419,7 +422,12 @@ impl<'s> Parser<'s> {
             super_slot: None,
         });
         let body = self.closed_scope(&["endblock"])?.body;
-        let is_blank = |stmt: &Stmt| matches!(stmt, Stmt::Text(text) if text.trim().is_empty());
+        let is_blank = |stmt: &Stmt| match stmt {
+            Stmt::Text { start, end } => {
+                self.source.get(*start as usize..*end as usize).is_none_or(|text| text.trim().is_empty())
+            }
+            _ => false,
+        };
         if required && !body.iter().all(is_blank) {
             return self.fail("Required blocks can only contain comments or whitespace");
         }

@@ -140,7 +140,7 @@ impl Resolver<'_> {
 
     fn stmt(&mut self, stmt: &mut Stmt, place: Place) -> Done {
         match stmt {
-            Stmt::Text(_) => {}
+            Stmt::Text { .. } => {}
             Stmt::Print(expr) | Stmt::Do(expr) => self.expr(expr),
             Stmt::Set(set) => {
                 self.expr(&mut set.value);

@@ -221,7 +221,7 @@ impl Scopes {
                 import.names.iter().for_each(|(_, alias, _)| self.store(alias));
             }
             Stmt::Autoescape(_) | Stmt::Scope(_) | Stmt::Block(_) => {}
-            Stmt::Text(_) | Stmt::Break | Stmt::Continue => {}
+            Stmt::Text { .. } | Stmt::Break | Stmt::Continue => {}
         }
     }
 
@@ -347,7 +347,7 @@ impl Undeclared<'_> {
             Stmt::Include(include) => self.expr(&include.template),
             Stmt::Import(import) => self.expr(&import.template),
             Stmt::FromImport(import) => self.expr(&import.template),
-            Stmt::Block(_) | Stmt::Text(_) | Stmt::Break | Stmt::Continue => {}
+            Stmt::Block(_) | Stmt::Text { .. } | Stmt::Break | Stmt::Continue => {}
         }
     }
 }

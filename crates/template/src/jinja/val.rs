@@ -223,6 +223,9 @@ pub(super) struct BlockVersion<'a> {
     pub text: &'a Text,
 }
 
+/// Texts of up to so many bytes are the same object if they are equal.
+const SHARED_BYTES: usize = 64;
+
 impl<'a> Val<'a> {
     /// A part of the data.
     #[inline]
@@ -306,7 +309,8 @@ impl<'a> Val<'a> {
             (Val::Bool(a), Val::Bool(b)) => a == b,
             (Val::Int(a), Val::Int(b)) => a == b,
             (Val::Float(a), Val::Float(b)) => a.to_bits() == b.to_bits(),
-            (Val::Str(a), Val::Str(b)) => std::ptr::eq(*a, *b) || a == b,
+            // Short texts are shared, as Python interns them; long ones are not compared here, where nothing counts.
+            (Val::Str(a), Val::Str(b)) => std::ptr::eq(*a, *b) || (a.len() <= SHARED_BYTES && a == b),
             (Val::Markup(a), Val::Markup(b)) => std::ptr::eq(*a, *b),
             (Val::Bytes(a), Val::Bytes(b)) => std::ptr::eq(*a, *b),
             (Val::Big(a), Val::Big(b)) => std::ptr::eq(*a, *b),

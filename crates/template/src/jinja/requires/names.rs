@@ -94,7 +94,7 @@ fn exprs(stmt: &Stmt) -> Vec<&Expr> {
         Stmt::Include(include) => vec![&include.template],
         Stmt::Import(import) => vec![&import.template],
         Stmt::FromImport(import) => vec![&import.template],
-        Stmt::Text(_) | Stmt::Scope(_) | Stmt::Block(_) | Stmt::Break | Stmt::Continue => Vec::new(),
+        Stmt::Text { .. } | Stmt::Scope(_) | Stmt::Block(_) | Stmt::Break | Stmt::Continue => Vec::new(),
     }
 }
 

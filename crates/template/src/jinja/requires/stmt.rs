@@ -36,7 +36,7 @@ impl<'a> Analysis<'a> {
     fn stmt(&mut self, stmt: &'a Stmt, run: &mut Run<'a>) -> bool {
         self.facts.work(1);
         match stmt {
-            Stmt::Text(_) => {}
+            Stmt::Text { .. } => {}
             Stmt::Print(_) if run.muted => {}
             Stmt::Print(expr) => self.used(expr, run),
             Stmt::Do(expr) => {
