@@ -1,6 +1,7 @@
 //! Attributes, items and slices.
 
 use super::ast::{Slice, Spot};
+use super::builtin::is_dict_method;
 use super::error::Stop;
 use super::machine::{Machine, needed};
 use super::methods;
@@ -13,7 +14,7 @@ impl<'a> Machine<'a> {
     pub fn attr(&mut self, of: Val<'a>, name: &'a str, spot: Spot) -> Result<Val<'a>, Stop> {
         if let Val::DataMap(map) = of
             && self.changed.is_empty()
-            && !methods::is_dict_method(name)
+            && !is_dict_method(name)
         {
             return match map.get(name) {
                 Some(value) => self.data(value),

@@ -1,4 +1,4 @@
-//! The names of Jinja's filters and tests.
+//! The names of Jinja's filters and tests, those with a meaning of their own, and those of the methods of `dict`.
 
 /// Declares an enum of built-in names, with the look-up of a name.
 macro_rules! names {
@@ -112,3 +112,15 @@ names! {
         Upper: "upper",
     }
 }
+
+/// The methods of `dict`.
+const DICT: [&str; 11] =
+    ["clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"];
+
+/// Whether `dict` has a method of this name, which hides an item of the same name.
+pub(super) fn is_dict_method(name: &str) -> bool {
+    name.len() <= 10 && DICT.contains(&name)
+}
+
+/// The names that mean something where nothing else defines them.
+pub(super) const SPECIAL: [&str; 6] = ["self", "super", "loop", "caller", "kwargs", "varargs"];

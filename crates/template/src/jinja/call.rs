@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::ast::{Args, Call, Expr, Kind, Slot};
 use super::error::Stop;
-use super::exec::{ENTRY_BYTES, Flow};
+use super::exec::Flow;
 use super::iter::Arguments;
 use super::machine::{Machine, needed};
 use super::val::{Activation, Global, MacroValue, Object, Range, Undefined, Val};
@@ -364,20 +364,7 @@ impl<'a> Machine<'a> {
     /// `dict(…)`: of a mapping or pairs, and of named arguments.
     fn make_dict(&mut self, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
         let dict = self.new_dict()?;
-        match args.positional.as_slice() {
-            [] => {}
-            [from] => {
-                let from = self.demand(*from)?;
-                self.dict_update(dict, from)?;
-            }
-            more => {
-                return Err(self.fail(format!("dict expected at most 1 argument, got {}", more.len())));
-            }
-        }
-        for (name, value) in &args.named {
-            self.charge(ENTRY_BYTES)?;
-            dict.borrow_mut().insert_str(name, *value);
-        }
+        self.dict_fill(dict, "dict", args)?;
         Ok(Val::Dict(dict))
     }
 

@@ -48,42 +48,13 @@ impl<'a> Machine<'a> {
             return self.defer(name, base, args);
         }
         match name {
-            FilterName::Default => self.filter_default(base, args),
             FilterName::Abs => self.filter_abs(base, args),
             FilterName::Round => self.filter_round(base, args),
             FilterName::Int => self.filter_int(base, args),
             FilterName::Float => self.filter_float(base, args),
-            FilterName::Attr => {
-                let [name] = self.bind("attr", ["name"], args)?;
-                let name = self.required("attr", name)?;
-                let name = match (name.as_text(), name) {
-                    (Some(name), _) => name,
-                    (None, Val::Gap) => return Ok(Val::Gap),
-                    (None, other) => {
-                        let name = other.type_name();
-                        return Err(self.fail(format!("attribute name must be string, not '{name}'")));
-                    }
-                };
-                let base = self.live(base);
-                match self.own_attr(base, name)? {
-                    Some(value) => Ok(value),
-                    None => self.no_part(base, name, self.at),
-                }
-            }
+            FilterName::Attr => self.filter_attr(base, args),
             FilterName::Tojson => self.filter_tojson(base, args),
-            FilterName::Fromjson => {
-                self.bind("fromjson", [], args)?;
-                let text = self.str_arg("fromjson", base)?;
-                self.work(text.len())?;
-                self.charge(crate::value::weight(text.as_bytes(), crate::value::Tree::Value))?;
-                match crate::value::from_json(text.as_bytes()) {
-                    Ok(value) => {
-                        let value = self.store.values.alloc(value);
-                        self.data(value)
-                    }
-                    Err(error) => Err(self.fail(format!("not valid JSON: {error}"))),
-                }
-            }
+            FilterName::Fromjson => self.filter_fromjson(base, args),
             FilterName::Batch
             | FilterName::Dictsort
             | FilterName::First
@@ -298,6 +269,38 @@ impl<'a> Machine<'a> {
                 }
                 (None, None) => Ok(default),
             },
+        }
+    }
+
+    fn filter_attr(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        let [name] = self.bind("attr", ["name"], args)?;
+        let name = self.required("attr", name)?;
+        let name = match (name.as_text(), name) {
+            (Some(name), _) => name,
+            (None, Val::Gap) => return Ok(Val::Gap),
+            (None, other) => {
+                let name = other.type_name();
+                return Err(self.fail(format!("attribute name must be string, not '{name}'")));
+            }
+        };
+        let base = self.live(base);
+        match self.own_attr(base, name)? {
+            Some(value) => Ok(value),
+            None => self.no_part(base, name, self.at),
+        }
+    }
+
+    fn filter_fromjson(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
+        self.bind("fromjson", [], args)?;
+        let text = self.str_arg("fromjson", base)?;
+        self.work(text.len())?;
+        self.charge(crate::value::weight(text.as_bytes(), crate::value::Tree::Value))?;
+        match crate::value::from_json(text.as_bytes()) {
+            Ok(value) => {
+                let value = self.store.values.alloc(value);
+                self.data(value)
+            }
+            Err(error) => Err(self.fail(format!("not valid JSON: {error}"))),
         }
     }
 

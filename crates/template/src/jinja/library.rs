@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::ast::{Spot, Tree};
-use super::error::position;
-use super::parse;
+use super::error::{SyntaxError, position};
+use super::lex::tokens;
+use super::parse::parse;
 use super::requires::{TemplateName, template_names};
+use super::resolve::resolve;
 use crate::{CompileError, Limits, Partials, Position, Syntax};
 
 /// A parsed text.
@@ -23,7 +25,7 @@ pub(crate) struct Text {
 impl Text {
     fn parse(name: &str, source: &str) -> Result<Text, CompileError> {
         let source = one_line_break(source);
-        match parse(&source) {
+        match tree(&source) {
             Ok(tree) => Ok(Text { name: name.to_owned(), source: source.into(), tree }),
             Err(error) => {
                 let position = Some(position(name, &source, error.at));
@@ -36,6 +38,11 @@ impl Text {
     pub fn position(&self, spot: Spot) -> Position {
         position(&self.name, &self.source, spot as usize)
     }
+}
+
+/// Parses a text whose line breaks are `\n`.
+pub(super) fn tree(source: &str) -> Result<Tree, SyntaxError> {
+    resolve(parse(source, &tokens(source)?)?)
 }
 
 /// The text with `\n` for every line break, and without the last one, which Jinja2 drops.

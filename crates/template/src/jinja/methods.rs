@@ -2,6 +2,7 @@
 
 use num_traits::FromPrimitive;
 
+use super::builtin::is_dict_method;
 use super::error::Stop;
 use super::iter::Arguments;
 use super::machine::Machine;
@@ -59,14 +60,26 @@ const STR: [&str; 47] = [
 const MARKUP: [&str; 2] = ["striptags", "unescape"];
 const LIST: [&str; 11] =
     ["append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse", "sort"];
-const DICT: [&str; 11] =
-    ["clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"];
 const INT: [&str; 4] = ["as_integer_ratio", "bit_count", "bit_length", "conjugate"];
 const FLOAT: [&str; 3] = ["as_integer_ratio", "conjugate", "is_integer"];
 
-/// Whether `dict` has a method of this name, which hides an item of the same name.
-pub(super) fn is_dict_method(name: &str) -> bool {
-    name.len() <= 10 && DICT.contains(&name)
+/// The methods of `str` that `bytes` does not have.
+const NOT_BYTES: [&str; 9] = [
+    "casefold",
+    "encode",
+    "format",
+    "format_map",
+    "isdecimal",
+    "isidentifier",
+    "isnumeric",
+    "isprintable",
+    "maketrans",
+];
+
+/// Whether `bytes` has a method of this name.
+fn has_bytes_method(name: &str) -> bool {
+    let is_own = matches!(name, "decode" | "hex");
+    is_own || (name != "translate" && !NOT_BYTES.contains(&name) && STR.contains(&name))
 }
 
 /// Whether a value has a method of this name.
@@ -74,7 +87,7 @@ pub(super) fn has_method(value: &Val<'_>, name: &str) -> bool {
     match value {
         Val::Str(_) => STR.contains(&name),
         Val::Markup(_) => STR.contains(&name) || MARKUP.contains(&name),
-        Val::Bytes(_) => super::methods_bytes::has(name),
+        Val::Bytes(_) => has_bytes_method(name),
         Val::DataList(_) | Val::List(_) => LIST.contains(&name),
         Val::Tuple(_) | Val::Range(_) => matches!(name, "count" | "index"),
         Val::DataMap(_) | Val::Dict(_) => is_dict_method(name),

@@ -5,25 +5,6 @@ use super::iter::Arguments;
 use super::machine::Machine;
 use super::val::Val;
 
-/// The methods of `str` that `bytes` does not have.
-const NOT: [&str; 9] = [
-    "casefold",
-    "encode",
-    "format",
-    "format_map",
-    "isdecimal",
-    "isidentifier",
-    "isnumeric",
-    "isprintable",
-    "maketrans",
-];
-
-/// Whether `bytes` has a method of this name.
-pub(super) fn has(name: &str) -> bool {
-    let is_own = matches!(name, "decode" | "hex");
-    is_own || (name != "translate" && !NOT.contains(&name) && super::methods::has_method(&Val::Str(""), name))
-}
-
 /// How a text is encoded.
 #[derive(Clone, Copy, PartialEq)]
 enum Encoding {

@@ -252,25 +252,35 @@ impl<'a> Machine<'a> {
                 Ok(Val::None)
             }
             _ => {
-                match args.positional.as_slice() {
-                    [] => {}
-                    [from] => {
-                        let from = self.demand(*from)?;
-                        self.dict_update(dict, from)?;
-                    }
-                    more => {
-                        return Err(
-                            self.fail(format!("update expected at most 1 argument, got {}", more.len()))
-                        );
-                    }
-                }
-                for (name, value) in &args.named {
-                    self.charge(ENTRY_BYTES)?;
-                    dict.borrow_mut().insert_str(name, *value);
-                }
+                self.dict_fill(dict, "update", args)?;
                 Ok(Val::None)
             }
         }
+    }
+
+    /// Puts what `dict(…)` and `update(…)` are given into a `dict`: a mapping or pairs, and named arguments.
+    pub fn dict_fill(
+        &mut self,
+        dict: &'a RefCell<Dict<'a>>,
+        function: &str,
+        args: &Arguments<'a>,
+    ) -> Result<(), Stop> {
+        match args.positional.as_slice() {
+            [] => {}
+            [from] => {
+                let from = self.demand(*from)?;
+                self.dict_update(dict, from)?;
+            }
+            more => {
+                let got = more.len();
+                return Err(self.fail(format!("{function} expected at most 1 argument, got {got}")));
+            }
+        }
+        for (name, value) in &args.named {
+            self.charge(ENTRY_BYTES)?;
+            dict.borrow_mut().insert_str(name, *value);
+        }
+        Ok(())
     }
 
     /// Puts the entries of a mapping, or pairs, into a `dict`.

@@ -5,13 +5,13 @@
 //!
 //! # The modules
 //!
-//! - Parsing: `lex`, `parse`, `parse_expr` make the tree of `ast`; `symbols` and `resolve` give its names slots; `builtin` has the
+//! - Parsing: `lex`, `cursor`, `parse`, `parse_expr` make the tree of `ast`; `symbols` and `resolve` give its names slots; `builtin` has the
 //!   names of filters and tests; `library` holds a template's texts
 //! - Running: `machine` is the state of a run; `exec`, `loops`, `modules` run statements; `eval`, `access`, `call`, `compare`, `ops`
 //!   evaluate expressions
 //! - Values: `val`, `dict`, `iter` are their kinds; `store` is their arena, `make` makes them; `parts` iterates over them; `print`,
 //!   `json`, `pprint`, `format`, `convert` turn them into text and plain data; `context` has the names of a text
-//! - Built-ins: `filters`, `filters_list`, `filters_text`, `predicates` (tests), `methods` and `methods_*`
+//! - Built-ins: `filters`, `filters_*`, `paths` (what `attribute=` names), `predicates` (tests), `methods` and `methods_*`
 //! - Static analysis: `requires`
 //!
 //! # Differences from Jinja2
@@ -40,12 +40,15 @@ mod call;
 mod compare;
 mod context;
 mod convert;
+mod cursor;
 mod dict;
 mod error;
 mod eval;
 mod exec;
 mod filters;
+mod filters_lazy;
 mod filters_list;
+mod filters_order;
 mod filters_text;
 mod format;
 mod iter;
@@ -64,6 +67,7 @@ mod ops;
 mod parse;
 mod parse_expr;
 mod parts;
+mod paths;
 mod pprint;
 mod predicates;
 mod print;
@@ -78,10 +82,3 @@ mod val;
 mod tests;
 
 pub use template::Template;
-
-use error::SyntaxError;
-
-/// Parses a text whose line breaks are `\n`.
-pub(crate) fn parse(source: &str) -> Result<ast::Tree, SyntaxError> {
-    resolve::resolve(parse::parse(source, &lex::tokens(source)?)?)
-}

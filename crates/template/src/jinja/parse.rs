@@ -3,37 +3,9 @@
 use smol_str::SmolStr;
 
 use super::ast::*;
+use super::cursor::{Parser, describe};
 use super::error::SyntaxError;
 use super::lex::{Tok, Token};
-
-/// How deep statements and bracketed expressions may nest.
-const NESTING_MAX: usize = 100;
-
-/// How many levels an expression may have; a chain such as `a + b + c` or `x|f|g` has one for each operator.
-const HEIGHT_MAX: u16 = 300;
-
-/// The reading position in the tokens of a text.
-pub(super) struct Parser<'s> {
-    source: &'s str,
-    tokens: &'s [Token<'s>],
-    at: usize,
-    pub(super) nesting: usize,
-    /// The names of the statements that are open, outermost first.
-    tags: Vec<&'s str>,
-    /// The tags that could close each of them.
-    ends: Vec<&'static [&'static str]>,
-    /// The blocks found so far.
-    pub(super) blocks: Vec<Block>,
-    /// How many conditions (`if`, `x if y`) are open; in them, unknown filters and tests are errors of the run.
-    pub(super) conditions: usize,
-    /// The special names ([`SPECIAL`]) that expressions mention.
-    pub(super) special: Vec<&'static str>,
-    /// Unknown filters and tests outside of conditions.
-    pub(super) unknown: Vec<SyntaxError>,
-}
-
-/// The names that mean something where nothing else defines them.
-pub(super) const SPECIAL: [&str; 6] = ["self", "super", "loop", "caller", "kwargs", "varargs"];
 
 /// Statements as parsed, with their blocks taken out.
 pub(super) struct Parsed {
@@ -48,18 +20,7 @@ pub(super) struct Parsed {
 /// # Errors
 /// Jinja2's message for the first error.
 pub(super) fn parse<'s>(source: &'s str, tokens: &'s [Token<'s>]) -> Result<Parsed, SyntaxError> {
-    let mut parser = Parser {
-        source,
-        tokens,
-        at: 0,
-        nesting: 0,
-        tags: Vec::new(),
-        ends: Vec::new(),
-        blocks: Vec::new(),
-        conditions: 0,
-        special: Vec::new(),
-        unknown: Vec::new(),
-    };
+    let mut parser = Parser::new(source, tokens);
     let body = parser.statements_until(&[])?;
     if let Some(error) = std::mem::take(&mut parser.unknown).into_iter().next() {
         return Err(error);
@@ -67,114 +28,7 @@ pub(super) fn parse<'s>(source: &'s str, tokens: &'s [Token<'s>]) -> Result<Pars
     Ok(Parsed { body, blocks: parser.blocks, special: parser.special })
 }
 
-static EOF: Token<'static> = Token { kind: Tok::Eof, at: 0 };
-
 impl<'s> Parser<'s> {
-    pub(super) fn token(&self) -> &Token<'s> {
-        self.tokens.get(self.at).or(self.tokens.last()).unwrap_or(&EOF)
-    }
-
-    pub(super) fn tok(&self) -> Tok<'s> {
-        self.token().kind
-    }
-
-    pub(super) fn spot(&self) -> Spot {
-        self.token().at as Spot
-    }
-
-    pub(super) fn look(&self) -> Tok<'s> {
-        self.tokens.get(self.at + 1).map_or(Tok::Eof, |token| token.kind)
-    }
-
-    pub(super) fn next(&mut self) -> Token<'s> {
-        let token = *self.token();
-        self.at += 1;
-        token
-    }
-
-    #[inline]
-    pub(super) fn is_op(&self, op: &str) -> bool {
-        matches!(self.tok(), Tok::Op(text) if text == op)
-    }
-
-    #[inline]
-    pub(super) fn is_name(&self, name: &str) -> bool {
-        matches!(self.tok(), Tok::Name(text) if text == name)
-    }
-
-    pub(super) fn skip_op(&mut self, op: &str) -> bool {
-        let skips = self.is_op(op);
-        self.at += usize::from(skips);
-        skips
-    }
-
-    pub(super) fn skip_name(&mut self, name: &str) -> bool {
-        let skips = self.is_name(name);
-        self.at += usize::from(skips);
-        skips
-    }
-
-    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
-        Err(SyntaxError::new(message, self.token().at))
-    }
-
-    pub(super) fn expect_op(&mut self, op: &str) -> Result<(), SyntaxError> {
-        match self.skip_op(op) {
-            true => Ok(()),
-            false => self.fail(expected(&format!("'{op}'"), self.tok())),
-        }
-    }
-
-    pub(super) fn expect(&mut self, tok: Tok<'static>, name: &str) -> Result<(), SyntaxError> {
-        match self.tok() == tok {
-            true => {
-                self.at += 1;
-                Ok(())
-            }
-            false => self.fail(expected(name, self.tok())),
-        }
-    }
-
-    pub(super) fn expect_keyword(&mut self, name: &str) -> Result<(), SyntaxError> {
-        match self.skip_name(name) {
-            true => Ok(()),
-            false => self.fail(expected(&format!("'{name}'"), self.tok())),
-        }
-    }
-
-    pub(super) fn expect_name(&mut self) -> Result<&'s str, SyntaxError> {
-        match self.tok() {
-            Tok::Name(name) => {
-                self.at += 1;
-                Ok(name)
-            }
-            other => self.fail(expected("name", other)),
-        }
-    }
-
-    /// An expression node, if it does not nest too deep.
-    pub(super) fn node(&self, kind: Kind, spot: Spot) -> Result<Expr, SyntaxError> {
-        let expr = Expr::new(kind, spot);
-        match expr.height <= HEIGHT_MAX {
-            true => Ok(expr),
-            false => Err(SyntaxError::new("the expression here is too complex; split it up", spot as usize)),
-        }
-    }
-
-    /// Runs `parse` one level deeper.
-    pub(super) fn nested<T>(
-        &mut self,
-        parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
-    ) -> Result<T, SyntaxError> {
-        if self.nesting >= NESTING_MAX {
-            return self.fail(format!("statements and brackets nest deeper than {NESTING_MAX} levels"));
-        }
-        self.nesting += 1;
-        let result = parse(self);
-        self.nesting -= 1;
-        result
-    }
-
     /// Statements up to one of these tags, or up to the end of the text if there are none.
     fn statements_until(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt>, SyntaxError> {
         let mut body = Vec::new();
@@ -630,11 +484,6 @@ impl<'s> Parser<'s> {
         }
         Ok(Target::Name { name, slot: Slot::default(), spot })
     }
-
-    /// Whether a tuple without brackets ends here.
-    pub(super) fn is_tuple_end(&self) -> bool {
-        matches!(self.tok(), Tok::VariableEnd | Tok::BlockEnd | Tok::Op(")"))
-    }
 }
 
 /// Whether the name is a constant.
@@ -649,29 +498,5 @@ fn copy_target(target: &Target) -> Target {
             Target::Attr { name: name.clone(), slot: *slot, attr: attr.clone(), spot: *spot }
         }
         Target::Tuple(items, spot) => Target::Tuple(items.iter().map(copy_target).collect(), *spot),
-    }
-}
-
-fn expected(what: &str, found: Tok<'_>) -> String {
-    match found {
-        Tok::Eof => format!("unexpected end of template, expected {what}."),
-        found => format!("expected token {what}, got '{}'", describe(found)),
-    }
-}
-
-/// How messages name a token.
-pub(super) fn describe(tok: Tok<'_>) -> String {
-    match tok {
-        Tok::Data(_) => "template data / text".to_owned(),
-        Tok::VariableBegin => "begin of print statement".to_owned(),
-        Tok::VariableEnd => "end of print statement".to_owned(),
-        Tok::BlockBegin => "begin of statement block".to_owned(),
-        Tok::BlockEnd => "end of statement block".to_owned(),
-        Tok::Name(name) => name.to_owned(),
-        Tok::Str(_) => "string".to_owned(),
-        Tok::Integer(_) => "integer".to_owned(),
-        Tok::Float(_) => "float".to_owned(),
-        Tok::Op(op) => op.to_owned(),
-        Tok::Eof => "end of template".to_owned(),
     }
 }

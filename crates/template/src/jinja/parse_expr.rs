@@ -4,11 +4,11 @@ use num_bigint::BigInt;
 use smol_str::SmolStr;
 
 use super::ast::*;
-use super::builtin::{FilterName, TestName};
+use super::builtin::{FilterName, SPECIAL, TestName, is_dict_method};
+use super::cursor::{Parser, describe};
 use super::error::SyntaxError;
 use super::lex::Tok;
-use super::methods::is_dict_method;
-use super::parse::{Parser, SPECIAL, describe};
+
 use crate::python::repr::unescape;
 
 type Parse<T> = Result<T, SyntaxError>;

@@ -9,9 +9,7 @@ use super::node::Node;
 use super::value::{Object, Value};
 use crate::analysis::{PathStep, Paths};
 use crate::jinja::ast::{Block, Macro, Slot, Tree};
-
-/// Names that Jinja gives a meaning of its own wherever they do not name a variable.
-pub(super) const RESERVED: [&str; 6] = ["loop", "self", "super", "caller", "varargs", "kwargs"];
+use crate::jinja::builtin::SPECIAL;
 
 /// Jinja's functions.
 pub(super) const GLOBALS: [&str; 8] =
@@ -62,7 +60,7 @@ impl<'a> Context<'a> {
     fn outside(&self, name: &SmolStr) -> Value<'a> {
         match GLOBALS.iter().find(|known| *known == name) {
             Some(global) => Value::object(Object::Global(global)),
-            None if RESERVED.contains(&name.as_str()) => Value::default(),
+            None if SPECIAL.contains(&name.as_str()) => Value::default(),
             None if self.data => Value::data(Paths::root().step(&PathStep::Key(name.to_string()))),
             // A text without context sees functions, and of the data what all renders share.
             None => {

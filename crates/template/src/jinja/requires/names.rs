@@ -1,7 +1,8 @@
 //! The names that a text mentions, whether they are reached or not.
 
-use super::env::{CLOCK, GLOBALS, RESERVED};
+use super::env::{CLOCK, GLOBALS};
 use crate::jinja::ast::*;
+use crate::jinja::builtin::SPECIAL;
 use crate::jinja::resolve::bodies;
 
 /// The name of another text, as a text mentions it.
@@ -53,7 +54,7 @@ pub(super) fn called(text: &Tree) -> Vec<&str> {
             if let Kind::Call(call) = &expr.kind
                 && let Kind::Name { name, .. } = &call.callee.kind
             {
-                let is_known = GLOBALS.contains(&name.as_str()) || RESERVED.contains(&name.as_str());
+                let is_known = GLOBALS.contains(&name.as_str()) || SPECIAL.contains(&name.as_str());
                 found.extend((!is_known || name == CLOCK).then_some(name.as_str()));
             }
             expr.kind.parts(&mut |part| waiting.push(part));

@@ -8,7 +8,7 @@ mod texts;
 use std::collections::BTreeMap;
 
 use crate::jinja::ast::Tree;
-use crate::jinja::parse;
+use crate::jinja::library::tree as parse;
 use crate::{Need, Requirements};
 
 /// The needs with a mark each: `?` for optional, `*` for dynamic.
