@@ -19,7 +19,8 @@
 //! - A missing value may be tested (`if`, `and`, `or`, `not`, `is`, `default`) and is false; a member of one is missing, too.
 //! - All missing values come in one error: after the use of one, the run goes on as if an empty text stood there.
 //! - A missing member inside of a list or object that is printed is an error; Jinja2 prints `Undefined`.
-//! - A partial with a written name is read and parsed when the template is compiled, even if no run reaches it.
+//! - A partial with a written name is read and parsed when the template is compiled, even if no run reaches it; only names that a
+//!   condition chooses between, and those in lists, may be absent.
 //! - A function is called although the data has a value of its name that cannot be called.
 //! - Constants are not computed when the template is compiled: what fails there (`true.x or y`, `[]|min`) fails in the run, if
 //!   it is reached, and an unknown filter is an error also where it would be left out (`1 or x|nope`, text after `extends`).

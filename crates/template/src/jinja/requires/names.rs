@@ -10,7 +10,7 @@ use crate::jinja::resolve::bodies;
 pub(crate) struct TemplateName<'a> {
     /// The name; `None` if it is computed.
     pub name: Option<&'a str>,
-    /// Whether the text can do without the other one: `ignore missing`, or a list of names.
+    /// Whether the text can do without the other one: `ignore missing`, a list of names, or a condition between names.
     pub lenient: bool,
     /// Where the statement stands.
     pub spot: Spot,
@@ -34,9 +34,10 @@ pub(crate) fn template_names(text: &Tree) -> Vec<TemplateName<'_>> {
                 Kind::List(items) | Kind::Tuple(items) => {
                     waiting.extend(items.iter().rev().map(|item| (item, true)));
                 }
+                // Which one a run chooses is not known before.
                 Kind::Cond(cond) => {
-                    waiting.extend(cond.otherwise.iter().map(|otherwise| (otherwise, lenient)));
-                    waiting.push((&cond.then, lenient));
+                    waiting.extend(cond.otherwise.iter().map(|otherwise| (otherwise, true)));
+                    waiting.push((&cond.then, true));
                 }
                 _ => found.push(TemplateName { name: None, lenient, spot }),
             }
