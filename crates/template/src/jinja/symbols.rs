@@ -36,16 +36,53 @@ enum Origin {
 pub(super) struct Symbols {
     /// The number of functions around the one that the scope belongs to.
     function: u16,
-    variables: HashMap<SmolStr, Variable>,
-    /// The variables in the order in which they were met.
-    order: Vec<SmolStr>,
+    variables: Variables,
     /// The names that are assigned to, in the order in which they were met.
     stored: Vec<SmolStr>,
+}
+
+/// Scopes of up to so many variables are searched one by one.
+const LINEAR_MAX: usize = 12;
+
+/// The variables of a scope, in the order in which they were met.
+#[derive(Debug, Default)]
+struct Variables {
+    list: Vec<Variable>,
+    /// The positions by name, for more than [`LINEAR_MAX`] variables.
+    index: HashMap<SmolStr, usize>,
+}
+
+impl Variables {
+    fn position(&self, name: &str) -> Option<usize> {
+        match self.list.len() > LINEAR_MAX {
+            true => self.index.get(name).copied(),
+            false => self.list.iter().position(|variable| variable.name == name),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Variable> {
+        self.list.get(self.position(name)?)
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut Variable> {
+        let at = self.position(name)?;
+        self.list.get_mut(at)
+    }
+
+    fn insert(&mut self, variable: Variable) {
+        self.list.push(variable);
+        let known = self.index.len();
+        if self.list.len() > LINEAR_MAX {
+            let names = self.list.iter().enumerate().skip(known);
+            self.index.extend(names.map(|(at, variable)| (variable.name.clone(), at)));
+        }
+    }
 }
 
 /// A variable of a scope.
 #[derive(Debug)]
 struct Variable {
+    name: SmolStr,
     slot: u16,
     origin: Origin,
     /// Whether the scope assigns to it.
@@ -79,10 +116,9 @@ impl Scopes {
     /// Closes the innermost scope; returns how its variables are loaded.
     pub fn leave(&mut self) -> Frame {
         let Some(symbols) = self.scopes.pop() else { return Frame::default() };
-        let load = |name: &SmolStr| {
-            let variable = symbols.variables.get(name)?;
+        let load = |variable: &Variable| {
             let from = match &variable.origin {
-                Origin::Context => LoadFrom::Context(name.clone()),
+                Origin::Context => LoadFrom::Context(variable.name.clone()),
                 Origin::Outer(slot) => LoadFrom::Slot(*slot),
                 Origin::Unset => LoadFrom::Unset,
                 Origin::Parameter => return None,
@@ -90,7 +126,7 @@ impl Scopes {
             let again = variable.stored || !matches!(from, LoadFrom::Context(_));
             Some(Load { slot: variable.slot, from, again })
         };
-        Frame { loads: symbols.order.iter().filter_map(load).collect() }
+        Frame { loads: symbols.variables.list.iter().filter_map(load).collect() }
     }
 
     /// The slot of a name, seen from the innermost function.
@@ -126,8 +162,7 @@ impl Scopes {
             }
             None => {
                 let slot = function.slot();
-                symbols.variables.insert(name.clone(), Variable { slot, origin, stored });
-                symbols.order.push(name.clone());
+                symbols.variables.insert(Variable { name: name.clone(), slot, origin, stored });
                 slot
             }
         };

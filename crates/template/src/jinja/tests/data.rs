@@ -118,3 +118,16 @@ fn two_threads_render_one_template_at_once() {
         }
     });
 }
+
+#[test]
+fn a_scope_of_many_names_finds_each_of_them() {
+    for count in [1, 11, 12, 13, 14, 40] {
+        let sets: String = (0..count).map(|n| format!("{{% set v{n} = {n} %}}")).collect();
+        let prints: String = (0..count).map(|n| format!("{{{{ v{n} }}}},")).collect();
+        let expected: String = (0..count).map(|n| format!("{n},")).collect();
+        let world = World::of("{}");
+        world.shows(&format!("{sets}{prints}"), &expected);
+        world.shows(&format!("{{% for x in [1] %}}{sets}{prints}{{% endfor %}}"), &expected);
+        world.shows(&format!("{{% macro m() %}}{sets}{prints}{{% endmacro %}}{{{{ m() }}}}"), &expected);
+    }
+}
