@@ -121,7 +121,7 @@ impl Partials for NoSurroundings {
 /// The limits of a template: its source, and each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The most steps of evaluation (Go: nodes; Jinja: instructions).
+    /// The most steps of evaluation (nodes, turns of loops, items that an operation looks at).
     pub steps: u64,
     /// How deep templates, macros and includes may nest.
     pub recursion: usize,

@@ -16,6 +16,7 @@ mod python;
 mod requirements;
 #[cfg(feature = "jinja")]
 mod service_functions;
+mod ranges;
 mod run;
 pub mod value;
 

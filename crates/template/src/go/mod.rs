@@ -235,13 +235,13 @@
 //!
 //! - Parsing: `token`, `lex`, `parse`, `parse_list`, `parse_pipe`, `number`, `quote`; the syntax tree is in `ast`, sets of
 //!   trees are in `set`, and `walk` visits their nodes
-//! - Execution: `exec` runs statements, with `range` for loops and `budget` for steps and time; `eval`, `invoke`, `call` and
+//! - Execution: `exec` runs statements, with `range` for loops; `eval`, `invoke`, `call` and
 //!   `builtins` (`index`, `compare`, `escape`) evaluate expressions
 //! - Values: `val`; `context` makes them, `fmt` prints them; `unicode` and `case` classify and convert characters
-//! - Errors: `error`, `report`, `missing`
+//! - Errors: `error`, `report`
 //! - Static analysis: `requires`, `requires_call`
 //!
-//! Outside this module, only the modules `value` and `analysis` are used.
+//! Outside this module, only `value`, `run` (steps, time, missing values), `analysis` and `ranges` are used.
 
 mod ast;
 mod builtins;

@@ -1,14 +1,8 @@
 //! Which characters are letters, digits or printable, in the Unicode version of Go 1.27.
 
-use super::unicode_tables::{DIGITS, LETTERS, PRINTABLE};
+use crate::ranges::within;
 
-/// Whether `c` is in one of the ranges of `bounds`, which has the first and the last character of each range.
-fn within(bounds: &[u32], c: char) -> bool {
-    // The first bound that is not below `c` is either the end of a range that contains `c`, or a start.
-    let c = c as u32;
-    let below = bounds.partition_point(|&bound| bound < c);
-    below % 2 == 1 || bounds.get(below) == Some(&c)
-}
+use super::unicode_tables::{DIGITS, LETTERS, PRINTABLE};
 
 /// Go's `unicode.IsLetter`.
 pub(super) fn is_letter(c: char) -> bool {

@@ -1,7 +1,6 @@
 //! Attributes, items and slices.
 
 use super::ast::{Slice, Spot};
-use super::builtin::is_dict_method;
 use super::error::Stop;
 use super::machine::{Machine, needed};
 use super::methods;
@@ -12,15 +11,6 @@ use crate::run::{Holder, Step};
 impl<'a> Machine<'a> {
     /// `of.name`: an attribute of Python's type, else an item of that name, else a missing value.
     pub fn attr(&mut self, of: Val<'a>, name: &'a str, spot: Spot) -> Result<Val<'a>, Stop> {
-        if let Val::DataMap(map) = of
-            && self.changed.is_empty()
-            && !is_dict_method(name)
-        {
-            return match map.get(name) {
-                Some(value) => self.data(value),
-                None => self.absent(Holder::Map(map), Step::Key(name.as_bytes())),
-            };
-        }
         let of = self.live(of);
         match self.own_attr(of, name)? {
             Some(value) => Ok(value),

@@ -32,6 +32,9 @@ impl Key<'_> {
     }
 }
 
+/// About what an entry takes, in bytes.
+pub(super) const ENTRY_BYTES: usize = 96;
+
 /// Up to this many entries are searched one by one.
 const LINEAR_MAX: usize = 8;
 

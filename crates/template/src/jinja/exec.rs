@@ -1,6 +1,7 @@
 //! Runs statements.
 
 use super::ast::*;
+use super::dict::ENTRY_BYTES;
 use super::error::Stop;
 use super::machine::{Captured, Machine};
 use super::val::{MacroValue, Object, Val};
@@ -310,6 +311,3 @@ impl<'a> Machine<'a> {
         self.print_text(value, block.call.spot)
     }
 }
-
-/// About what an entry of a `dict` takes, in bytes.
-pub(super) const ENTRY_BYTES: usize = 96;

@@ -6,9 +6,8 @@ use std::cell::RefCell;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::dict::{Dict, Key};
+use super::dict::{Dict, ENTRY_BYTES, Key};
 use super::error::Stop;
-use super::exec::ENTRY_BYTES;
 use super::iter::{Deferred, Iter, LazyStep, Source};
 use super::machine::{Machine, address};
 use super::val::{Object, Undefined, Val, View, ViewKind};

@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 
 use super::access::index;
-use super::dict::Dict;
+use super::dict::{Dict, ENTRY_BYTES};
 use super::error::Stop;
-use super::exec::ENTRY_BYTES;
 use super::iter::Arguments;
 use super::machine::Machine;
 use super::val::{Val, ViewKind};

@@ -6,9 +6,9 @@ use smol_str::SmolStr;
 
 use super::ast::*;
 use super::context::Context;
-use super::dict::Dict;
+use super::dict::{Dict, ENTRY_BYTES};
 use super::error::Stop;
-use super::exec::{ENTRY_BYTES, Flow};
+use super::exec::Flow;
 use super::library::{PartialError, Text};
 use super::machine::Machine;
 use super::val::{BlockVersion, Module, Object, Val};

@@ -6,6 +6,7 @@ use super::ast::*;
 use super::cursor::{Parser, describe};
 use super::error::SyntaxError;
 use super::lex::{Tok, Token};
+use super::parse_expr::constant;
 
 /// Statements as parsed, with their blocks taken out.
 pub(super) struct Parsed {
@@ -429,7 +430,7 @@ impl<'s> Parser<'s> {
     /// The name of a variable that is assigned to.
     fn target_name(&mut self) -> Result<&'s str, SyntaxError> {
         let name = self.expect_name()?;
-        match is_constant(name) {
+        match constant(name).is_some() {
             true => {
                 self.at -= 1;
                 self.fail(format!("can't assign to '{name}'"))
@@ -484,11 +485,6 @@ impl<'s> Parser<'s> {
         }
         Ok(Target::Name { name, slot: Slot::default(), spot })
     }
-}
-
-/// Whether the name is a constant.
-pub(super) fn is_constant(name: &str) -> bool {
-    matches!(name, "true" | "false" | "none" | "True" | "False" | "None")
 }
 
 fn copy_target(target: &Target) -> Target {

@@ -563,7 +563,8 @@ fn is_constant(expr: &Expr) -> bool {
     }
 }
 
-fn constant(name: &str) -> Option<Kind> {
+/// The constant of a name.
+pub(super) fn constant(name: &str) -> Option<Kind> {
     Some(match name {
         "true" | "True" => Kind::Bool(true),
         "false" | "False" => Kind::Bool(false),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::error::Stop;
 use super::machine::{Machine, needed};
 use super::make::NESTING_MAX;
-use super::val::{Global, Object, Undefined, Val, ViewKind};
+use super::val::{Global, Object, Undefined, Val};
 use crate::python::arg::big_text;
 use crate::python::float::write_float;
 use crate::python::repr::write_repr;
@@ -86,15 +86,9 @@ impl<'a> Machine<'a> {
                 self.write_items(out, value, ("(", close), outer)?;
             }
             value @ (Val::DataMap(_) | Val::Dict(_)) => self.write_entries(out, value, outer)?,
-            value @ Val::View(view) => {
-                let name = value.type_name();
-                out.push_str(name);
-                let close = "])";
-                match view.kind {
-                    ViewKind::Keys | ViewKind::Values | ViewKind::Items => {
-                        self.write_items(out, value, ("([", close), outer)?;
-                    }
-                }
+            value @ Val::View(_) => {
+                out.push_str(value.type_name());
+                self.write_items(out, value, ("([", "])"), outer)?;
             }
             Val::Range(range) => {
                 let _ = write!(out, "range({}, {}", range.start, range.stop);

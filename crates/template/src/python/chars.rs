@@ -4,14 +4,7 @@
 //! Rust's tables answer, a character counts only if it is printable.
 
 use super::char_tables as tables;
-
-/// Whether `c` is in one of the ranges of `bounds`, which has the first and the last character of each range.
-fn within(bounds: &[u32], c: char) -> bool {
-    // The first bound that is not below `c` is either the end of a range that contains `c`, or a start.
-    let c = c as u32;
-    let below = bounds.partition_point(|&bound| bound < c);
-    below % 2 == 1 || bounds.get(below) == Some(&c)
-}
+use crate::ranges::within;
 
 /// Category L*.
 pub fn is_alpha(c: char) -> bool {

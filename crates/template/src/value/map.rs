@@ -1,6 +1,5 @@
 //! Objects: ordered members, fast look-up, and an optional shared layer below them.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::{SmolStr, Value};
@@ -267,26 +266,11 @@ impl Map {
         members
     }
 
-    /// The entry at `index` of this map, without its base.
-    pub fn entry_at(&self, index: usize) -> Option<(&SmolStr, &Value)> {
-        self.entries.get(index).map(|(key, value)| (key, value))
-    }
-
     /// The entry at `index` in the order of [`Map::iter`].
     pub fn shown_at(&self, index: usize) -> Option<(&SmolStr, &Value)> {
         match self.base() {
-            None => self.entry_at(index),
+            None => self.entries.get(index).map(|(key, value)| (key, value)),
             Some(_) => self.iter().nth(index),
-        }
-    }
-
-    /// The object with all layers merged into one, for readers that index by position.
-    pub fn flattened(&self) -> Cow<'_, Map> {
-        match self.base() {
-            None => Cow::Borrowed(self),
-            Some(_) => Cow::Owned(Map::from_entries(
-                self.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
-            )),
         }
     }
 }
