@@ -24,7 +24,7 @@
 //! - A function is called although the data has a value of its name that cannot be called.
 //! - Constants are not computed when the template is compiled: what fails there (`true.x or y`, `[]|min`) fails in the run, if
 //!   it is reached, and an unknown filter is an error also where it would be left out (`1 or x|nope`, text after `extends`).
-//! - Characters cannot be named (`"\N{BULLET}"`).
+//! - In the name of a character (`"\N{NO-BREAK SPACE}"`), spaces, hyphens and underscores do not matter.
 //! - There are no complex numbers (`(-1) ** x` with `x = 0.5`) and no generic types (`dict['x']`).
 //! - Integers have at most 2^17 bits, and values that are printed or compared nest at most 500 levels.
 //! - The `repr` of an object, such as a generator, has no address.

@@ -75,7 +75,7 @@ fn read_escape<'t>(out: &mut String, text: &'t str) -> Result<&'t str, PyError> 
         'x' => return read_hex(out, rest, 2, "truncated \\xXX escape"),
         'u' => return read_hex(out, rest, 4, "truncated \\uXXXX escape"),
         'U' => return read_hex(out, rest, 8, "truncated \\UXXXXXXXX escape"),
-        'N' => return Err(read_name(rest)),
+        'N' => return read_name(out, rest),
         // Python first replaces the character by an escape, whose backslash then pairs with the one before it.
         c if !c.is_ascii() => push_escape(out, c),
         c => out.extend(['\\', c]),
@@ -101,12 +101,17 @@ fn read_hex<'t>(out: &mut String, text: &'t str, count: usize, problem: &str) ->
     Ok(text.get(count..).unwrap_or_default())
 }
 
-/// The error of `\N{…}`: names of characters are not known.
-fn read_name(text: &str) -> PyError {
-    let named = text.strip_prefix('{').and_then(|name| name.find('}')).is_some_and(|length| length > 0);
-    PyError::Value(
-        if named { "unknown Unicode character name" } else { "malformed \\N character escape" }.to_owned(),
-    )
+/// Reads the rest of `\N{name}`. Other than in Python, spaces, hyphens and underscores do not matter.
+fn read_name<'t>(out: &mut String, text: &'t str) -> Result<&'t str, PyError> {
+    let braced = text.strip_prefix('{').and_then(|text| text.split_once('}'));
+    let Some((name, rest)) = braced.filter(|(name, _)| !name.is_empty()) else {
+        return PyError::value_error("malformed \\N character escape");
+    };
+    let Some(c) = unicode_names2::character(name) else {
+        return PyError::value_error("unknown Unicode character name");
+    };
+    out.push(c);
+    Ok(rest)
 }
 
 #[cfg(test)]
@@ -137,6 +142,8 @@ mod tests {
             (r"\é", "\\xe9"),
             ("é\\世", "é\\u4e16"),
             (r"\ud83d", "\u{fffd}"),
+            (r"\N{BULLET}\N{latin small letter e with acute}.\N{NO-BREAK SPACE}\N{LF}", "•é.\u{a0}\n"),
+            (r"\N{HANGUL SYLLABLE GA}\N{CJK UNIFIED IDEOGRAPH-4E16}\N{BELL}", "가世🔔"),
         ];
         for (literal, text) in cases {
             assert_eq!(unescape(literal).as_deref(), Ok(text));
@@ -145,7 +152,11 @@ mod tests {
             (r"\x4", "truncated \\xXX escape"),
             (r"\u12g4", "truncated \\uXXXX escape"),
             (r"\U00110000", "illegal Unicode character"),
-            (r"\N{BULLET}", "unknown Unicode character name"),
+            (r"\N{BULLETIN}", "unknown Unicode character name"),
+            (r"\N{KEYCAP DIGIT ONE}", "unknown Unicode character name"),
+            (r"\NBULLET", "malformed \\N character escape"),
+            (r"\N{}", "malformed \\N character escape"),
+            (r"\N{BULLET", "malformed \\N character escape"),
             ("\\", "\\ at end of string"),
         ] {
             assert_eq!(unescape(literal), PyError::value_error(message));
