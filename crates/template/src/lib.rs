@@ -12,11 +12,11 @@ mod go_prompt;
 pub mod jinja;
 #[cfg(feature = "jinja")]
 mod python;
+mod ranges;
 #[cfg(feature = "jinja")]
 mod requirements;
 #[cfg(feature = "jinja")]
 mod service_functions;
-mod ranges;
 mod run;
 pub mod value;
 
