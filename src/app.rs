@@ -11,7 +11,8 @@ use crate::chat::Chat;
 use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
 use crate::settings::{
-    Capabilities, Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings, Undefined,
+    Capabilities, Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings,
+    ToolFailure, Undefined,
 };
 use crate::store::{self, StoreError};
 use crate::toolbox::Toolbox;
@@ -86,19 +87,8 @@ impl App {
         let store = store::open(&settings.store.url).await?;
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load_packages().await;
-        let timeout = Duration::from_millis(settings.render.timeout_ms);
-        let options = render::RendererOptions {
-            timeout,
-            templates_cached: settings.render.templates_cached,
-            limits,
-            undefined: match settings.render.undefined {
-                Undefined::Strict => template::Undefined::Strict,
-                Undefined::Lenient => template::Undefined::Lenient,
-            },
-            tool_calls: settings.render.tool_calls,
-            tool_calls_at_once: settings.tools.parallel,
-            memory: memory.clone(),
-        };
+        let options = renderer_options(settings, limits, memory.clone());
+        let timeout = options.timeout;
         let pool = Arc::new(Pool::start(pool_threads(), settings.render.queue)?);
         let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), pool.clone(), options));
         let toolbox = Toolbox::new(catalog.clone(), tools.clone(), pool.clone(), timeout);
@@ -155,6 +145,25 @@ fn catalog_options(settings: &Settings) -> catalog::CatalogOptions {
         enforce_dependences: settings.extensions.dependences == Dependences::Enforce,
         scan_every: Duration::from_secs(settings.store.scan_seconds),
         keep_missing: Duration::from_secs(settings.store.keep_missing_seconds),
+    }
+}
+
+fn renderer_options(settings: &Settings, limits: Limits, memory: Arc<Memory>) -> render::RendererOptions {
+    render::RendererOptions {
+        timeout: Duration::from_millis(settings.render.timeout_ms),
+        templates_cached: settings.render.templates_cached,
+        limits,
+        undefined: match settings.render.undefined {
+            Undefined::Strict => template::Undefined::Strict,
+            Undefined::Lenient => template::Undefined::Lenient,
+        },
+        tool_failure: match settings.tools.on_failure {
+            ToolFailure::Default => base::model::ToolFailure::Default,
+            ToolFailure::Refuse => base::model::ToolFailure::Refuse,
+        },
+        tool_calls: settings.render.tool_calls,
+        tool_calls_at_once: settings.tools.parallel,
+        memory,
     }
 }
 

@@ -2,8 +2,11 @@
 //!
 //! - [`Chat`]: answers prompts and other chats; embeddings; the list of models, which includes prompts
 //! - [`PromptRequest`]: the prompt that a request names, with its variables
+//! - `aside`: variables beside the body; `follow_up`: the messages of the request, and where they go
 
+mod aside;
 mod error;
+mod follow_up;
 mod request;
 
 use std::sync::Arc;
@@ -11,20 +14,23 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map as JsonMap, Value as Json, json};
 
+pub use aside::{Aside, VARIABLES_HEADER};
 pub use error::ChatError;
 pub use request::{PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::{Conversation, MessageList};
 use crate::llm::{Answer, Llm, LlmError, PROMPT};
-use crate::render::{Content, RenderedPrompt, Renderer};
+use crate::render::{Content, RenderedPrompt, Renderer, Report, Warning};
+use aside::PromptName;
 use base::caller::Caller;
 use base::memory::BufferedBytes;
-use base::model::Id;
+use base::model::{Id, Prompt};
 use base::pool::Lane;
-use template::value::RawObject;
+use follow_up::FollowUp;
+use template::value::{Map, RawObject, Value};
 
 /// Members that come from the request alone, whatever a prompt or the settings say.
 const REQUEST_ONLY: [&str; 3] = ["messages", "stream", "stream_options"];
@@ -37,7 +43,7 @@ pub struct Chat {
     catalog: Arc<Catalog>,
     renderer: Arc<Renderer>,
     llm: Arc<Llm>,
-    params: Map<String, Json>,
+    params: JsonMap<String, Json>,
 }
 
 /// An answer with its timings.
@@ -45,10 +51,23 @@ pub struct Chat {
 pub struct ChatAnswer {
     /// The answer of the upstream.
     pub answer: Answer,
-    /// The prompt that was rendered, and the duration of the render.
-    pub rendered: Option<(Id, Duration)>,
+    /// The prompt that was rendered for it.
+    pub rendered: Option<Rendering>,
     /// The time until the upstream's answer, or until a stream began.
     pub llm: Duration,
+}
+
+/// What is told of the render of a prompt that was answered.
+#[derive(Debug)]
+pub struct Rendering {
+    /// The id of the prompt.
+    pub id: Id,
+    /// How long the render took.
+    pub duration: Duration,
+    /// The warnings about tool calls that failed.
+    pub warnings: Vec<Warning>,
+    /// The details, if the client asked for them.
+    pub report: Option<Report>,
 }
 
 impl Chat {
@@ -57,7 +76,7 @@ impl Chat {
         catalog: Arc<Catalog>,
         renderer: Arc<Renderer>,
         llm: Arc<Llm>,
-        params: Map<String, Json>,
+        params: JsonMap<String, Json>,
     ) -> Chat {
         Chat { catalog, renderer, llm, params }
     }
@@ -66,8 +85,13 @@ impl Chat {
     ///
     /// # Errors
     /// [`ChatError`].
-    pub async fn completion(&self, caller: &Caller, body: RawObject) -> Result<ChatAnswer, ChatError> {
-        match PromptRequest::in_openai_form(body)? {
+    pub async fn completion(
+        &self,
+        caller: &Caller,
+        body: RawObject,
+        aside: Aside,
+    ) -> Result<ChatAnswer, ChatError> {
+        match PromptRequest::in_openai_form(body, aside)? {
             Ok(request) => self.prompt(caller, request).await,
             Err(body) => self.answer(caller, &body, None).await,
         }
@@ -79,10 +103,15 @@ impl Chat {
     /// [`ChatError`].
     pub async fn prompt(&self, caller: &Caller, request: PromptRequest) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
-        let PromptRequest { id, variables, mut body } = request;
-        let rendered = self.renderer.render(caller, &id, variables).await?;
-        self.complete(&mut body, &rendered).await?;
-        self.answer(caller, &body, Some((id, started.elapsed()))).await
+        let PromptRequest { id, variables, mut body, explain } = request;
+        let ticket = self.renderer.ticket(id.clone()).explained(explain);
+        let mut follow_up = FollowUp::new(messages(&body)?);
+        let variables = with_input(variables.merged(ticket.prompt())?, ticket.prompt(), &mut follow_up);
+        let mut rendered = self.renderer.render_admitted(caller, ticket, variables).await?;
+        self.complete(&mut body, follow_up, &rendered).await?;
+        let (warnings, report) = (std::mem::take(&mut rendered.warnings), rendered.report.take());
+        let rendering = Rendering { id, duration: started.elapsed(), warnings, report };
+        self.answer(caller, &body, Some(rendering)).await
     }
 
     /// Has a model embed texts.
@@ -111,8 +140,8 @@ impl Chat {
     /// # Errors
     /// [`LlmError::ModelNotFound`].
     pub async fn model(&self, name: &str) -> Result<RawObject, ChatError> {
-        let found = match name.strip_prefix(PROMPT) {
-            Some(id) => self.prompt_as_model(&Id::parse(id)?),
+        let found = match PromptName::read(name) {
+            Some(name) => self.prompt_as_model(&name.id()?),
             None => {
                 let has_name = |model: &RawObject| {
                     model.read("id").is_ok_and(|id: Option<String>| id.as_deref() == Some(name))
@@ -133,7 +162,7 @@ impl Chat {
         &self,
         caller: &Caller,
         body: &RawObject,
-        rendered: Option<(Id, Duration)>,
+        rendered: Option<Rendering>,
     ) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
         let answer = self.llm.chat_completions(caller, body).await?;
@@ -142,8 +171,13 @@ impl Chat {
 
     /// Completes a request with what the prompt says: its messages are put before those of the request, and its parameters
     /// fill in those that the request does not have. An explicit null counts as a value.
-    async fn complete(&self, body: &mut RawObject, rendered: &RenderedPrompt) -> Result<(), ChatError> {
-        let config = self.put_messages(body, rendered).await?;
+    async fn complete(
+        &self,
+        body: &mut RawObject,
+        follow_up: FollowUp,
+        rendered: &RenderedPrompt,
+    ) -> Result<(), ChatError> {
+        let config = self.put_messages(body, follow_up, rendered).await?;
         if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
             body.remove("model");
         }
@@ -152,27 +186,23 @@ impl Chat {
         body.fill(defaults).map_err(unwritable)
     }
 
-    /// Sets the messages of a request: those of the prompt, then its own. Returns the parameters of `config` objects in them.
+    /// Sets the messages of a request: those of the prompt, with its own. Returns the parameters of `config` objects in them.
     async fn put_messages(
         &self,
         body: &mut RawObject,
+        follow_up: FollowUp,
         rendered: &RenderedPrompt,
-    ) -> Result<Map<String, Json>, ChatError> {
-        let more: Option<Vec<Box<RawValue>>> = body
-            .read("messages")
-            .map_err(|_| ChatError::invalid("messages", "must be a list of messages"))?;
-        let more = more.unwrap_or_default();
+    ) -> Result<JsonMap<String, Json>, ChatError> {
         // The common case: neither further messages nor content objects. The rendered prompt is serialized once.
-        if more.is_empty() && !rendered.prompt.body.has_content_objects() {
+        if follow_up.is_empty() && !rendered.prompt.body.has_content_objects() {
             match &rendered.content {
                 Content::Text(text) => body.set("messages", &[UserMessage::says(text)]),
                 Content::Messages(messages) => body.set("messages", messages),
             }
             .map_err(unwritable)?;
-            return Ok(Map::new());
+            return Ok(JsonMap::new());
         }
-        let mut messages = written(&rendered.content)?;
-        messages.extend(more);
+        let messages = follow_up.join(written(&rendered.content)?);
         let conversation = self.expand(messages).await?;
         body.set("messages", &conversation.messages).map_err(unwritable)?;
         Ok(conversation.config)
@@ -186,6 +216,29 @@ impl Chat {
             false => list.expand(),
         };
         Ok(conversation?)
+    }
+}
+
+/// The messages of a request.
+fn messages(body: &RawObject) -> Result<Vec<Box<RawValue>>, ChatError> {
+    let messages =
+        body.read("messages").map_err(|_| ChatError::invalid("messages", "must be a list of messages"))?;
+    Ok(messages.unwrap_or_default())
+}
+
+/// The variables, with the last message of the user in the parameter that the prompt has for it. A variable that the request
+/// gives wins; the message is an ordinary one then.
+fn with_input(variables: Option<Value>, prompt: Option<&Prompt>, follow_up: &mut FollowUp) -> Option<Value> {
+    let Some(name) = prompt.and_then(|prompt| prompt.input.as_deref()) else { return variables };
+    let map = match &variables {
+        None | Some(Value::Null) => Some(Map::default()),
+        Some(Value::Map(map)) => Some((**map).clone()),
+        Some(_) => None,
+    };
+    let Some(map) = map.filter(|map| map.get(name).is_none()) else { return variables };
+    match follow_up.take_input() {
+        Some(text) => Some(Value::from(map.with(name, Some(Value::from(text.as_str()))))),
+        None => variables,
     }
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::aside::{Aside, GivenVariables, PromptName};
 use super::error::ChatError;
-use crate::llm::PROMPT;
 use crate::render::only_one;
 use base::model::Id;
 use template::value::{RawObject, Value, parse_json};
@@ -17,9 +17,11 @@ pub struct PromptRequest {
     /// The id of the prompt.
     pub id: Id,
     /// The variables of the prompt.
-    pub variables: Option<Value>,
+    pub variables: GivenVariables,
     /// The request for a chat completion, without the members that name the prompt and its variables.
     pub body: RawObject,
+    /// Whether the answer is to tell how the prompt was rendered.
+    pub explain: bool,
 }
 
 /// The body of a request for a prompt: the variables are parsed, all other members are kept as they were written.
@@ -70,29 +72,35 @@ impl PromptRequest {
     ///
     /// # Errors
     /// If the body has both.
-    pub fn of(id: Id, body: PromptBody) -> Result<PromptRequest, ChatError> {
+    pub fn of(id: Id, body: PromptBody, aside: Aside) -> Result<PromptRequest, ChatError> {
         let PromptBody { variables, args, rest } = body;
-        let variables = only_one([("variables", variables), ("args", args)])?;
-        Ok(PromptRequest { id, variables, body: rest })
+        let body = only_one([("variables", variables), ("args", args)])?;
+        let Aside { variables: header, explain } = aside;
+        let variables = GivenVariables { body, header, ..GivenVariables::default() };
+        Ok(PromptRequest { id, variables, body: rest, explain })
     }
 
     /// A request in OpenAI's format that names a prompt, by `"model": "prompt:{id}"` or by the object `prompt`. The variables
     /// are in `variables`, in `metadata.variables` (an object, or a string with its JSON, since metadata are strings), or in
-    /// `prompt.variables`. A request that names no prompt is returned unchanged as the inner `Err`.
+    /// `prompt.variables`; more of them may stand beside the body, or in the name of the model. A request that names no prompt
+    /// is returned unchanged as the inner `Err`.
     ///
     /// # Errors
     /// [`ChatError`] if the request is ambiguous.
-    pub fn in_openai_form(mut body: RawObject) -> Result<Result<PromptRequest, RawObject>, ChatError> {
-        let by_model = model_name(&body).and_then(|name| name.strip_prefix(PROMPT).map(str::to_owned));
+    pub fn in_openai_form(
+        mut body: RawObject,
+        aside: Aside,
+    ) -> Result<Result<PromptRequest, RawObject>, ChatError> {
+        let by_model = model_name(&body).and_then(|name| PromptName::read(&name));
         let object = prompt_object(&body)?;
         let by_object = object.as_ref().and_then(|object| object.id.clone());
         let id = match (&by_model, by_object) {
             (None, None) => return Ok(Err(body)),
-            (Some(one), Some(other)) if *one != other => {
-                let message = format!("names `{other}`, and `model` names `{one}`");
+            (Some(one), Some(other)) if one.id != other => {
+                let message = format!("names `{other}`, and `model` names `{}`", one.id);
                 return Err(ChatError::invalid("prompt", message));
             }
-            (Some(id), _) => id.clone(),
+            (Some(name), _) => name.id.clone(),
             (None, Some(id)) => id,
         };
         if by_model.is_some() {
@@ -102,13 +110,16 @@ impl PromptRequest {
             body.remove("prompt");
         }
         let in_object = object.and_then(|object| object.variables);
-        let variables = only_one([
+        let in_body = only_one([
             ("variables", read_variables("variables", body.remove("variables"))?),
             ("args", read_variables("args", body.remove("args"))?),
             ("prompt.variables", read_variables("prompt", in_object)?),
             ("metadata.variables", take_metadata(&mut body)?),
         ])?;
-        Ok(Ok(PromptRequest { id: Id::parse(&id)?, variables, body }))
+        let Aside { variables: header, explain } = aside;
+        let model = by_model.map(|name| name.variables).unwrap_or_default();
+        let variables = GivenVariables { body: in_body, header, model };
+        Ok(Ok(PromptRequest { id: Id::parse(&id)?, variables, body, explain }))
     }
 }
 
@@ -158,8 +169,9 @@ mod tests {
 
     /// The prompt, its variables, and the body for the model.
     fn meant(text: &str) -> (String, Option<Value>, String) {
-        let request = PromptRequest::in_openai_form(body(text)).unwrap().unwrap();
-        (request.id.to_string(), request.variables, serde_json::to_string(&request.body).unwrap())
+        let request = PromptRequest::in_openai_form(body(text), Aside::default()).unwrap().unwrap();
+        let variables = request.variables.merged(None).unwrap();
+        (request.id.to_string(), variables, serde_json::to_string(&request.body).unwrap())
     }
 
     #[test]
@@ -170,6 +182,7 @@ mod tests {
             (r#"{"model":"prompt:a:b","args":{"n":1},"variables":null}"#, "{}"),
             (r#"{"model":"m","prompt":{"id":"a.b","version":"2","variables":{"n":1}}}"#, r#"{"model":"m"}"#),
             (r#"{"model":"prompt:a.b","prompt":{"id":"a.b"},"variables":{"n":1}}"#, "{}"),
+            (r#"{"model":"prompt:a.b?","prompt":{"id":"a.b"},"variables":{"n":1}}"#, "{}"),
             (r#"{"model":"prompt:a.b","prompt":{"variables":{"n":1}}}"#, "{}"),
             (r#"{"model":"prompt:a.b","metadata":{"variables":"{\"n\":1}"}}"#, "{}"),
             (
@@ -184,7 +197,7 @@ mod tests {
     #[test]
     fn any_other_request_goes_on_as_it_is() {
         let text = r#"{"model":"m","variables":{"n":1},"prompt":"text","metadata":{"variables":"x"}}"#;
-        let rest = PromptRequest::in_openai_form(body(text)).unwrap().unwrap_err();
+        let rest = PromptRequest::in_openai_form(body(text), Aside::default()).unwrap().unwrap_err();
         assert_eq!(serde_json::to_string(&rest).unwrap(), text);
     }
 
@@ -197,7 +210,7 @@ mod tests {
             r#"{"model":"prompt:a.b","metadata":{"variables":"{"}}"#,
             r#"{"model":"prompt:a b"}"#,
         ] {
-            assert!(PromptRequest::in_openai_form(body(text)).is_err(), "{text}");
+            assert!(PromptRequest::in_openai_form(body(text), Aside::default()).is_err(), "{text}");
         }
     }
 }

@@ -14,6 +14,8 @@ use crate::llm::AnswerStream;
 
 /// A body that sends the events of an answer.
 pub struct EventBody {
+    /// What is sent before the events.
+    first: Option<Bytes>,
     /// `None` after the last one.
     events: Option<AnswerStream>,
     shutdown: Arc<Shutdown>,
@@ -24,7 +26,12 @@ pub struct EventBody {
 impl EventBody {
     /// A body of these events. When the service stops, they end early, with an error.
     pub fn new(events: AnswerStream, shutdown: Arc<Shutdown>) -> EventBody {
-        EventBody { events: Some(events), shutdown, over: None }
+        EventBody { first: None, events: Some(events), shutdown, over: None }
+    }
+
+    /// The same body with an event of our own before all others.
+    pub fn after(self, first: Option<Bytes>) -> EventBody {
+        EventBody { first, ..self }
     }
 
     fn has_to_end(&mut self, context: &mut Context<'_>) -> bool {
@@ -37,6 +44,9 @@ impl Stream for EventBody {
     type Item = Result<Bytes, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
         let Some(events) = &mut self.events else { return Poll::Ready(None) };
         let event = match events.poll_next_unpin(context) {
             Poll::Ready(Some(event)) if !self.shutdown.is_over() => {

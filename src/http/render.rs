@@ -94,6 +94,7 @@ struct PreviewBody {
     messages: Option<Json>,
     syntax: Option<Json>,
     undefined: Option<Json>,
+    tools: Option<Json>,
     #[serde(flatten)]
     variables: VariablesBody,
 }
@@ -115,6 +116,7 @@ pub async fn preview(
         ("messages", preview.messages),
         ("syntax", preview.syntax),
         ("undefined", preview.undefined),
+        ("tools", preview.tools),
     ];
     let document =
         members.into_iter().filter_map(|(name, member)| Some((name.to_owned(), member?))).collect();

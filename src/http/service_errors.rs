@@ -81,6 +81,9 @@ impl From<RenderError> for ApiError {
             RenderError::ToolsTimeout { tools } => {
                 answer("render_timeout").with_details(json!({"tools": tools}))
             }
+            RenderError::ToolsFailed { failures } => {
+                answer("tools_failed").with_details(json!({"tools": failures}))
+            }
             RenderError::Overloaded => answer("overloaded"),
             RenderError::NotLoaded(_) => answer("not_ready"),
         }
@@ -161,10 +164,11 @@ impl From<LlmError> for ApiError {
             LlmError::Refused { status, body } => answer("llm_refused").passed_on(*status, body.clone()),
             LlmError::NoClient { .. } | LlmError::Interrupted(_) => answer("llm_unavailable"),
             LlmError::Unavailable { model, attempts, cause, retry_after } => {
+                let code = if cause.is_rate_limit() { "llm_rate_limited" } else { "llm_unavailable" };
                 let cause = json!({
                     "model": model, "attempts": attempts, "cause": cause.to_string(), "status": cause.status(),
                 });
-                let error = answer("llm_unavailable").with_details(cause).with_header(SHOULD_RETRY, "false");
+                let error = answer(code).with_details(cause).with_header(SHOULD_RETRY, "false");
                 match retry_after {
                     Some(after) => error.with_header(RETRY_AFTER, after.as_secs_f64().ceil().to_string()),
                     None => error,

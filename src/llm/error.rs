@@ -155,6 +155,11 @@ impl UpstreamError {
         }
     }
 
+    /// Whether the upstream has refused the request because too many came (RFC 6585, section 4).
+    pub fn is_rate_limit(&self) -> bool {
+        self.status() == Some(429)
+    }
+
     /// The error as a log may show it: without the upstream's own words, which may repeat what it was sent.
     pub fn for_log(&self) -> String {
         match self {
@@ -192,6 +197,7 @@ impl Kinded for LlmError {
             }
             LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => Kind::NotFound,
             LlmError::Overloaded { .. } => Kind::Overloaded,
+            LlmError::Unavailable { cause, .. } if cause.is_rate_limit() => Kind::Overloaded,
             LlmError::OutOfMemory(error) => error.kind(),
             LlmError::NoClient { .. } | LlmError::Unavailable { .. } | LlmError::Interrupted(_) => {
                 Kind::Upstream

@@ -1,5 +1,6 @@
 //! The errors of a render.
 
+use super::report::Warning;
 use crate::catalog::NotLoadedError;
 use base::error::{Kind, Kinded};
 use base::model::{Id, InvalidId, ProblemDetail};
@@ -62,8 +63,10 @@ pub enum RenderError {
         violations: Vec<Violation>,
     },
     /// The request has variables in several members with the same meaning.
-    #[error("the variables are given more than once, in {}; give them in one place", places.join(" and "))]
+    #[error("{} given more than once, in {}; give {} in one place", match name { Some(name) => format!("the variable `{name}` is"), None => "the variables are".to_owned() }, places.join(" and "), if name.is_some() { "it" } else { "them" })]
     AmbiguousVariables {
+        /// The variable, if it is only one of them.
+        name: Option<String>,
         /// The names of these members.
         places: Vec<&'static str>,
     },
@@ -96,6 +99,12 @@ pub enum RenderError {
     ToolsTimeout {
         /// The ids of the tools that had not answered.
         tools: Vec<String>,
+    },
+    /// Calls of tools failed, and the prompt or the settings allow no defaults.
+    #[error("the prompt is not rendered without these tools: {}; mend them, or set tools.on_failure to `default`", failures.iter().map(|failure| format!("{}: {}", failure.tool, failure.error)).collect::<Vec<_>>().join("; "))]
+    ToolsFailed {
+        /// The calls that failed, in the order of the requests.
+        failures: Vec<Warning>,
     },
     /// The prompt, or something that it needs, was not found, but it may be in the store, which has not been read yet.
     #[error(transparent)]
@@ -131,7 +140,7 @@ impl Kinded for RenderError {
             | F::AmbiguousVariables { .. }
             | F::Missing { .. } => Kind::InvalidInput,
             F::NotFound { .. } => Kind::NotFound,
-            F::FailedDependency { .. } => Kind::FailedDependency,
+            F::FailedDependency { .. } | F::ToolsFailed { .. } => Kind::FailedDependency,
             F::Failed { .. } => Kind::Failed,
             F::Timeout | F::NoTurn | F::ToolsTimeout { .. } => Kind::Timeout,
             F::NotLoaded(error) => error.kind(),

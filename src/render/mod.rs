@@ -35,7 +35,7 @@ pub use variables::only_one;
 use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
 use base::caller::Caller;
 use base::memory::Memory;
-use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt};
+use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt, ToolFailure};
 use base::pool::{Lane, Pool};
 use compiled::{CompiledPrompt, PromptCache};
 use cost::Stage;
@@ -58,6 +58,8 @@ pub struct RendererOptions {
     pub limits: Limits,
     /// Whether values may be missing, where a prompt does not say it.
     pub undefined: Undefined,
+    /// What a failed call of a tool means, where a prompt does not say it.
+    pub tool_failure: ToolFailure,
     /// The largest number of tool calls in one render.
     pub tool_calls: usize,
     /// How many of them may run concurrently.
@@ -91,6 +93,11 @@ pub struct RenderTicket {
 }
 
 impl RenderTicket {
+    /// The prompt that is to be rendered, if it can be.
+    pub fn prompt(&self) -> Option<&Prompt> {
+        self.snapshot.prompt(&self.id)?.prompt.as_deref()
+    }
+
     /// The ticket of a render that gives a report if `explain` is true.
     pub fn explained(self, explain: bool) -> RenderTicket {
         RenderTicket { explain, ..self }
@@ -172,7 +179,7 @@ impl Renderer {
         id: &Id,
         variables: Option<Value>,
     ) -> impl Future<Output = Result<RenderedPrompt, RenderError>> {
-        self.render_admitted(caller, self.look_up(id.clone()), variables)
+        self.render_admitted(caller, self.ticket(id.clone()), variables)
     }
 
     /// Admits a render: if it takes turns on this thread, waits for its turn. Call it before parsing the variables: requests
@@ -181,7 +188,7 @@ impl Renderer {
     /// # Errors
     /// [`RenderError::Overloaded`].
     pub async fn admit(&self, id: Id) -> Result<RenderTicket, RenderError> {
-        let mut ticket = self.look_up(id);
+        let mut ticket = self.ticket(id);
         let cached = ticket.cached.as_ref();
         if let Some(compiled) = cached.filter(|compiled| compiled.cost.stage() == Stage::Turn) {
             ticket.turn = Some(self.turns.take(compiled.cost.expected_us()).await?);
@@ -189,7 +196,8 @@ impl Renderer {
         Ok(ticket)
     }
 
-    fn look_up(&self, id: Id) -> RenderTicket {
+    /// A ticket without a turn: the render waits for one when it begins.
+    pub fn ticket(&self, id: Id) -> RenderTicket {
         let snapshot = self.catalog.snapshot();
         let prompt = snapshot.prompt(&id).and_then(|entry| entry.prompt.as_ref());
         let cached = prompt.and_then(|prompt| self.cache.cached(prompt, &snapshot.documents));

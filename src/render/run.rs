@@ -20,6 +20,7 @@ use super::turns::{Turn, Turns};
 use super::variables::unique;
 use crate::catalog::Snapshot;
 use base::caller::Caller;
+use base::model::ToolFailure;
 use base::pool::Pool;
 use template::value::Map;
 use template::{Functions, Limits, RunBudget, RunError, Undefined};
@@ -35,6 +36,7 @@ pub struct Job {
     calls: Arc<Calls>,
     limits: Limits,
     undefined: Undefined,
+    tool_failure: ToolFailure,
     deadline: Instant,
     /// The turn of the first wave, if it was taken before.
     turn: Mutex<Option<Turn>>,
@@ -92,9 +94,16 @@ impl Job {
             memory: options.memory.clone(),
         };
         let calls = Calls::new(snapshot, tools.clone(), limits, caller.clone());
-        let undefined = compiled.prompt.undefined.unwrap_or(options.undefined);
-        let (calls, turn) = (Arc::new(calls), Mutex::new(turn));
-        Job { compiled, root, calls, limits: options.limits, undefined, deadline, turn }
+        Job {
+            undefined: compiled.prompt.undefined.unwrap_or(options.undefined),
+            tool_failure: compiled.prompt.tool_failure.unwrap_or(options.tool_failure),
+            calls: Arc::new(calls),
+            limits: options.limits,
+            turn: Mutex::new(turn),
+            compiled,
+            root,
+            deadline,
+        }
     }
 
     /// Renders all texts.
@@ -105,13 +114,15 @@ impl Job {
         let job = Arc::new(self);
         let mut stage = job.compiled.cost.stage();
         loop {
-            match job.wave(executors, &mut stage).await? {
-                WaveResult::Done(texts) => {
-                    job.calls.log_unmade();
-                    return Ok(RunResult { texts, calls: job.calls.clone(), pooled: stage.lane().is_some() });
-                }
+            let wave = job.wave(executors, &mut stage).await;
+            if let Ok(WaveResult::Waiting { needed }) = wave {
                 // Boxed, so that the futures of renders without calls stay small.
-                WaveResult::Waiting { needed } => Box::pin(job.make_calls(needed)).await?,
+                Box::pin(job.make_calls(needed)).await?;
+            }
+            job.refuse_failures()?;
+            if let WaveResult::Done(texts) = wave? {
+                job.calls.log_unmade();
+                return Ok(RunResult { texts, calls: job.calls.clone(), pooled: stage.lane().is_some() });
             }
         }
     }
@@ -123,6 +134,19 @@ impl Job {
     pub async fn find_missing(self, executors: Executors<'_>) -> Result<(), RenderError> {
         let mut stage = self.compiled.cost.stage();
         Arc::new(self).wave(executors, &mut stage).await.map(drop)
+    }
+
+    /// Ends the render if calls have failed and defaults are not allowed. An error of the wave would only follow from that.
+    fn refuse_failures(&self) -> Result<(), RenderError> {
+        if self.tool_failure == ToolFailure::Default {
+            return Ok(());
+        }
+        let failures = self.calls.warnings();
+        if failures.is_empty() {
+            return Ok(());
+        }
+        self.calls.log_unmade();
+        Err(RenderError::ToolsFailed { failures })
     }
 
     async fn make_calls(&self, needed: Option<usize>) -> Result<(), RenderError> {

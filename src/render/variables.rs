@@ -43,7 +43,7 @@ pub fn only_one<const N: usize>(
     let given: Vec<_> = places.into_iter().filter_map(|(place, value)| Some((place, value?))).collect();
     if given.len() > 1 {
         let places = given.into_iter().map(|(place, _)| place).collect();
-        return Err(RenderError::AmbiguousVariables { places });
+        return Err(RenderError::AmbiguousVariables { name: None, places });
     }
     Ok(given.into_iter().next().map(|(_, value)| value))
 }

@@ -19,7 +19,7 @@ use section::section;
 pub use llm::{Capabilities, Llm, Model, OnDisconnect};
 pub use load::{DEFAULT_FILE, SettingsError, load};
 pub use secrets::{Secret, Secrets};
-pub use tools::{McpServer, Module, Tools};
+pub use tools::{McpServer, Module, ToolFailure, Tools};
 
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -19,6 +19,8 @@ section! {
         parallel: usize = 16, at_least 1;
         /// The calls of one tool that may run at once.
         parallel_per_tool: usize = 256, at_least 1;
+        /// What a failed call means for the prompt, where a prompt does not say it.
+        on_failure: ToolFailure = ToolFailure::Default;
         /// The longest answer, in bytes.
         answer_bytes: usize = 4 << 20, at_least 1;
         /// Room for the answers of tools with `cacheSeconds`, in bytes.
@@ -31,6 +33,17 @@ section! {
         /// `[tools.servers.NAME]`: MCP servers that run as child processes.
         servers: BTreeMap<String, McpServer> = BTreeMap::new();
     }
+}
+
+/// What a failed call of a tool means for the prompt whose template made it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolFailure {
+    /// The tool's default, or nothing, stands in its place, and the answer has a warning.
+    #[default]
+    Default,
+    /// The prompt is not rendered.
+    Refuse,
 }
 
 /// One module: `NAME = "http://…"`, or `[tools.modules.NAME]`.

@@ -1,6 +1,7 @@
 //! Chat: prompts and other chats answered by models, in front of a scripted upstream.
 
 mod answers;
+mod aside;
 mod doors;
 mod echo;
 mod leaving;
@@ -10,6 +11,7 @@ mod prompts;
 mod retries;
 mod secrets;
 mod streams;
+mod warnings;
 
 use std::time::Duration;
 

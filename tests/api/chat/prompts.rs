@@ -115,7 +115,7 @@ async fn content_objects_are_unfolded_and_tools_among_them_are_refused() {
         assert_eq!(answer.body["error"]["param"], "messages");
     }
     let answer = app.post("/api/chat/prompts/c.x", json!({"messages": "x"})).await;
-    answer.assert_error(400, "invalid_request_error", "missing_variables");
+    answer.assert_error(400, "invalid_request_error", "invalid_request");
     assert_eq!(upstream.seen().len(), 1);
 }
 

@@ -119,10 +119,23 @@ async fn the_upstream_s_wish_to_be_asked_later_is_obeyed_if_there_is_time() {
     for far in ["60", "9999999999999999999"] {
         let (app, upstream) = start(in_turn(vec![wish(far)])).await;
         let answer = chat(&app).await;
-        answer.assert_error(502, "upstream_error", "llm_unavailable");
+        answer.assert_error(429, "rate_limit_error", "llm_rate_limited");
         let told: f64 = answer.headers["retry-after"].to_str().unwrap().parse().unwrap();
         assert_eq!((upstream.seen().len(), told), (1, far.parse().unwrap()));
     }
+}
+
+#[actix_web::test]
+async fn a_limit_of_the_upstream_is_told_as_a_limit_so_that_clients_handle_it() {
+    let (app, upstream) = start(|_| reply(429, &[], br#"{"error":{"message":"slow down"}}"#)).await;
+    let answer = chat(&app).await;
+    answer.assert_error(429, "rate_limit_error", "llm_rate_limited");
+    assert_eq!(answer.headers["retry-after"], "1");
+    assert_eq!(answer.headers["x-should-retry"], "false");
+    assert_eq!((&answer.error().3["status"], upstream.seen().len()), (&json!(429), 3));
+    // What counts is the last cause.
+    let (app, _upstream) = start(in_turn(vec![failing(429), failing(429), failing(500)])).await;
+    chat(&app).await.assert_error(502, "upstream_error", "llm_unavailable");
 }
 
 #[actix_web::test]

@@ -18,6 +18,16 @@ pub enum Origin {
     Extension,
 }
 
+/// What a failed call of a tool means for the prompt whose template made it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ToolFailure {
+    /// The tool's default, or nothing, stands in its place, and the answer has a warning.
+    #[default]
+    Default,
+    /// The prompt is not rendered.
+    Refuse,
+}
+
 /// A prompt, read from a document that has passed its schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
@@ -29,8 +39,12 @@ pub struct Prompt {
     pub syntax: Option<Syntax>,
     /// Whether values may be missing, if the document says so; else the settings say it.
     pub undefined: Option<Undefined>,
+    /// What a failed call of a tool means, if the document says so; else the settings say it.
+    pub tool_failure: Option<ToolFailure>,
     /// What is rendered: one text or messages.
     pub body: Body,
+    /// The parameter that the last message of the user fills in a chat.
+    pub input: Option<String>,
     /// The uses that it is made for, such as `chat`.
     pub supports: Vec<String>,
     /// The JSON Schema of its variables; the list form is converted.
@@ -146,7 +160,13 @@ impl Prompt {
                 Some("lenient") => Some(Undefined::Lenient),
                 _ => None,
             },
+            tool_failure: match document.pointer("/tools/on_failure").and_then(Json::as_str) {
+                Some("default") => Some(ToolFailure::Default),
+                Some("refuse") => Some(ToolFailure::Refuse),
+                _ => None,
+            },
             body,
+            input: string_member(&document, "input"),
             supports: strings(document.get("supports")),
             parameters: document.get("parameters").and_then(object_schema),
             params: chat_defaults(&document),

@@ -1,0 +1,187 @@
+//! The messages of a request, which go with those of its prompt: after them, or around them if one fills a parameter.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value as Json, json};
+
+/// Messages of a request, in the format of chat completions or of responses.
+#[derive(Debug, Default)]
+pub struct FollowUp {
+    /// Those that go before the prompt's own, but after its instructions.
+    before: Vec<Box<RawValue>>,
+    /// Those that go after it.
+    after: Vec<Box<RawValue>>,
+}
+
+/// What is read of a message.
+#[derive(Deserialize)]
+struct Message {
+    role: Option<String>,
+    content: Option<Json>,
+}
+
+impl Message {
+    fn read(message: &RawValue) -> Option<Message> {
+        serde_json::from_str(message.get()).ok()
+    }
+
+    fn is_of_user(&self) -> bool {
+        self.role.as_deref() == Some("user")
+    }
+
+    /// Whether the prompt's own messages of this role stand before everything else.
+    fn is_instruction(&self) -> bool {
+        matches!(self.role.as_deref(), Some("system" | "developer"))
+    }
+
+    /// The texts of the content, and its other parts.
+    fn split(self) -> (Option<String>, Vec<Json>) {
+        match self.content {
+            Some(Json::String(text)) => (Some(text), Vec::new()),
+            Some(Json::Array(parts)) => {
+                let (texts, others): (Vec<Json>, Vec<Json>) =
+                    parts.into_iter().partition(|part| text_of(part).is_some());
+                let joined = texts.iter().filter_map(text_of).collect::<Vec<_>>().join("\n");
+                ((!texts.is_empty()).then_some(joined), others)
+            }
+            _ => (None, Vec::new()),
+        }
+    }
+
+    /// Whether the content is nothing at all: client libraries that insist on a message are given an empty one.
+    fn is_empty(&self) -> bool {
+        match &self.content {
+            None | Some(Json::Null) => true,
+            Some(Json::String(text)) => text.trim().is_empty(),
+            Some(Json::Array(parts)) => {
+                parts.iter().all(|part| text_of(part).is_some_and(|text| text.trim().is_empty()))
+            }
+            Some(_) => false,
+        }
+    }
+}
+
+/// The text of a part of a content that is one.
+fn text_of(part: &Json) -> Option<&str> {
+    let is_text = matches!(part.get("type")?.as_str()?, "text" | "input_text");
+    part.get("text").filter(|_| is_text)?.as_str()
+}
+
+impl FollowUp {
+    /// These messages, without empty ones of the user.
+    pub fn new(messages: Vec<Box<RawValue>>) -> FollowUp {
+        let is_empty = |message: &RawValue| {
+            Message::read(message).is_some_and(|message| message.is_of_user() && message.is_empty())
+        };
+        FollowUp {
+            before: Vec::new(),
+            after: messages.into_iter().filter(|message| !is_empty(message)).collect(),
+        }
+    }
+
+    /// Whether there are no messages.
+    pub fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty()
+    }
+
+    /// Takes the text of the last message of the user out, if it has one: the prompt stands in its place then. Its parts that
+    /// are no text, such as images, stay as a message behind the prompt.
+    pub fn take_input(&mut self) -> Option<String> {
+        let read = |message: &RawValue| Message::read(message).filter(Message::is_of_user);
+        let (at, message) =
+            self.after.iter().enumerate().rev().find_map(|(at, message)| Some((at, read(message)?)))?;
+        let (text, others) = message.split();
+        let text = text?;
+        let mut rest = self.after.split_off(at);
+        rest.remove(0);
+        self.before = std::mem::take(&mut self.after);
+        if !others.is_empty() {
+            let others = json!({"role": "user", "content": others});
+            self.after.extend(serde_json::value::to_raw_value(&others));
+        }
+        self.after.extend(rest);
+        Some(text)
+    }
+
+    /// All messages: these, around or after those of the prompt.
+    pub fn join(self, prompt: Vec<Box<RawValue>>) -> Vec<Box<RawValue>> {
+        let FollowUp { before, after } = self;
+        let is_instruction =
+            |message: &RawValue| Message::read(message).is_some_and(|message| message.is_instruction());
+        let instructions = match before.is_empty() {
+            true => 0,
+            false => prompt.iter().take_while(|message| is_instruction(message)).count(),
+        };
+        let mut messages = prompt;
+        let own = messages.split_off(instructions);
+        messages.extend(before.into_iter().chain(own).chain(after));
+        messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(messages: &[Json]) -> Vec<Box<RawValue>> {
+        messages.iter().map(|message| RawValue::from_string(message.to_string()).unwrap()).collect()
+    }
+
+    fn says(role: &str, content: &str) -> Json {
+        json!({"role": role, "content": content})
+    }
+
+    fn joined(follow_up: FollowUp, prompt: &[Json]) -> Json {
+        json!(follow_up.join(raw(prompt)))
+    }
+
+    #[test]
+    fn messages_follow_the_prompt_without_empty_ones_of_the_user() {
+        let empty = [
+            says("user", " "),
+            json!({"role": "user", "content": []}),
+            json!({"role": "user", "content": [{"type": "text", "text": ""}]}),
+            json!({"role": "user", "content": [{"type": "input_text", "text": ""}]}),
+            json!({"role": "user", "content": null}),
+            json!({"role": "user"}),
+        ];
+        assert!(FollowUp::new(raw(&empty)).is_empty());
+        let image = json!({"role": "user", "content": [{"type": "image_url"}]});
+        let kept = [says("assistant", ""), image, json!("no message"), says("user", "x")];
+        assert_eq!(joined(FollowUp::new(raw(&kept)), &[])[1], kept[1]);
+        let all: Vec<Json> =
+            [says("system", "S"), says("user", "P")].into_iter().chain(kept.clone()).collect();
+        assert_eq!(joined(FollowUp::new(raw(&kept)), &all[..2]), json!(all));
+    }
+
+    #[test]
+    fn the_last_message_of_the_user_gives_the_input_and_the_prompt_stands_in_its_place() {
+        let call = json!({"role": "assistant", "tool_calls": []});
+        let mut follow_up =
+            FollowUp::new(raw(&[says("user", "a"), says("assistant", "b"), says("user", "c"), call.clone()]));
+        assert_eq!(follow_up.take_input().as_deref(), Some("c"));
+        let prompt = [says("system", "S"), says("developer", "D"), says("user", "P")];
+        let expected = [
+            says("system", "S"),
+            says("developer", "D"),
+            says("user", "a"),
+            says("assistant", "b"),
+            says("user", "P"),
+            call,
+        ];
+        assert_eq!(joined(follow_up, &prompt), json!(expected));
+    }
+
+    #[test]
+    fn parts_that_are_no_text_stay() {
+        let image = json!({"type": "image_url", "image_url": {"url": "u"}});
+        let parts = json!([{"type": "text", "text": "a"}, image, {"type": "text", "text": "b"}]);
+        let mut follow_up = FollowUp::new(raw(&[json!({"role": "user", "content": parts})]));
+        assert_eq!(follow_up.take_input().as_deref(), Some("a\nb"));
+        let expected = json!([says("user", "P"), {"role": "user", "content": [image]}]);
+        assert_eq!(joined(follow_up, &[says("user", "P")]), expected);
+        let mut only_image = FollowUp::new(raw(&[json!({"role": "user", "content": [image]})]));
+        assert_eq!(only_image.take_input(), None);
+        assert!(!only_image.is_empty());
+    }
+}
