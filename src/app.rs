@@ -173,6 +173,7 @@ fn llm_options(settings: &crate::settings::Llm) -> llm::LlmOptions {
         base_url: base_url.clone(),
         api_key: revealed_key(settings.api_key.as_ref()),
         headers: revealed(&settings.headers),
+        responses: settings.responses,
     });
     let model = |model: &Model| llm::ModelOptions {
         name: model.name.clone(),
@@ -211,14 +212,15 @@ fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option
     let headers: Vec<(String, String)> = revealed(&model.headers);
     match &model.base_url {
         Some(base_url) => {
-            let protocol = llm::Protocol::OpenAi;
-            Some(llm::UpstreamOptions { protocol, base_url: base_url.clone(), api_key, headers })
+            let (protocol, responses) = (llm::Protocol::OpenAi, model.responses);
+            Some(llm::UpstreamOptions { protocol, base_url: base_url.clone(), api_key, headers, responses })
         }
-        None if api_key.is_none() && headers.is_empty() => None,
+        None if api_key.is_none() && headers.is_empty() && model.responses.is_none() => None,
         None => {
             let mut upstream = default?.clone();
             upstream.api_key = api_key.or(upstream.api_key);
             upstream.headers.extend(headers);
+            upstream.responses = model.responses.or(upstream.responses);
             Some(upstream)
         }
     }

@@ -1,8 +1,12 @@
 //! The messages of a request, which go with those of its prompt: after them, or around them if one fills a parameter.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value as Json, json};
+
+use super::error::ChatError;
+use super::request::Api;
+use template::value::RawObject;
 
 /// Messages of a request, in the format of chat completions or of responses.
 #[derive(Debug, Default)]
@@ -61,6 +65,17 @@ impl Message {
     }
 }
 
+/// The items of `input`, which may be one text instead.
+fn items(input: &RawValue) -> Result<Vec<Box<RawValue>>, serde_json::Error> {
+    match input.get().starts_with('"') {
+        false => serde_json::from_str(input.get()),
+        true => {
+            let text: String = serde_json::from_str(input.get())?;
+            Ok(vec![to_raw_value(&json!({"role": "user", "content": text}))?])
+        }
+    }
+}
+
 /// The text of a part of a content that is one.
 fn text_of(part: &Json) -> Option<&str> {
     let is_text = matches!(part.get("type")?.as_str()?, "text" | "input_text");
@@ -68,8 +83,26 @@ fn text_of(part: &Json) -> Option<&str> {
 }
 
 impl FollowUp {
+    /// Those of a request.
+    ///
+    /// # Errors
+    /// If they are no list.
+    pub fn read(body: &RawObject, api: Api) -> Result<FollowUp, ChatError> {
+        let messages = match api {
+            Api::Completions => body
+                .read("messages")
+                .map_err(|_| ChatError::invalid("messages", "must be a list of messages"))?,
+            Api::Responses => {
+                let input = body.get("input").filter(|input| input.get() != "null");
+                let invalid = |_| ChatError::invalid("input", "must be a text, or a list of items");
+                input.map(items).transpose().map_err(invalid)?
+            }
+        };
+        Ok(FollowUp::new(messages.unwrap_or_default()))
+    }
+
     /// These messages, without empty ones of the user.
-    pub fn new(messages: Vec<Box<RawValue>>) -> FollowUp {
+    fn new(messages: Vec<Box<RawValue>>) -> FollowUp {
         let is_empty = |message: &RawValue| {
             Message::read(message).is_some_and(|message| message.is_of_user() && message.is_empty())
         };
@@ -97,7 +130,7 @@ impl FollowUp {
         self.before = std::mem::take(&mut self.after);
         if !others.is_empty() {
             let others = json!({"role": "user", "content": others});
-            self.after.extend(serde_json::value::to_raw_value(&others));
+            self.after.extend(to_raw_value(&others));
         }
         self.after.extend(rest);
         Some(text)

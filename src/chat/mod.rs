@@ -18,11 +18,11 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 
 pub use aside::{Aside, VARIABLES_HEADER};
 pub use error::ChatError;
-pub use request::{PromptBody, PromptRequest};
+pub use request::{Api, PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::{Conversation, MessageList};
-use crate::llm::{Answer, Llm, LlmError, PROMPT};
+use crate::llm::{Answer, Llm, LlmError, PROMPT, Params, ResponseRequest, items_of_messages, refuse_state};
 use crate::render::{Content, RenderedPrompt, Renderer, Report, Warning};
 use aside::PromptName;
 use base::caller::Caller;
@@ -55,6 +55,12 @@ pub struct ChatAnswer {
     pub rendered: Option<Rendering>,
     /// The time until the upstream's answer, or until a stream began.
     pub llm: Duration,
+}
+
+/// What a model is asked for.
+enum Asked {
+    Completion(RawObject),
+    Response(ResponseRequest),
 }
 
 /// What is told of the render of a prompt that was answered.
@@ -91,9 +97,28 @@ impl Chat {
         body: RawObject,
         aside: Aside,
     ) -> Result<ChatAnswer, ChatError> {
-        match PromptRequest::in_openai_form(body, aside)? {
+        match PromptRequest::in_openai_form(Api::Completions, body, aside)? {
             Ok(request) => self.prompt(caller, request).await,
-            Err(body) => self.answer(caller, &body, None).await,
+            Err(body) => self.answer(caller, Asked::Completion(body), None).await,
+        }
+    }
+
+    /// Answers a request of OpenAI's Responses API: renders the prompt that it names, or passes the request on to its model.
+    ///
+    /// # Errors
+    /// [`ChatError`].
+    pub async fn response(
+        &self,
+        caller: &Caller,
+        body: RawObject,
+        aside: Aside,
+    ) -> Result<ChatAnswer, ChatError> {
+        match PromptRequest::in_openai_form(Api::Responses, body, aside)? {
+            Ok(request) => self.prompt(caller, request).await,
+            Err(payload) => {
+                let request = ResponseRequest { payload, chat_params: JsonMap::new() };
+                self.answer(caller, Asked::Response(request), None).await
+            }
         }
     }
 
@@ -103,15 +128,21 @@ impl Chat {
     /// [`ChatError`].
     pub async fn prompt(&self, caller: &Caller, request: PromptRequest) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
-        let PromptRequest { id, variables, mut body, explain } = request;
+        let PromptRequest { id, variables, body, api, explain } = request;
+        if api == Api::Responses {
+            refuse_state(&body)?;
+        }
         let ticket = self.renderer.ticket(id.clone()).explained(explain);
-        let mut follow_up = FollowUp::new(messages(&body)?);
+        let mut follow_up = FollowUp::read(&body, api)?;
         let variables = with_input(variables.merged(ticket.prompt())?, ticket.prompt(), &mut follow_up);
         let mut rendered = self.renderer.render_admitted(caller, ticket, variables).await?;
-        self.complete(&mut body, follow_up, &rendered).await?;
+        let asked = match api {
+            Api::Completions => Asked::Completion(self.complete(body, follow_up, &rendered).await?),
+            Api::Responses => Asked::Response(self.complete_response(body, follow_up, &rendered).await?),
+        };
         let (warnings, report) = (std::mem::take(&mut rendered.warnings), rendered.report.take());
         let rendering = Rendering { id, duration: started.elapsed(), warnings, report };
-        self.answer(caller, &body, Some(rendering)).await
+        self.answer(caller, asked, Some(rendering)).await
     }
 
     /// Has a model embed texts.
@@ -161,11 +192,14 @@ impl Chat {
     async fn answer(
         &self,
         caller: &Caller,
-        body: &RawObject,
+        asked: Asked,
         rendered: Option<Rendering>,
     ) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
-        let answer = self.llm.chat_completions(caller, body).await?;
+        let answer = match &asked {
+            Asked::Completion(body) => self.llm.chat_completions(caller, body).await?,
+            Asked::Response(request) => self.llm.responses(caller, request).await?,
+        };
         Ok(ChatAnswer { answer, rendered, llm: started.elapsed() })
     }
 
@@ -173,17 +207,47 @@ impl Chat {
     /// fill in those that the request does not have. An explicit null counts as a value.
     async fn complete(
         &self,
-        body: &mut RawObject,
+        mut body: RawObject,
         follow_up: FollowUp,
         rendered: &RenderedPrompt,
-    ) -> Result<(), ChatError> {
-        let config = self.put_messages(body, follow_up, rendered).await?;
-        if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
-            body.remove("model");
-        }
+    ) -> Result<RawObject, ChatError> {
+        let config = self.put_messages(&mut body, follow_up, rendered).await?;
+        remove_empty_model(&mut body);
+        body.fill(self.defaults(&config, rendered)).map_err(unwritable)?;
+        Ok(body)
+    }
+
+    /// The same for a request of the Responses API: the prompt's messages are items before those of the request.
+    async fn complete_response(
+        &self,
+        mut payload: RawObject,
+        follow_up: FollowUp,
+        rendered: &RenderedPrompt,
+    ) -> Result<ResponseRequest, ChatError> {
+        let Conversation { messages, config } = self.expand(written(&rendered.content)?).await?;
+        let read = |message: &RawValue| serde_json::from_str(message.get());
+        let messages: Vec<Json> =
+            messages.iter().map(|message| read(message)).collect::<Result<_, _>>().map_err(unwritable)?;
+        let items = items_of_messages(&messages)
+            .iter()
+            .map(to_raw_value)
+            .collect::<Result<_, _>>()
+            .map_err(unwritable)?;
+        payload.set("input", &follow_up.join(items)).map_err(unwritable)?;
+        remove_empty_model(&mut payload);
+        let Params { native, chat } = Params::of_chat(self.defaults(&config, rendered));
+        payload.fill(native.iter()).map_err(unwritable)?;
+        Ok(ResponseRequest { payload, chat_params: chat })
+    }
+
+    /// The parameters for a request that does not have them, the more important ones first.
+    fn defaults<'d>(
+        &'d self,
+        config: &'d JsonMap<String, Json>,
+        rendered: &'d RenderedPrompt,
+    ) -> impl Iterator<Item = (&'d String, &'d Json)> {
         let defaults = config.iter().chain(&rendered.prompt.params).chain(&self.params);
-        let defaults = defaults.filter(|(name, _)| !REQUEST_ONLY.contains(&name.as_str()));
-        body.fill(defaults).map_err(unwritable)
+        defaults.filter(|(name, _)| !REQUEST_ONLY.contains(&name.as_str()))
     }
 
     /// Sets the messages of a request: those of the prompt, with its own. Returns the parameters of `config` objects in them.
@@ -219,11 +283,11 @@ impl Chat {
     }
 }
 
-/// The messages of a request.
-fn messages(body: &RawObject) -> Result<Vec<Box<RawValue>>, ChatError> {
-    let messages =
-        body.read("messages").map_err(|_| ChatError::invalid("messages", "must be a list of messages"))?;
-    Ok(messages.unwrap_or_default())
+/// An empty name of a model counts as none.
+fn remove_empty_model(body: &mut RawObject) {
+    if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
+        body.remove("model");
+    }
 }
 
 /// The variables, with the last message of the user in the parameter that the prompt has for it. A variable that the request

@@ -9,7 +9,7 @@ use super::aside::{Aside, GivenVariables, PromptName};
 use super::error::ChatError;
 use crate::render::only_one;
 use base::model::Id;
-use template::value::{RawObject, Value, parse_json};
+use template::value::{Map, RawObject, SmolStr, Value, parse_json};
 
 /// A request to render a prompt and have it answered.
 #[derive(Debug)]
@@ -18,10 +18,21 @@ pub struct PromptRequest {
     pub id: Id,
     /// The variables of the prompt.
     pub variables: GivenVariables,
-    /// The request for a chat completion, without the members that name the prompt and its variables.
+    /// The request to the model, without the members that name the prompt and its variables.
     pub body: RawObject,
+    /// The API in whose format the body is.
+    pub api: Api,
     /// Whether the answer is to tell how the prompt was rendered.
     pub explain: bool,
+}
+
+/// An API of OpenAI for chats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// Chat completions.
+    Completions,
+    /// Responses.
+    Responses,
 }
 
 /// The body of a request for a prompt: the variables are parsed, all other members are kept as they were written.
@@ -77,7 +88,7 @@ impl PromptRequest {
         let body = only_one([("variables", variables), ("args", args)])?;
         let Aside { variables: header, explain } = aside;
         let variables = GivenVariables { body, header, ..GivenVariables::default() };
-        Ok(PromptRequest { id, variables, body: rest, explain })
+        Ok(PromptRequest { id, variables, body: rest, api: Api::Completions, explain })
     }
 
     /// A request in OpenAI's format that names a prompt, by `"model": "prompt:{id}"` or by the object `prompt`. The variables
@@ -88,6 +99,7 @@ impl PromptRequest {
     /// # Errors
     /// [`ChatError`] if the request is ambiguous.
     pub fn in_openai_form(
+        api: Api,
         mut body: RawObject,
         aside: Aside,
     ) -> Result<Result<PromptRequest, RawObject>, ChatError> {
@@ -113,13 +125,13 @@ impl PromptRequest {
         let in_body = only_one([
             ("variables", read_variables("variables", body.remove("variables"))?),
             ("args", read_variables("args", body.remove("args"))?),
-            ("prompt.variables", read_variables("prompt", in_object)?),
+            ("prompt.variables", read_variables("prompt", in_object)?.map(with_plain_texts)),
             ("metadata.variables", take_metadata(&mut body)?),
         ])?;
         let Aside { variables: header, explain } = aside;
         let model = by_model.map(|name| name.variables).unwrap_or_default();
         let variables = GivenVariables { body: in_body, header, model };
-        Ok(Ok(PromptRequest { id: Id::parse(&id)?, variables, body, explain }))
+        Ok(Ok(PromptRequest { id: Id::parse(&id)?, variables, body, api, explain }))
     }
 }
 
@@ -159,6 +171,18 @@ fn read_variables(param: &'static str, raw: Option<Box<RawValue>>) -> Result<Opt
         .map_err(|error| ChatError::invalid(param, format!("cannot be read: {error}")))
 }
 
+/// The variables with plain texts in the place of OpenAI's objects for texts: `{"type": "input_text", "text": …}`.
+fn with_plain_texts(variables: Value) -> Value {
+    let Value::Map(map) = &variables else { return variables };
+    let text_of = |value: &Value| {
+        let is_text = value.get("type").and_then(Value::as_str) == Some("input_text");
+        value.get("text").filter(|text| is_text && text.as_str().is_some()).cloned()
+    };
+    let plain =
+        |(name, value): (&SmolStr, &Value)| (name.clone(), text_of(value).unwrap_or_else(|| value.clone()));
+    Value::from(Map::from_entries(map.iter().map(plain).collect()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,7 +193,8 @@ mod tests {
 
     /// The prompt, its variables, and the body for the model.
     fn meant(text: &str) -> (String, Option<Value>, String) {
-        let request = PromptRequest::in_openai_form(body(text), Aside::default()).unwrap().unwrap();
+        let request =
+            PromptRequest::in_openai_form(Api::Completions, body(text), Aside::default()).unwrap().unwrap();
         let variables = request.variables.merged(None).unwrap();
         (request.id.to_string(), variables, serde_json::to_string(&request.body).unwrap())
     }
@@ -195,9 +220,19 @@ mod tests {
     }
 
     #[test]
+    fn variables_may_be_the_text_objects_of_openai() {
+        let text = r#"{"prompt":{"id":"a.b","variables":{"t":{"type":"input_text","text":"x"},"o":{"type":"other","text":"x"}}}}"#;
+        let (_, variables, _) = meant(text);
+        let expected = serde_json::json!({"t": "x", "o": {"type": "other", "text": "x"}});
+        assert_eq!(variables, Some(Value::from(expected)));
+    }
+
+    #[test]
     fn any_other_request_goes_on_as_it_is() {
         let text = r#"{"model":"m","variables":{"n":1},"prompt":"text","metadata":{"variables":"x"}}"#;
-        let rest = PromptRequest::in_openai_form(body(text), Aside::default()).unwrap().unwrap_err();
+        let rest = PromptRequest::in_openai_form(Api::Completions, body(text), Aside::default())
+            .unwrap()
+            .unwrap_err();
         assert_eq!(serde_json::to_string(&rest).unwrap(), text);
     }
 
@@ -210,7 +245,10 @@ mod tests {
             r#"{"model":"prompt:a.b","metadata":{"variables":"{"}}"#,
             r#"{"model":"prompt:a b"}"#,
         ] {
-            assert!(PromptRequest::in_openai_form(body(text), Aside::default()).is_err(), "{text}");
+            assert!(
+                PromptRequest::in_openai_form(Api::Completions, body(text), Aside::default()).is_err(),
+                "{text}"
+            );
         }
     }
 }

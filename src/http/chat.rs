@@ -19,7 +19,7 @@ use super::events::EventBody;
 use super::shutdown::Shutdown;
 use super::unread_body::BodyWith;
 use crate::app::App;
-use crate::chat::{Aside, ChatAnswer, PromptBody, PromptRequest, Rendering, VARIABLES_HEADER};
+use crate::chat::{Api, Aside, ChatAnswer, PromptBody, PromptRequest, Rendering, VARIABLES_HEADER};
 use crate::llm::Answer;
 use crate::render::{Report, Warning};
 use base::memory::BufferedBytes;
@@ -84,7 +84,7 @@ pub async fn prompt(
         Variables::new(request.variables.body.clone(), large.then_some(&app.pool));
     let services = app.clone().into_inner();
     let answer = finished(&app, async move { services.chat.prompt(&caller, request).await }).await??;
-    reply(answer, shutdown.into_inner())
+    reply(answer, Api::Completions, shutdown.into_inner())
 }
 
 /// `POST /v1/chat/completions`
@@ -99,7 +99,22 @@ pub async fn completions(
     let services = app.clone().into_inner();
     let answer =
         finished(&app, async move { services.chat.completion(&caller, request, aside).await }).await??;
-    reply(answer, shutdown.into_inner())
+    reply(answer, Api::Completions, shutdown.into_inner())
+}
+
+/// `POST /v1/responses`
+pub async fn responses(
+    app: Data<App>,
+    shutdown: Data<Shutdown>,
+    RequestAside(aside): RequestAside,
+    RequestCaller(caller): RequestCaller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let ParsedBody { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
+    let services = app.clone().into_inner();
+    let answer =
+        finished(&app, async move { services.chat.response(&caller, request, aside).await }).await??;
+    reply(answer, Api::Responses, shutdown.into_inner())
 }
 
 /// `POST /v1/embeddings`
@@ -137,7 +152,7 @@ async fn finished<T: 'static>(
     }
 }
 
-fn reply(answer: ChatAnswer, shutdown: Arc<Shutdown>) -> Result<HttpResponse, ApiError> {
+fn reply(answer: ChatAnswer, api: Api, shutdown: Arc<Shutdown>) -> Result<HttpResponse, ApiError> {
     let ChatAnswer { answer, rendered, llm } = answer;
     let mut response = HttpResponse::Ok();
     let mut timing = String::new();
@@ -158,7 +173,7 @@ fn reply(answer: ChatAnswer, shutdown: Arc<Shutdown>) -> Result<HttpResponse, Ap
         }
         Answer::Stream(events) => {
             let first = explained.map(|explanation| explanation.event());
-            stream(&mut response, EventBody::new(events, shutdown).after(first))
+            stream(&mut response, EventBody::new(events, api, shutdown).after(first))
         }
     })
 }

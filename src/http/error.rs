@@ -7,6 +7,8 @@ use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use crate::chat::Api;
+use crate::llm::response_error_event;
 use base::error::Kind;
 use base::model::{DocumentKind, ProblemDetail};
 
@@ -200,9 +202,14 @@ impl ApiError {
     }
 
     /// The error as the last event of a stream.
-    pub fn event(&self) -> Bytes {
-        // Serialization cannot fail: the error holds only strings and JSON.
-        format!("data: {}\n\n", serde_json::to_string(&self.reply()).unwrap_or_default()).into()
+    pub fn event(&self, api: Api) -> Bytes {
+        match api {
+            // Serialization cannot fail: the error holds only strings and JSON.
+            Api::Completions => {
+                format!("data: {}\n\n", serde_json::to_string(&self.reply()).unwrap_or_default()).into()
+            }
+            Api::Responses => response_error_event(&json!(self.0.error)),
+        }
     }
 
     fn reply(&self) -> ErrorReply<'_> {

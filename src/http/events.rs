@@ -10,6 +10,7 @@ use futures_util::{Stream, StreamExt};
 
 use super::error::ApiError;
 use super::shutdown::{Shutdown, ShutdownEnd};
+use crate::chat::Api;
 use crate::llm::AnswerStream;
 
 /// A body that sends the events of an answer.
@@ -18,15 +19,16 @@ pub struct EventBody {
     first: Option<Bytes>,
     /// `None` after the last one.
     events: Option<AnswerStream>,
+    api: Api,
     shutdown: Arc<Shutdown>,
     /// Wakes a waiting stream when the service stops.
     over: Option<ShutdownEnd>,
 }
 
 impl EventBody {
-    /// A body of these events. When the service stops, they end early, with an error.
-    pub fn new(events: AnswerStream, shutdown: Arc<Shutdown>) -> EventBody {
-        EventBody { first: None, events: Some(events), shutdown, over: None }
+    /// A body of these events, which are those of an API. When the service stops, they end early, with an error.
+    pub fn new(events: AnswerStream, api: Api, shutdown: Arc<Shutdown>) -> EventBody {
+        EventBody { first: None, events: Some(events), api, shutdown, over: None }
     }
 
     /// The same body with an event of our own before all others.
@@ -47,14 +49,15 @@ impl Stream for EventBody {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
+        let api = self.api;
         let Some(events) = &mut self.events else { return Poll::Ready(None) };
         let event = match events.poll_next_unpin(context) {
             Poll::Ready(Some(event)) if !self.shutdown.is_over() => {
-                return Poll::Ready(Some(Ok(event.unwrap_or_else(|error| ApiError::from(error).event()))));
+                return Poll::Ready(Some(Ok(event.unwrap_or_else(|error| ApiError::from(error).event(api)))));
             }
-            Poll::Ready(Some(_)) => ApiError::stopping().event(),
+            Poll::Ready(Some(_)) => ApiError::stopping().event(api),
             Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Pending if self.has_to_end(context) => ApiError::stopping().event(),
+            Poll::Pending if self.has_to_end(context) => ApiError::stopping().event(api),
             Poll::Pending => return Poll::Pending,
         };
         self.events = None;

@@ -77,6 +77,7 @@ fn table() -> Vec<Path> {
         path("/api/render/prompts/{id}", [post("render", Render, render::rendered)]),
         path("/api/chat/prompts/{id}", [post("chat", Chat, chat::prompt)]),
         path("/v1/chat/completions", [post("completions", Chat, chat::completions)]),
+        path("/v1/responses", [post("responses", Chat, chat::responses)]),
         path("/api/prompts/{id}/render", [post("render_prototype", Render, render::prototype)]),
         path("/api/render", [post("preview", Author, render::preview)]),
         path("/api/prompts/{id}/chat", [post("chat_prototype", Chat, chat::prompt)]),

@@ -78,6 +78,8 @@ pub enum Next {
     Retry(Option<Duration>),
     /// Another model.
     Fallback,
+    /// Another service of the same upstream: it does not offer this one, as far as its answer tells.
+    OtherService,
     /// Nothing: the request itself is refused.
     GiveUp(LlmError),
 }
@@ -85,6 +87,11 @@ pub enum Next {
 impl AttemptError {
     fn retry(error: UpstreamError) -> AttemptError {
         AttemptError { error, next: Next::Retry(None) }
+    }
+
+    /// After an answer that tells that the upstream does not know the service.
+    pub fn other_service(error: UpstreamError) -> AttemptError {
+        AttemptError { error, next: Next::OtherService }
     }
 
     /// After an answer that is none.
@@ -137,6 +144,11 @@ impl Attempt<'_> {
         }
     }
 
+    /// Whether the upstream may not know the service at all: nothing has told yet that it does.
+    pub fn may_lack_service(&self) -> bool {
+        self.service == Service::Responses && self.upstream.responses.known().is_none()
+    }
+
     /// Tells the log of an error that another attempt may make good.
     pub fn log_error(&self, error: &UpstreamError) {
         tracing::debug!(request_id = self.caller.request_id(), cause = error.for_log(), "an attempt failed");
@@ -165,6 +177,7 @@ impl Attempt<'_> {
         let ErrorBody { message, for_client } = self.upstream.protocol.error(&body, &self.upstream.secrets);
         let status = status.as_u16();
         let next = match status {
+            404 | 405 | 501 if self.may_lack_service() => Next::OtherService,
             408 | 409 | 429 | 500.. => Next::Retry(after),
             400..500 => Next::GiveUp(LlmError::Refused { status, body: for_client }),
             _ => Next::Fallback,

@@ -23,19 +23,24 @@ impl Form for Whole {
     async fn read(attempt: &Attempt<'_>, response: Response) -> Result<BufferedBytes, AttemptError> {
         let declared = DeclaredType::read(response.headers());
         let BufferedBytes { bytes, held } = attempt.body(response).await?;
-        let bytes = attempt.upstream.protocol.answer(bytes).map_err(|error| no_answer(error, declared))?;
-        Ok(BufferedBytes { bytes, held })
+        match attempt.upstream.protocol.answer(attempt.service, bytes) {
+            Ok(bytes) => Ok(BufferedBytes { bytes, held }),
+            Err(error) if attempt.may_lack_service() => Err(AttemptError::other_service(error)),
+            Err(error) => Err(no_answer(error, declared)),
+        }
     }
 }
 
 impl Form for Events {
     type Answer = Response;
 
-    async fn read(_attempt: &Attempt<'_>, response: Response) -> Result<Response, AttemptError> {
+    async fn read(attempt: &Attempt<'_>, response: Response) -> Result<Response, AttemptError> {
         let declared = DeclaredType::read(response.headers());
+        let error = || UpstreamError::unusable("it is not a stream of events");
         match declared.may_be_events() {
             true => Ok(response),
-            false => Err(no_answer(UpstreamError::unusable("it is not a stream of events"), declared)),
+            false if attempt.may_lack_service() => Err(AttemptError::other_service(error())),
+            false => Err(no_answer(error(), declared)),
         }
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! - [`Llm`]: chat completions, embeddings, the list of models
 //! - `client_format`: the format of our clients, which is OpenAI's; [`Completion`]: an answer to a chat, read
+//! - `responses`: OpenAI's newer format, the Responses API; `request`: a request in either format
 //! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one file and one variant there, and a
 //!   setting
 //! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `echo`: the
 //!   built-in model
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
-//! - `stream`: a streamed answer; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
+//! - `stream`: a streamed answer; `translator`: its events in the format of the client; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
 mod attempt;
@@ -24,15 +25,19 @@ mod listing;
 mod log;
 mod options;
 mod protocol;
+mod request;
+mod responses;
 mod retry;
 mod routes;
 mod stream;
+mod translator;
 mod transport;
 mod upstream;
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -41,6 +46,9 @@ pub use completion::{Completion, FinishReason, ToolCall, Usage};
 pub use error::{LlmError, UpstreamError};
 pub use options::{LlmOptions, ModelOptions, UpstreamOptions};
 pub use protocol::Protocol;
+pub use responses::{
+    Params, ResponseRequest, error_event as response_error_event, items_of_messages, refuse_state,
+};
 pub use routes::{ECHO, InvalidModels, PROMPT};
 pub use stream::AnswerStream;
 
@@ -54,11 +62,14 @@ use form::{Events, Typed, Whole};
 use listing::Listings;
 use log::Log;
 use options::StreamLimits;
-use protocol::Service;
+use protocol::{Output, Service, StreamTranslator};
+use request::Request;
+use responses::ResponseWriter;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
 use template::value::RawObject;
+use translator::{ToResponse, Translator};
 
 /// What a model answered, in OpenAI's format.
 #[derive(Debug)]
@@ -137,6 +148,22 @@ impl Llm {
         answer
     }
 
+    /// Has a model answer a request in the format of the Responses API. An upstream that has the API gets the request as it is
+    /// but for `model`; any other is asked for a chat completion, and its answer becomes a response.
+    ///
+    /// # Errors
+    /// [`LlmError`], which is logged here, once.
+    pub async fn responses(&self, caller: &Caller, request: &ResponseRequest) -> Result<Answer, LlmError> {
+        let log = self.log(caller, &request.payload);
+        let answer = self.respond(caller, request, &log).await;
+        match &answer {
+            Ok(Answer::Whole(body)) => log.piece(&body.bytes),
+            Ok(Answer::Stream(_)) => {}
+            Err(error) => log.error(error),
+        }
+        answer
+    }
+
     /// Has a model complete a chat, and reads its answer: for those who go on working with it. The payload is that of
     /// [`Llm::chat_completions`], without `stream`; routes, retries, fallbacks and limits are the same, and a fallback is asked
     /// also when an answer cannot be read.
@@ -178,13 +205,13 @@ impl Llm {
 
     async fn chat(&self, caller: &Caller, payload: &RawObject, log: &Log) -> Result<Answer, LlmError> {
         let request = RequestOptions::of_chat(payload, self.default_model())?;
-        let call = self.call(caller, Service::Chat, payload, &request.model);
+        let call = self.call(caller, Request::Chat(payload), &request.model);
         if request.stream {
             return self.stream(&call, request.include_usage, log).await.map(Answer::Stream);
         }
         match self.ask::<Whole>(&call, self.chain(call.model)?).await? {
             Reply::Upstream { answer, .. } => Ok(Answer::Whole(answer)),
-            Reply::Echo(echo) => self.buffered(&echo).map(Answer::Whole),
+            Reply::Echo(echo) => self.buffered(echo.whole()).map(Answer::Whole),
         }
     }
 
@@ -195,10 +222,18 @@ impl Llm {
         log: &Log,
     ) -> Result<AnswerStream, LlmError> {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, upstream, permit } => {
+            Reply::Upstream { answer, upstream, service, permit } => {
+                let secrets = upstream.secrets.clone();
+                let translator = match (service, call.request) {
+                    (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
+                    (_, Request::Response(request)) => {
+                        to_response(request, upstream.protocol.stream(true, secrets))
+                    }
+                    _ => Translator::Same(upstream.protocol.stream(include_usage, secrets)),
+                };
                 let parts = StreamParts {
                     response: answer,
-                    translator: upstream.protocol.stream(include_usage, upstream.secrets.clone()),
+                    translator,
                     limits: StreamLimits::new(&self.options, call.caller),
                     first: call.deadline,
                     log: log.clone(),
@@ -207,8 +242,33 @@ impl Llm {
                 };
                 Ok(AnswerStream::upstream(parts).await)
             }
-            Reply::Echo(echo) => Ok(AnswerStream::ready(echo.events(include_usage))),
+            Reply::Echo(echo) => Ok(AnswerStream::ready(match call.request {
+                Request::Response(request) => response_events(request, echo.events(true)),
+                _ => echo.events(include_usage),
+            })),
         }
+    }
+
+    async fn respond(
+        &self,
+        caller: &Caller,
+        request: &ResponseRequest,
+        log: &Log,
+    ) -> Result<Answer, LlmError> {
+        let options = RequestOptions::of_response(&request.payload, self.default_model())?;
+        let call = self.call(caller, Request::Response(request), &options.model);
+        if options.stream {
+            return self.stream(&call, true, log).await.map(Answer::Stream);
+        }
+        let completion = match self.ask::<Whole>(&call, self.chain(call.model)?).await? {
+            Reply::Upstream { answer, service: Service::Responses, .. } => return Ok(Answer::Whole(answer)),
+            Reply::Upstream { answer, .. } => answer,
+            Reply::Echo(echo) => self.buffered(echo.whole())?,
+        };
+        // It was found to be a JSON object already.
+        let json = serde_json::from_slice(&completion.bytes).unwrap_or_default();
+        let response = ResponseWriter::new(request).whole(&json);
+        self.buffered(response.to_string().into()).map(Answer::Whole)
     }
 
     async fn complete(&self, caller: &Caller, payload: &RawObject) -> Result<Completion, LlmError> {
@@ -217,7 +277,7 @@ impl Llm {
             let message = "must be false: the answer is read as a whole".to_owned();
             return Err(LlmError::Invalid { param: "stream", message });
         }
-        let call = self.call(caller, Service::Chat, payload, &request.model);
+        let call = self.call(caller, Request::Chat(payload), &request.model);
         match self.ask::<Typed>(&call, self.chain(call.model)?).await? {
             Reply::Upstream { answer, .. } => Ok(answer),
             Reply::Echo(echo) => Ok(echo.completion()),
@@ -233,7 +293,7 @@ impl Llm {
         if chain.is_empty() {
             return Err(no_embeddings());
         }
-        let call = self.call(caller, Service::Embeddings, payload, &request.model);
+        let call = self.call(caller, Request::Embeddings(payload), &request.model);
         match self.ask::<Whole>(&call, chain).await? {
             Reply::Upstream { answer, .. } => Ok(answer),
             Reply::Echo(_) => Err(no_embeddings()),
@@ -243,7 +303,7 @@ impl Llm {
     /// Makes a call. The built-in model needs no permit.
     async fn ask<F: Form>(&self, call: &Call<'_>, chain: Vec<Target>) -> Result<Reply<F::Answer>, LlmError> {
         if let [Target::Echo, ..] = chain.as_slice() {
-            return Ok(Reply::Echo(Echo::answer(call.payload)));
+            return Ok(Reply::Echo(Echo::answer(&*call.request.as_chat()?)));
         }
         let permit = self.permit()?;
         call.make::<F>(&self.client()?, &chain, permit).await
@@ -272,18 +332,11 @@ impl Llm {
             .map_err(|error| LlmError::NoClient { message: error.to_string() })
     }
 
-    fn call<'q>(
-        &'q self,
-        caller: &'q Caller,
-        service: Service,
-        payload: &'q RawObject,
-        model: &'q str,
-    ) -> Call<'q> {
+    fn call<'q>(&'q self, caller: &'q Caller, request: Request<'q>, model: &'q str) -> Call<'q> {
         let attempt_timeout = self.options.timeout;
         let limit = self.routes.timeout(model).map_or(attempt_timeout, |own| own.max(attempt_timeout));
         Call {
-            service,
-            payload,
+            request,
             model,
             deadline: Instant::now() + caller.time_left().map_or(limit, |own| own.min(limit)),
             attempt_timeout,
@@ -293,9 +346,23 @@ impl Llm {
         }
     }
 
-    fn buffered(&self, echo: &Echo) -> Result<BufferedBytes, LlmError> {
+    fn buffered(&self, bytes: Bytes) -> Result<BufferedBytes, LlmError> {
         let mut body = Buffer::new(&self.memory, None);
-        body.push(echo.whole())?;
+        body.push(bytes)?;
         Ok(body.finish()?)
     }
+}
+
+/// Turns the chunks that `chat` reads into the events of the response to `request`.
+fn to_response(request: &ResponseRequest, chat: StreamTranslator) -> Translator {
+    Translator::ToResponse(Box::new(ToResponse { chat, writer: ResponseWriter::new(request) }))
+}
+
+/// The chunks of the built-in model as the events of the response to `request`.
+fn response_events(request: &ResponseRequest, chunks: Vec<Bytes>) -> Vec<Bytes> {
+    let mut translator = to_response(request, Protocol::OpenAi.stream(true, Arc::default()));
+    let events = chunks.into_iter().map(|chunk| match translator.translate(chunk) {
+        Output::More(events) | Output::Last(events) | Output::Error(events) => events,
+    });
+    events.filter(|events| !events.is_empty()).collect()
 }

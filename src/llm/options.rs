@@ -48,6 +48,8 @@ pub struct UpstreamOptions {
     pub api_key: Option<String>,
     /// More headers of every request to it, by name.
     pub headers: Vec<(String, String)>,
+    /// Whether it has the Responses API; `None`: its answers will tell.
+    pub responses: Option<bool>,
 }
 
 /// A model, or all models whose names begin in the same way.

@@ -20,21 +20,19 @@ use super::attempt::{Attempt, AttemptError, Form, Next};
 use super::echo::Echo;
 use super::error::{LlmError, UpstreamError};
 use super::protocol::Service;
+use super::request::Request;
 use super::routes::Target;
 use super::upstream::Upstream;
 use base::caller::Caller;
 use base::memory::Memory;
-use template::value::RawObject;
 
 /// The pauses before the second attempt and before the third, which is the last.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(300)];
 
 /// A call of a model: what is asked for, and its limits.
 pub struct Call<'q> {
-    /// The service.
-    pub service: Service,
-    /// The request, in the format of our clients.
-    pub payload: &'q RawObject,
+    /// What is asked for.
+    pub request: Request<'q>,
     /// The model that was asked for.
     pub model: &'q str,
     /// When all attempts must have ended.
@@ -57,6 +55,8 @@ pub enum Reply<T> {
         answer: T,
         /// Who gave it.
         upstream: Arc<Upstream>,
+        /// The service that gave it.
+        service: Service,
         /// The call's place among those that may be under way; held until the answer has ended.
         permit: OwnedSemaphorePermit,
     },
@@ -87,15 +87,13 @@ impl Call<'_> {
         let mut attempts = Attempts::default();
         for (at, target) in chain.iter().enumerate() {
             let Target::Model { upstream, name, timeout } = target else {
-                return Ok(Reply::Echo(Echo::answer(self.payload)));
+                return Ok(Reply::Echo(Echo::answer(&*self.request.as_chat()?)));
             };
-            let answer = match self.turn(upstream, name, *timeout, chain.len() - at) {
-                Ok(turn) => turn.take::<F>(client, &mut attempts).await,
-                Err(error) => Err(error),
-            };
-            match answer {
-                Ok(Some(answer)) => {
-                    return Ok(Reply::Upstream { answer, upstream: upstream.clone(), permit });
+            let limit = timeout.unwrap_or(self.attempt_timeout);
+            let candidate = Candidate { upstream, model: name, limit, targets: chain.len() - at };
+            match self.ask::<F>(client, candidate, &mut attempts).await {
+                Ok(Some((answer, service))) => {
+                    return Ok(Reply::Upstream { answer, upstream: upstream.clone(), service, permit });
                 }
                 Err(refused) if at == 0 => return Err(refused),
                 Ok(None) | Err(_) => {}
@@ -104,28 +102,52 @@ impl Call<'_> {
         Err(attempts.unavailable(self.model))
     }
 
+    /// Asks one target; if it does not know the service, as a chat completion.
+    async fn ask<F: Form>(
+        &self,
+        client: &Client,
+        candidate: Candidate<'_>,
+        attempts: &mut Attempts,
+    ) -> Result<Option<(F::Answer, Service)>, LlmError> {
+        let service = self.request.service(candidate.upstream);
+        let offered = &candidate.upstream.responses;
+        match self.turn(candidate, service)?.take::<F>(client, attempts).await? {
+            Taken::Answer(answer) => {
+                if service == Service::Responses {
+                    offered.learn(true);
+                }
+                Ok(Some((answer, service)))
+            }
+            Taken::Nothing => Ok(None),
+            Taken::OtherService => {
+                let service = Service::Chat;
+                match self.turn(candidate, service)?.take::<F>(client, attempts).await? {
+                    Taken::Answer(answer) => {
+                        offered.learn(false);
+                        Ok(Some((answer, service)))
+                    }
+                    Taken::Nothing | Taken::OtherService => Ok(None),
+                }
+            }
+        }
+    }
+
     fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The turn of a target, when so many targets, itself among them, share the time that is left.
-    fn turn<'a>(
-        &'a self,
-        upstream: &'a Upstream,
-        model: &str,
-        timeout: Option<Duration>,
-        targets: usize,
-    ) -> Result<Turn<'a>, LlmError> {
+    /// The turn of a target.
+    fn turn<'a>(&'a self, candidate: Candidate<'a>, service: Service) -> Result<Turn<'a>, LlmError> {
+        let Candidate { upstream, model, limit, targets } = candidate;
         let attempt = Attempt {
             upstream,
-            service: self.service,
-            body: upstream.protocol.request(self.service, self.payload, model)?,
+            service,
+            body: self.request.body(service, upstream, model)?,
             answer_bytes: self.answer_bytes,
             memory: self.memory,
             caller: self.caller,
         };
         let share = self.time_left() / u32::try_from(targets).unwrap_or(u32::MAX);
-        let limit = timeout.unwrap_or(self.attempt_timeout);
         Ok(Turn { attempt, until: Instant::now() + share, limit })
     }
 }
@@ -137,6 +159,27 @@ impl Attempts {
     }
 }
 
+/// A target whose turn it is.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    upstream: &'a Upstream,
+    /// What it calls the model.
+    model: &'a str,
+    /// The time limit for one attempt.
+    limit: Duration,
+    /// How many targets, itself among them, share the time that is left.
+    targets: usize,
+}
+
+/// What a turn gave.
+enum Taken<T> {
+    Answer(T),
+    /// No attempt gave an answer.
+    Nothing,
+    /// The upstream does not seem to know the service.
+    OtherService,
+}
+
 /// The turn of one target.
 struct Turn<'a> {
     attempt: Attempt<'a>,
@@ -146,12 +189,12 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Makes up to three attempts; `None` when none gave an answer.
+    /// Makes up to three attempts.
     async fn take<F: Form>(
         &self,
         client: &Client,
         attempts: &mut Attempts,
-    ) -> Result<Option<F::Answer>, LlmError> {
+    ) -> Result<Taken<F::Answer>, LlmError> {
         let mut pauses = PAUSES.iter();
         while !self.time_left().is_zero() {
             attempts.count += 1;
@@ -159,7 +202,7 @@ impl Turn<'_> {
             let answer = timeout(limit, self.attempt.make::<F>(client)).await;
             let AttemptError { error, next } =
                 match answer.unwrap_or_else(|_| Err(AttemptError::timeout(limit))) {
-                    Ok(answer) => return Ok(Some(answer)),
+                    Ok(answer) => return Ok(Taken::Answer(answer)),
                     Err(error) => error,
                 };
             self.attempt.log_error(&error);
@@ -168,11 +211,12 @@ impl Turn<'_> {
             let pause = pauses.next().map(|pause| after.unwrap_or_default().max(*pause));
             match (next, pause) {
                 (Next::GiveUp(refused), _) => return Err(refused),
+                (Next::OtherService, _) => return Ok(Taken::OtherService),
                 (Next::Retry(_), Some(pause)) if pause < self.time_left() => sleep(pause).await,
-                _ => return Ok(None),
+                _ => return Ok(Taken::Nothing),
             }
         }
-        Ok(None)
+        Ok(Taken::Nothing)
     }
 
     fn time_left(&self) -> Duration {

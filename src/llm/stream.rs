@@ -22,7 +22,8 @@ use super::error::{LlmError, UpstreamError};
 use super::idle::{IdleEvent, IdleTimer};
 use super::log::Log;
 use super::options::StreamLimits;
-use super::protocol::{Output, StreamTranslator};
+use super::protocol::Output;
+use super::translator::Translator;
 use super::transport::unreachable;
 use base::events::EventDecoder;
 use base::memory::Reservation;
@@ -57,7 +58,7 @@ pub struct StreamParts {
     /// The upstream's answer, whose status is good and whose body is still to come.
     pub response: Response,
     /// Turns its events into those for the client.
-    pub translator: StreamTranslator,
+    pub translator: Translator,
     /// Its limits.
     pub limits: StreamLimits,
     /// When the first bytes must have come.
@@ -74,12 +75,12 @@ pub struct StreamParts {
 struct UpstreamStream {
     incoming: Coalesce<Incoming, UpstreamError>,
     decoder: EventDecoder,
-    translator: StreamTranslator,
+    translator: Translator,
     timer: IdleTimer,
     limits: StreamLimits,
     log: Log,
     _permit: OwnedSemaphorePermit,
-    /// Covers what the decoder has buffered.
+    /// Covers what the decoder and the translator keep.
     held: Reservation,
 }
 
@@ -187,7 +188,11 @@ impl UpstreamStream {
     fn receive(&mut self, bytes: Bytes) -> Piece {
         self.timer.received();
         let pushed = self.decoder.push(bytes);
-        if let Err(error) = self.held.resize(self.decoder.buffered()) {
+        let kept = self.translator.kept();
+        if kept > self.limits.event_bytes {
+            return Piece::Error(UpstreamError::unusable("it is too long (llm.answer_bytes)"));
+        }
+        if let Err(error) = self.held.resize(self.decoder.buffered() + kept) {
             return Piece::Error(UpstreamError::unusable(error.to_string()));
         }
         match pushed {

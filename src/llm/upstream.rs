@@ -1,7 +1,7 @@
 //! One upstream: its protocol, its endpoints, and the headers that it is sent.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -22,6 +22,28 @@ pub struct Upstream {
     /// What is redacted in its error messages: the key, the headers of the settings, and what stands in the
     /// base URL beside host and path.
     pub secrets: Arc<Secrets>,
+    /// Whether it has the Responses API.
+    pub responses: Offer,
+}
+
+/// Whether an upstream offers a service, as far as it is known: the settings say it, or its answers do.
+#[derive(Debug, Default)]
+pub struct Offer(OnceLock<bool>);
+
+impl Offer {
+    fn new(known: Option<bool>) -> Offer {
+        Offer(known.map(OnceLock::from).unwrap_or_default())
+    }
+
+    /// Whether the service is offered; `None` if that is not known yet.
+    pub fn known(&self) -> Option<bool> {
+        self.0.get().copied()
+    }
+
+    /// Remembers what an answer says. What is known already stays.
+    pub fn learn(&self, is_offered: bool) {
+        self.0.get_or_init(|| is_offered);
+    }
 }
 
 impl Upstream {
@@ -40,6 +62,7 @@ impl Upstream {
             endpoints: options.protocol.endpoints(&base),
             headers: headers(options)?,
             secrets: Arc::new(secrets(options, &base)),
+            responses: Offer::new(options.responses),
         })
     }
 
@@ -47,6 +70,7 @@ impl Upstream {
     pub fn endpoint(&self, service: Service) -> &Url {
         match service {
             Service::Chat => &self.endpoints.chat,
+            Service::Responses => &self.endpoints.responses,
             Service::Embeddings => &self.endpoints.embeddings,
         }
     }

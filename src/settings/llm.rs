@@ -17,6 +17,8 @@ section! {
         api_key_env: Option<String> = None;
         /// Headers of every request to the default upstream.
         headers: Secrets = Secrets::default();
+        /// Whether the default upstream has the Responses API (`POST /v1/responses`); where nothing is said, it is asked once.
+        responses: Option<bool> = None;
         /// The model of requests that name none.
         default_model: Option<String> = None;
         /// The model of requests for embeddings that name none.
@@ -74,6 +76,8 @@ pub struct Model {
     pub api_key_env: Option<String>,
     /// Headers of every request to the upstream.
     pub headers: Secrets,
+    /// Whether the upstream has the Responses API.
+    pub responses: Option<bool>,
     /// The time for one attempt, in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Models that are asked when this one does not answer, in turn.

@@ -37,6 +37,16 @@ impl RequestOptions {
         })
     }
 
+    /// Those of a request for a response; `default` is the model of requests that name none.
+    ///
+    /// # Errors
+    /// [`LlmError::NoModel`], [`LlmError::Invalid`].
+    pub fn of_response(payload: &RawObject, default: Option<&str>) -> Result<RequestOptions, LlmError> {
+        let stream = payload.read("stream").map_err(|_| must_be("stream", "true or false"))?;
+        let model = model(payload, default, "default_model")?;
+        Ok(RequestOptions { model, stream: stream.unwrap_or(false), include_usage: true })
+    }
+
     /// Those of a request for embeddings; `default` is the model of requests that name none.
     ///
     /// # Errors

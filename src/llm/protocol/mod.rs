@@ -43,6 +43,8 @@ pub enum Protocol {
 pub enum Service {
     /// Chat completions.
     Chat,
+    /// Responses (OpenAI's Responses API).
+    Responses,
     /// Embeddings.
     Embeddings,
 }
@@ -52,6 +54,8 @@ pub enum Service {
 pub struct Endpoints {
     /// Takes chats (POST).
     pub chat: Url,
+    /// Takes requests for responses (POST).
+    pub responses: Url,
     /// Takes texts to embed (POST).
     pub embeddings: Url,
     /// Lists the models (GET).
@@ -103,17 +107,20 @@ impl Protocol {
     /// [`LlmError::Invalid`] when the payload cannot be written in this protocol.
     pub fn request(self, service: Service, payload: &RawObject, model: &str) -> Result<Bytes, LlmError> {
         match (self, service) {
-            (Protocol::OpenAi, Service::Chat | Service::Embeddings) => openai::request(payload, model),
+            (Protocol::OpenAi, Service::Chat | Service::Responses | Service::Embeddings) => {
+                openai::request(payload, model)
+            }
         }
     }
 
-    /// The upstream's whole answer in the format of our clients.
+    /// The upstream's whole answer in the format that this service has for our clients.
     ///
     /// # Errors
     /// [`UpstreamError::Unusable`] when it is no answer.
-    pub fn answer(self, body: Bytes) -> Result<Bytes, UpstreamError> {
-        match self {
-            Protocol::OpenAi => openai::answer(body),
+    pub fn answer(self, service: Service, body: Bytes) -> Result<Bytes, UpstreamError> {
+        match (self, service) {
+            (Protocol::OpenAi, Service::Chat | Service::Embeddings) => openai::answer(body),
+            (Protocol::OpenAi, Service::Responses) => openai::response(body),
         }
     }
 
@@ -128,10 +135,18 @@ impl Protocol {
         }
     }
 
-    /// A translator for one stream. The client gets a usage only with `include_usage`, and errors with `secrets` redacted.
+    /// A translator for one stream of chunks of a chat completion. The client gets a usage only with `include_usage`, and
+    /// errors with `secrets` redacted.
     pub fn stream(self, include_usage: bool, secrets: Arc<Secrets>) -> StreamTranslator {
         match self {
             Protocol::OpenAi => StreamTranslator::OpenAi(openai::EventFilter::new(include_usage, secrets)),
+        }
+    }
+
+    /// A translator for one stream of events of a response.
+    pub fn response_stream(self, secrets: Arc<Secrets>) -> StreamTranslator {
+        match self {
+            Protocol::OpenAi => StreamTranslator::OpenAiResponse(openai::ResponseEvents::new(secrets)),
         }
     }
 
@@ -158,6 +173,8 @@ impl Protocol {
 pub enum StreamTranslator {
     /// Of [`Protocol::OpenAi`].
     OpenAi(openai::EventFilter),
+    /// Of [`Protocol::OpenAi`], for a response.
+    OpenAiResponse(openai::ResponseEvents),
 }
 
 impl StreamTranslator {
@@ -165,6 +182,7 @@ impl StreamTranslator {
     pub fn translate(&mut self, events: Bytes) -> Output {
         match self {
             StreamTranslator::OpenAi(filter) => filter.translate(events),
+            StreamTranslator::OpenAiResponse(filter) => filter.translate(events),
         }
     }
 
@@ -176,6 +194,7 @@ impl StreamTranslator {
     pub fn end(&mut self, rest: &[u8]) -> Result<Output, UpstreamError> {
         match self {
             StreamTranslator::OpenAi(filter) => filter.end(rest),
+            StreamTranslator::OpenAiResponse(filter) => filter.end(rest),
         }
     }
 }

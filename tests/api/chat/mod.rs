@@ -8,6 +8,7 @@ mod leaving;
 mod models;
 mod odd;
 mod prompts;
+mod responses;
 mod retries;
 mod secrets;
 mod streams;

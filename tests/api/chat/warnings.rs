@@ -14,8 +14,10 @@ fn nowhere() -> String {
 
 async fn put_tools(app: &TestApp) {
     for name in ["one", "two"] {
-        let tool =
-            json!({"type": "restful", "restful": {"url": nowhere(), "method": "GET"}, "default": name});
+        let tool = json!({
+            "type": "restful", "restful": {"url": nowhere(), "method": "GET"}, "default": name,
+            "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}},
+        });
         app.put_tool(&format!("lost.{name}"), tool).await;
     }
 }

@@ -3,10 +3,12 @@
 //! It is the format of our clients, too: a request goes on as it was written but for its `model`, and an answer comes back
 //! byte by byte.
 //!
-//! - `stream`: the few events that have to change; `completion`: an answer read; `error`: errors in bodies
+//! - `stream`: the few events that have to change; `completion`: an answer read; `responses`: those of the Responses API;
+//!   `error`: errors in bodies
 
 mod completion;
 mod error;
+mod responses;
 mod stream;
 
 use bytes::Bytes;
@@ -18,6 +20,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 pub use completion::read as completion;
 pub use error::read as error;
+pub use responses::{ResponseEvents, answer as response};
 pub use stream::EventFilter;
 
 use super::Endpoints;
@@ -28,6 +31,7 @@ use template::value::{RawObject, parse_json};
 pub fn endpoints(base: &Url) -> Endpoints {
     Endpoints {
         chat: below(base, &["chat", "completions"]),
+        responses: below(base, &["responses"]),
         embeddings: below(base, &["embeddings"]),
         models: below(base, &["models"]),
     }

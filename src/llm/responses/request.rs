@@ -1,0 +1,297 @@
+//! A request in the format of the Responses API, and the same as a request for a chat completion.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
+
+use super::input;
+use super::tools;
+use crate::llm::error::LlmError;
+use template::value::RawObject;
+
+/// A request in the format of the Responses API.
+#[derive(Debug)]
+pub struct ResponseRequest {
+    /// The request.
+    pub payload: RawObject,
+    /// Parameters that chat completions have and responses do not, for upstreams that are asked for a chat completion.
+    pub chat_params: Map<String, Json>,
+}
+
+/// Members that need a store of answers, which an upstream may have, and this service does not.
+const STATE: [&str; 3] = ["previous_response_id", "conversation", "background"];
+
+/// Members that chat completions do not have, or have under another name.
+const ONLY_IN_RESPONSES: [&str; 16] = [
+    "input",
+    "instructions",
+    "text",
+    "reasoning",
+    "tools",
+    "tool_choice",
+    "max_output_tokens",
+    "max_tool_calls",
+    "include",
+    "truncation",
+    "store",
+    "prompt",
+    "stream_options",
+    "background",
+    "conversation",
+    "previous_response_id",
+];
+
+#[derive(Deserialize)]
+struct Text {
+    format: Option<Format>,
+    verbosity: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Format {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(flatten)]
+    schema: Map<String, Json>,
+}
+
+#[derive(Deserialize)]
+struct Reasoning {
+    effort: Option<Box<RawValue>>,
+}
+
+fn invalid(param: &'static str, message: impl Into<String>) -> LlmError {
+    LlmError::Invalid { param, message: message.into() }
+}
+
+/// The member `name` as a `T`.
+fn member<T: serde::de::DeserializeOwned>(
+    payload: &RawObject,
+    name: &'static str,
+    what: &str,
+) -> Result<Option<T>, LlmError> {
+    payload.read(name).map_err(|_| invalid(name, format!("must be {what}")))
+}
+
+/// Refuses what only a store of answers could do.
+///
+/// # Errors
+/// [`LlmError::Invalid`].
+pub fn refuse_state(payload: &RawObject) -> Result<(), LlmError> {
+    for name in STATE {
+        if payload.get(name).is_some_and(|value| !matches!(value.get(), "null" | "false")) {
+            return Err(invalid(
+                name,
+                "is not supported: this service keeps no answers; send all items in `input`",
+            ));
+        }
+    }
+    if payload.get("store").is_some_and(|store| store.get() == "true") {
+        return Err(invalid(
+            "store",
+            "is not supported: this service keeps no answers; leave it out, or send false",
+        ));
+    }
+    Ok(())
+}
+
+impl ResponseRequest {
+    /// The request as one for a chat completion. Members that neither API has go on as they are.
+    ///
+    /// # Errors
+    /// [`LlmError::Invalid`] if it asks for something that chat completions do not offer.
+    pub fn as_chat(&self) -> Result<RawObject, LlmError> {
+        let payload = &self.payload;
+        refuse_state(payload)?;
+        let mut chat = payload.clone();
+        ONLY_IN_RESPONSES.iter().for_each(|name| drop(chat.remove(name)));
+        set(&mut chat, "messages", &input::messages(payload)?)?;
+        if let Some(tools) = tools::of_chat(payload)? {
+            set(&mut chat, "tools", &tools)?;
+        }
+        if let Some(choice) = tools::choice_of_chat(payload)? {
+            set(&mut chat, "tool_choice", &choice)?;
+        }
+        if let Some(limit) = payload.get("max_output_tokens").filter(|limit| limit.get() != "null") {
+            // Many servers know `max_tokens` alone, and OpenAI's own is never asked here.
+            set(&mut chat, "max_tokens", limit)?;
+        }
+        if let Some(Text { format, verbosity }) = member(payload, "text", "an object")? {
+            if let Some(format) = format.map(response_format).transpose()?.flatten() {
+                set(&mut chat, "response_format", &format)?;
+            }
+            if let Some(verbosity) = verbosity {
+                set(&mut chat, "verbosity", &verbosity)?;
+            }
+        }
+        if let Some(Reasoning { effort: Some(effort) }) = member(payload, "reasoning", "an object")? {
+            set(&mut chat, "reasoning_effort", &effort)?;
+        }
+        if member::<u32>(payload, "top_logprobs", "a number")?.is_some_and(|count| count > 0) {
+            set(&mut chat, "logprobs", &true)?;
+        }
+        if payload.get("stream").is_some_and(|stream| stream.get() == "true") {
+            set(&mut chat, "stream_options", &json!({"include_usage": true}))?;
+        }
+        chat.fill(self.chat_params.iter()).map_err(|error| invalid("params", error.to_string()))?;
+        Ok(chat)
+    }
+}
+
+fn set<T: serde::Serialize + ?Sized>(
+    chat: &mut RawObject,
+    name: &'static str,
+    value: &T,
+) -> Result<(), LlmError> {
+    chat.set(name, value).map_err(|error| invalid(name, format!("cannot be written: {error}")))
+}
+
+/// `text.format` as `response_format`; nothing for plain text.
+fn response_format(Format { kind, mut schema }: Format) -> Result<Option<Json>, LlmError> {
+    match kind.as_str() {
+        "text" => Ok(None),
+        "json_object" => Ok(Some(json!({"type": kind}))),
+        "json_schema" => {
+            schema.retain(|_, member| !member.is_null());
+            Ok(Some(json!({"type": kind, "json_schema": schema})))
+        }
+        _ => Err(invalid("text", "has a `format` that is neither `text`, `json_object` nor `json_schema`")),
+    }
+}
+
+/// Parameters of a prompt, or of the settings, which are written as for chat completions.
+#[derive(Debug, Default)]
+pub struct Params {
+    /// Those that responses have, under their names there.
+    pub native: Map<String, Json>,
+    /// Those that only chat completions have.
+    pub chat: Map<String, Json>,
+}
+
+impl Params {
+    /// Sorts the parameters of a chat completion.
+    pub fn of_chat<'p>(params: impl Iterator<Item = (&'p String, &'p Json)>) -> Params {
+        let mut sorted = Params::default();
+        for (name, value) in params {
+            sorted.add(name, value);
+        }
+        sorted
+    }
+
+    fn add(&mut self, name: &str, value: &Json) {
+        let Params { native, chat } = self;
+        match name {
+            "max_tokens" | "max_completion_tokens" => put(native, "max_output_tokens", value.clone()),
+            "reasoning_effort" => put(native, "reasoning", json!({"effort": value})),
+            "verbosity" => inside(native, "text", "verbosity", value.clone()),
+            "response_format" => inside(native, "text", "format", text_format(value)),
+            "tools" => put(native, "tools", tools::of_responses(value)),
+            "tool_choice" => put(native, "tool_choice", tools::choice_of_responses(value)),
+            "model"
+            | "temperature"
+            | "top_p"
+            | "top_logprobs"
+            | "parallel_tool_calls"
+            | "metadata"
+            | "user"
+            | "service_tier"
+            | "prompt_cache_key"
+            | "safety_identifier" => put(native, name, value.clone()),
+            _ => put(chat, name, value.clone()),
+        }
+    }
+}
+
+/// The first value of a name counts, as in all defaults.
+fn put(map: &mut Map<String, Json>, name: &str, value: Json) {
+    map.entry(name).or_insert(value);
+}
+
+fn inside(map: &mut Map<String, Json>, outer: &str, inner: &str, value: Json) {
+    if let Some(members) = map.entry(outer).or_insert_with(|| json!({})).as_object_mut() {
+        put(members, inner, value);
+    }
+}
+
+/// `response_format` as `text.format`.
+fn text_format(format: &Json) -> Json {
+    match format.get("json_schema").and_then(Json::as_object) {
+        None => format.clone(),
+        Some(schema) => {
+            let mut flat = Map::new();
+            flat.insert("type".to_owned(), "json_schema".into());
+            flat.extend(schema.clone());
+            flat.into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use template::value::parse_json;
+
+    fn chat(request: &Json) -> Result<Json, String> {
+        let payload = parse_json(request.to_string().as_bytes()).unwrap();
+        let request = ResponseRequest { payload, chat_params: Map::new() };
+        request.as_chat().map(|chat| json!(chat)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn members_get_their_names_in_chat_completions_and_unknown_ones_go_on() {
+        let schema = json!({"type": "object"});
+        let request = json!({
+            "model": "m", "input": "q", "instructions": "Be brief.", "temperature": 0, "max_output_tokens": 5,
+            "text": {"format": {"type": "json_schema", "name": "n", "schema": schema, "strict": true, "description": null}},
+            "reasoning": {"effort": "low", "summary": "auto"}, "stream": true, "store": false, "include": [],
+            "truncation": "disabled", "top_k": 7, "previous_response_id": null, "metadata": {"k": "v"},
+        });
+        let expected = json!({
+            "model": "m", "temperature": 0, "stream": true, "top_k": 7, "metadata": {"k": "v"},
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "q"}],
+            "max_tokens": 5, "reasoning_effort": "low", "stream_options": {"include_usage": true},
+            "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": schema, "strict": true}},
+        });
+        assert_eq!(chat(&request), Ok(expected));
+        let plain = json!({"input": [], "text": {"format": {"type": "text"}}, "max_output_tokens": null});
+        assert_eq!(chat(&plain), Ok(json!({"messages": []})));
+    }
+
+    #[test]
+    fn what_needs_a_store_is_refused() {
+        for (name, value) in [
+            ("previous_response_id", json!("resp_1")),
+            ("conversation", json!({"id": "conv_1"})),
+            ("background", json!(true)),
+            ("store", json!(true)),
+        ] {
+            let error = chat(&json!({"input": "q", name: value})).unwrap_err();
+            assert!(
+                error.starts_with(&format!("`{name}` is not supported: this service keeps no answers")),
+                "{error}"
+            );
+        }
+        assert!(chat(&json!({"input": "q", "background": false})).is_ok());
+        assert!(chat(&json!({"input": "q", "text": {"format": {"type": "grammar"}}})).is_err());
+        assert!(chat(&json!({"input": "q", "text": 5})).is_err());
+    }
+
+    #[test]
+    fn parameters_of_chats_get_their_names_in_responses() {
+        let params = json!({
+            "max_tokens": 5, "temperature": 0.5, "stop": ["x"], "seed": 1, "reasoning_effort": "low",
+            "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}}, "verbosity": "low",
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
+            "tool_choice": {"type": "function", "function": {"name": "f"}},
+        });
+        let Params { native, chat } = Params::of_chat(params.as_object().unwrap().iter());
+        let expected = json!({
+            "max_output_tokens": 5, "temperature": 0.5, "reasoning": {"effort": "low"},
+            "text": {"format": {"type": "json_schema", "name": "n", "schema": {}}, "verbosity": "low"},
+            "tools": [{"type": "function", "name": "f", "parameters": {}}],
+            "tool_choice": {"type": "function", "name": "f"},
+        });
+        assert_eq!(Json::Object(native), expected);
+        assert_eq!(Json::Object(chat), json!({"stop": ["x"], "seed": 1}));
+    }
+}

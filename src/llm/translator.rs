@@ -1,0 +1,91 @@
+//! From the events of an upstream to those that the client asked for.
+
+use bytes::{Bytes, BytesMut};
+use serde_json::Value as Json;
+
+use super::error::UpstreamError;
+use super::protocol::{Output, StreamTranslator};
+use super::responses::ResponseWriter;
+use base::events;
+
+/// Turns the events of an upstream into those for the client.
+#[derive(Debug)]
+pub enum Translator {
+    /// The upstream was asked for what the client asked for.
+    Same(StreamTranslator),
+    /// The upstream was asked for a chat completion, and the client for a response.
+    ToResponse(Box<ToResponse>),
+}
+
+/// Turns the chunks of a chat completion into the events of a response.
+#[derive(Debug)]
+pub struct ToResponse {
+    /// Reads the upstream's events.
+    pub chat: StreamTranslator,
+    /// Writes those for the client.
+    pub writer: ResponseWriter,
+}
+
+impl Translator {
+    /// Translates complete events, back to back.
+    pub fn translate(&mut self, events: Bytes) -> Output {
+        match self {
+            Translator::Same(translator) => translator.translate(events),
+            Translator::ToResponse(translator) => {
+                let output = translator.chat.translate(events);
+                translator.written(output)
+            }
+        }
+    }
+
+    /// What the client gets when the upstream has closed the stream in order; `rest` is what came after the last complete
+    /// event.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Unusable`] when the answer was not complete.
+    pub fn end(&mut self, rest: &[u8]) -> Result<Output, UpstreamError> {
+        match self {
+            Translator::Same(translator) => translator.end(rest),
+            Translator::ToResponse(translator) => {
+                let output = translator.chat.end(rest)?;
+                Ok(translator.written(output))
+            }
+        }
+    }
+
+    /// The bytes of the answer that are kept until its end.
+    pub fn kept(&self) -> usize {
+        match self {
+            Translator::Same(_) => 0,
+            Translator::ToResponse(translator) => translator.writer.bytes(),
+        }
+    }
+}
+
+impl ToResponse {
+    /// Writes what chunks of a chat completion say as events of a response.
+    fn written(&mut self, chat: Output) -> Output {
+        match chat {
+            Output::More(chunks) => Output::More(self.chunks(&chunks)),
+            Output::Last(chunks) => {
+                let mut out = BytesMut::from(self.chunks(&chunks));
+                out.extend_from_slice(&self.writer.last());
+                Output::Last(out.freeze())
+            }
+            Output::Error(chunks) => Output::Error(self.chunks(&chunks)),
+        }
+    }
+
+    fn chunks(&mut self, chunks: &[u8]) -> Bytes {
+        let mut out = BytesMut::new();
+        for data in events::split(chunks).filter_map(events::data) {
+            // What is no JSON, such as the mark at the end of a chat completion, says nothing.
+            let Ok(chunk) = serde_json::from_slice::<Json>(&data) else { continue };
+            match chunk.get("error").filter(|error| !error.is_null()) {
+                Some(error) => out.extend_from_slice(&self.writer.error(error)),
+                None => out.extend_from_slice(&self.writer.chunk(&chunk)),
+            }
+        }
+        out.freeze()
+    }
+}
