@@ -28,7 +28,9 @@ const BASE: &[&[&str]] =
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 20] = [
+    ("actix_cors", &["src/http"]),
+    ("actix_http", &["src/http"]),
     ("actix_web", &["src/http"]),
     ("redis::", &["src/store"]),
     ("redb", &["src/store"]),

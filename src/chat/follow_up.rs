@@ -89,7 +89,7 @@ impl FollowUp {
     /// If they are no list.
     pub fn read(body: &RawObject, api: Api) -> Result<FollowUp, ChatError> {
         let messages = match api {
-            Api::Completions => body
+            Api::Completions | Api::Text => body
                 .read("messages")
                 .map_err(|_| ChatError::invalid("messages", "must be a list of messages"))?,
             Api::Responses => {

@@ -22,7 +22,9 @@ pub use request::{Api, PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
 use crate::content::{Conversation, MessageList};
-use crate::llm::{Answer, Llm, LlmError, PROMPT, Params, ResponseRequest, items_of_messages, refuse_state};
+use crate::llm::{
+    Answer, Llm, LlmError, PROMPT, Params, ResponseRequest, items_of_messages, refuse_state, text_as_chat,
+};
 use crate::render::{Content, RenderedPrompt, Renderer, Report, Warning};
 use aside::PromptName;
 use base::caller::Caller;
@@ -60,6 +62,9 @@ pub struct ChatAnswer {
 /// What a model is asked for.
 enum Asked {
     Completion(RawObject),
+    Text(RawObject),
+    /// A text completion by a chat.
+    TextByChat(RawObject),
     Response(ResponseRequest),
 }
 
@@ -103,6 +108,26 @@ impl Chat {
         }
     }
 
+    /// Answers a request of OpenAI's older completions API: a prompt that it names is answered by a chat, in which `prompt`, a
+    /// text, is what the user says; any other request is passed on to its model.
+    ///
+    /// # Errors
+    /// [`ChatError`].
+    pub async fn text(
+        &self,
+        caller: &Caller,
+        body: RawObject,
+        aside: Aside,
+    ) -> Result<ChatAnswer, ChatError> {
+        match PromptRequest::in_openai_form(Api::Text, body, aside)? {
+            Ok(request) => {
+                let body = text_as_chat(&request.body)?;
+                self.prompt(caller, PromptRequest { body, ..request }).await
+            }
+            Err(body) => self.answer(caller, Asked::Text(body), None).await,
+        }
+    }
+
     /// Answers a request of OpenAI's Responses API: renders the prompt that it names, or passes the request on to its model.
     ///
     /// # Errors
@@ -138,6 +163,7 @@ impl Chat {
         let mut rendered = self.renderer.render_admitted(caller, ticket, variables).await?;
         let asked = match api {
             Api::Completions => Asked::Completion(self.complete(body, follow_up, &rendered).await?),
+            Api::Text => Asked::TextByChat(self.complete(body, follow_up, &rendered).await?),
             Api::Responses => Asked::Response(self.complete_response(body, follow_up, &rendered).await?),
         };
         let (warnings, report) = (std::mem::take(&mut rendered.warnings), rendered.report.take());
@@ -198,6 +224,8 @@ impl Chat {
         let started = Instant::now();
         let answer = match &asked {
             Asked::Completion(body) => self.llm.chat_completions(caller, body).await?,
+            Asked::Text(body) => self.llm.text_completions(caller, body).await?,
+            Asked::TextByChat(body) => self.llm.text_by_chat(caller, body).await?,
             Asked::Response(request) => self.llm.responses(caller, request).await?,
         };
         Ok(ChatAnswer { answer, rendered, llm: started.elapsed() })

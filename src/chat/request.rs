@@ -31,6 +31,8 @@ pub struct PromptRequest {
 pub enum Api {
     /// Chat completions.
     Completions,
+    /// Text completions, the older API.
+    Text,
     /// Responses.
     Responses,
 }

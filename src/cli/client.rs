@@ -29,16 +29,16 @@ impl Client {
         Client { base: base.to_owned(), http: builder.build().unwrap_or_default(), _folder: None }
     }
 
-    /// A client of the service on a Unix socket below `folder`, which is removed with the client.
+    /// A client of the service on a Unix socket. The `folder` around it, if it is given, is removed with the client.
     ///
     /// # Errors
     /// When the client cannot be made.
-    pub fn on_socket(socket: PathBuf, folder: TempDir) -> Result<Client, CliError> {
+    pub fn on_socket(socket: PathBuf, folder: Option<TempDir>) -> Result<Client, CliError> {
         let base = "http://localhost".to_owned();
         let http = plain_client().no_proxy().unix_socket(socket).build();
         let http =
             http.map_err(|error| CliError::Unreachable { url: base.clone(), message: error.to_string() })?;
-        Ok(Client { base, http, _folder: Some(folder) })
+        Ok(Client { base, http, _folder: folder })
     }
 
     /// `GET path`, as JSON.

@@ -1,6 +1,5 @@
 //! Runs the service until it is told to stop.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ use super::output::announce;
 use super::signals::Signals;
 use super::target;
 use crate::app::App;
-use crate::http::{self, RunningServer};
+use crate::http::{self, Address, RunningServer};
 use crate::telemetry;
 use base::model::Id;
 
@@ -39,7 +38,7 @@ pub async fn run(common: &Common) -> Result<(), CliError> {
     let running = http::bind(&app, &settings.server)
         .map_err(|source| CliError::Listen { address: settings.server.listen.to_string(), source })?;
     let follow = app.follow();
-    let greeting = tokio::spawn(greet(app.clone(), running.address));
+    let greeting = tokio::spawn(greet(app.clone(), running.address.clone()));
     if app.llm.is_offline() {
         tracing::info!(
             "no default model is set (llm.base_url, llm.default_model): the built-in model `echo` answers chats, offline"
@@ -77,29 +76,32 @@ async fn until_stopped(running: RunningServer, signals: &mut Signals) -> Result<
 }
 
 /// Prints the address of the service and what it holds.
-async fn greet(app: Arc<App>, address: SocketAddr) {
+async fn greet(app: Arc<App>, address: Address) {
     let since = Instant::now();
     while app.catalog.store_state().is_first_read() && since.elapsed() < READ_SOON {
         tokio::time::sleep(LOOK_AGAIN).await;
     }
-    announce(greeting(&app, &address.to_string()));
+    announce(greeting(&app, &address));
 }
 
-fn greeting(app: &App, address: &str) -> String {
+fn greeting(app: &App, address: &Address) -> String {
     let snapshot = app.catalog.snapshot();
     let (prompts, problems) = (snapshot.documents.prompts.len(), snapshot.problems.len());
     let store = app.catalog.store().describe();
     let still = if app.catalog.store_state().is_first_read() { ", which is still being read" } else { "" };
     let (id, variables) = EXAMPLE;
     let known = Id::parse(id).is_ok_and(|id| snapshot.prompt(&id).is_some());
+    let curl = match address {
+        Address::Port(_) => format!("curl -s {address}"),
+        Address::Socket(path) => format!("curl -s --unix-socket {} http://localhost", path.display()),
+    };
     let render_and_chat = ["render", "chat"].map(|what| {
         format!(
-            "  curl -s http://{address}/api/{what}/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'\n"
+            "  {curl}/api/{what}/prompts/{id} \\\n    -H 'content-type: application/json' -d '{{\"variables\":{variables}}}'\n"
         )
     });
-    let attempts =
-        if known { render_and_chat.concat() } else { format!("  curl -s http://{address}/api/prompts\n") };
+    let attempts = if known { render_and_chat.concat() } else { format!("  {curl}/api/prompts\n") };
     format!(
-        "ai-prompt-shell listens on http://{address} ({prompts} prompts, {problems} problems, store {store}{still})\nTry:\n{attempts}"
+        "ai-prompt-shell listens on {address} ({prompts} prompts, {problems} problems, store {store}{still})\nTry:\n{attempts}"
     )
 }

@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::output::warn;
 use crate::app::{App, BuildError};
 use crate::http;
-use crate::settings::{self, Settings};
+use crate::settings::{self, Listen, Settings};
 use crate::store::StoreError;
 use crate::telemetry;
 
@@ -35,7 +35,10 @@ pub fn settings(common: &Common) -> Result<Settings, CliError> {
 /// When neither can be had.
 pub async fn open(common: &Common) -> Result<Client, CliError> {
     if let Some(url) = &common.server {
-        return Ok(Client::new(url.trim_end_matches('/')));
+        return match url.strip_prefix("unix:") {
+            Some(path) => Client::on_socket(path.into(), None),
+            None => Ok(Client::new(url.trim_end_matches('/'))),
+        };
     }
     let settings = settings(common)?;
     // Commands print their own messages; the log is for the service.
@@ -46,18 +49,32 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
             Some(message) => Err(CliError::Store { message }),
         },
         Err(BuildError::Store(StoreError::Locked { path })) => {
-            let url = format!("http://{}", settings.server.listen);
+            let (client, url) = running(&settings.server.listen)?;
             warn(format_args!("note: {} is in use by a running service; talking to {url}", path.display()));
-            Ok(Client::new(&url))
+            Ok(client)
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// A client of the service that listens there, and its address.
+fn running(listen: &Listen) -> Result<(Client, String), CliError> {
+    match listen {
+        Listen::Socket(path) => Ok((Client::on_socket(path.clone(), None)?, listen.to_string())),
+        port => {
+            let url = format!("http://{port}");
+            Ok((Client::new(&url), url))
+        }
     }
 }
 
 /// Builds the services. If another command holds the store, it waits for a moment.
 async fn build(settings: &Settings) -> Result<Arc<App>, BuildError> {
     for _ in 0..LOCK_RETRIES {
-        let served = tokio::net::TcpStream::connect(settings.server.listen).await.is_ok();
+        let served = match &settings.server.listen {
+            Listen::Socket(path) => tokio::net::UnixStream::connect(path).await.is_ok(),
+            port => tokio::net::TcpStream::connect(port.to_string()).await.is_ok(),
+        };
         match App::build(settings).await {
             Err(BuildError::Store(StoreError::Locked { .. })) if !served => {
                 tokio::time::sleep(LOCK_PAUSE).await
@@ -88,5 +105,5 @@ pub fn inside(app: &Arc<App>, settings: &Settings) -> Result<Client, CliError> {
         .map_err(no_socket)?;
     let path = folder.path().join("socket");
     tokio::spawn(http::bind_socket(app, &server, path.clone()).map_err(no_socket)?);
-    Client::on_socket(path, folder)
+    Client::on_socket(path, Some(folder))
 }

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep_until};
 
 use super::cancel::unless;
+use super::compression::{Packing, unpack};
 use super::error::ApiError;
 use crate::render::{RenderError, only_one};
 use crate::settings;
@@ -89,6 +90,13 @@ impl BodyLimits {
             }
             body.push(chunk)?;
         }
+    }
+
+    /// Unpacks a body in the pool, as a short one may become long.
+    async fn unpack(&self, packed: Buffer) -> Result<Buffer, ApiError> {
+        let (limit, memory) = (self.bytes, self.memory.clone());
+        let deadline = std::time::Instant::now() + PARSE_TIME;
+        self.pool.run(Lane::Short, deadline, move || unpack(packed, limit, &memory)).await?
     }
 
     fn unreadable(&self, error: &PayloadError) -> ApiError {
@@ -192,13 +200,19 @@ impl FromRequest for JsonBody {
             return Box::pin(async { Err(ApiError::broken_off("request bodies are not set up")) });
         };
         let is_json = declares_json(request);
+        let packing = Packing::of(request);
         let declared = declared_length(request);
         let payload = payload.take();
         Box::pin(async move {
             if declared.is_some_and(|length| length > bounds.bytes) {
                 return Err(ApiError::body_too_large(bounds.bytes));
             }
+            let packing = packing?;
             let sent = bounds.read(payload, declared).await?;
+            let sent = match packing {
+                Packing::None => sent,
+                Packing::Gzip => bounds.unpack(sent).await?,
+            };
             if !is_json && !sent.is_empty() {
                 return Err(ApiError::unsupported_media_type());
             }

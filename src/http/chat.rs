@@ -102,6 +102,20 @@ pub async fn completions(
     reply(answer, Api::Completions, shutdown.into_inner())
 }
 
+/// `POST /v1/completions`
+pub async fn text_completions(
+    app: Data<App>,
+    shutdown: Data<Shutdown>,
+    RequestAside(aside): RequestAside,
+    RequestCaller(caller): RequestCaller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let ParsedBody { value: request, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
+    let services = app.clone().into_inner();
+    let answer = finished(&app, async move { services.chat.text(&caller, request, aside).await }).await??;
+    reply(answer, Api::Text, shutdown.into_inner())
+}
+
 /// `POST /v1/responses`
 pub async fn responses(
     app: Data<App>,

@@ -1,14 +1,22 @@
 //! The limit on connections. Some more are accepted, so that health probes are answered also under overload.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::HttpRequest;
+use actix_web::http::Version;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::watch;
 
+use super::error::ApiError;
+
 /// Connections that are accepted beyond the limit: each gets one answer, to a health probe or that the service is overloaded.
 const SPARE: usize = 512;
+
+/// The most requests of HTTP/2 that may be under way on one connection.
+const STREAMS_MAX: usize = 256;
 
 /// Paths that are also answered on connections beyond the limit.
 const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
@@ -23,6 +31,36 @@ pub struct Connections {
 pub struct Connection {
     all: Arc<Connections>,
     beyond: bool,
+    /// The requests of HTTP/2 that are under way on it.
+    streams: Rc<Cell<usize>>,
+}
+
+/// The place of a request of HTTP/2 among those of its connection, until it is dropped.
+pub struct StreamSlot(Rc<Cell<usize>>);
+
+impl StreamSlot {
+    /// Takes a place; `None` for other versions of HTTP, whose connections have one request at a time.
+    ///
+    /// # Errors
+    /// `overloaded` if the connection has too many requests under way.
+    pub fn take(request: &HttpRequest) -> Result<Option<StreamSlot>, ApiError> {
+        if request.version() != Version::HTTP_2 {
+            return Ok(None);
+        }
+        let Some(connection) = request.conn_data::<Connection>() else { return Ok(None) };
+        let streams = connection.streams.clone();
+        if streams.get() >= STREAMS_MAX {
+            return Err(ApiError::too_many_streams(STREAMS_MAX));
+        }
+        streams.set(streams.get() + 1);
+        Ok(Some(StreamSlot(streams)))
+    }
+}
+
+impl Drop for StreamSlot {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
 }
 
 impl Connections {
@@ -43,7 +81,7 @@ impl Connections {
             beyond = *open >= self.limit;
             *open += 1;
         });
-        Connection { all: self.clone(), beyond }
+        Connection { all: self.clone(), beyond, streams: Rc::default() }
     }
 
     /// How many are open.

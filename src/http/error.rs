@@ -1,7 +1,7 @@
 //! Errors as answers: one table from kinds to statuses, one shape for all bodies.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, ContentType, HeaderName, RETRY_AFTER};
+use actix_web::http::header::{ACCEPT_ENCODING, ALLOW, ContentType, HeaderName, RETRY_AFTER};
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
@@ -174,6 +174,19 @@ impl ApiError {
         )
     }
 
+    /// A body that is packed in another way than with gzip.
+    pub fn unsupported_content_encoding() -> ApiError {
+        let message = "a body may be packed with gzip only: send `content-encoding: gzip`, or none";
+        ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message.to_owned())
+            .with_header(ACCEPT_ENCODING, "gzip")
+    }
+
+    /// A request on a connection that has too many of them under way.
+    pub fn too_many_streams(limit: usize) -> ApiError {
+        let message = format!("{limit} requests are under way on this connection; wait for their answers");
+        ApiError::new(Kind::Unavailable, "overloaded", message)
+    }
+
     /// The body is not declared as JSON.
     pub fn unsupported_media_type() -> ApiError {
         let message = "send the body as JSON, with the header `content-type: application/json`".to_owned();
@@ -205,7 +218,7 @@ impl ApiError {
     pub fn event(&self, api: Api) -> Bytes {
         match api {
             // Serialization cannot fail: the error holds only strings and JSON.
-            Api::Completions => {
+            Api::Completions | Api::Text => {
                 format!("data: {}\n\n", serde_json::to_string(&self.reply()).unwrap_or_default()).into()
             }
             Api::Responses => response_error_event(&json!(self.0.error)),

@@ -14,11 +14,12 @@ use actix_web::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use actix_web::{Error, HttpMessage, ResponseError};
 
 use super::caller::RequestId;
-use super::connections::{is_beyond, is_health};
+use super::compression;
+use super::connections::{StreamSlot, is_beyond, is_health};
 use super::disconnect::DisconnectWatch;
 use super::error::ApiError;
 use super::shutdown::Shutdown;
-use super::unread_body::UnreadBody;
+use super::unread_body::{BodyWith, UnreadBody};
 use crate::settings;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -42,10 +43,10 @@ impl Guard {
     pub fn new(settings: &settings::Server, shutdown: Arc<Shutdown>) -> Guard {
         let mut names: Vec<String> = settings.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         names.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
-        names.push(settings.listen.ip().to_string());
+        names.extend(settings.listen.host().map(str::to_ascii_lowercase));
         Guard {
             any_host: settings.hosts.iter().any(|host| host == "*"),
-            any_address: settings.listen.ip().is_unspecified(),
+            any_address: settings.listen.ip().is_some_and(|ip| ip.is_unspecified()),
             names,
             origins: settings.origins.clone(),
             started: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64),
@@ -67,7 +68,13 @@ impl Guard {
         request.extensions_mut().insert(RequestId(id.clone()));
         let unread = UnreadBody::of(&mut request);
         let beyond = is_beyond(request.request());
-        let answer = match self.check(&request) {
+        let stream = StreamSlot::take(request.request());
+        let is_compressed = compression::is_accepted(&request);
+        let checked = match &stream {
+            Err(refusal) => Err(refusal.clone()),
+            Ok(_) => self.check(&request),
+        };
+        let answer = match checked {
             Ok(()) => Ok(service.call(request)),
             Err(refusal) => Err(request.into_response(refusal.error_response())),
         };
@@ -90,7 +97,12 @@ impl Guard {
             if self.shutdown.has_begun() {
                 response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
             }
-            Ok(response.map_body(|_, body| {
+            Ok(response.map_body(|head, body| {
+                let body = if is_compressed { compression::compressed(head, body) } else { body };
+                let body = match stream {
+                    Ok(Some(slot)) => BoxBody::new(BodyWith::new(body, slot)),
+                    _ => body,
+                };
                 let body = disconnect.until_sent(body);
                 match unread {
                     Some(unread) => unread.until_sent(body),
@@ -118,9 +130,11 @@ impl Guard {
         if is_beyond(request.request()) && !is_health(request.path()) {
             return Err(ApiError::too_many_connections());
         }
-        let host = match request.headers().get(HOST) {
-            None => return self.check_origin(request, ""),
-            Some(host) => host.to_str().unwrap_or_default(),
+        let host = match (request.headers().get(HOST), request.uri().authority()) {
+            (Some(host), _) => host.to_str().unwrap_or_default(),
+            // HTTP/2 has it in `:authority` (RFC 9113, section 8.3.1).
+            (None, Some(authority)) => authority.as_str(),
+            (None, None) => return self.check_origin(request, ""),
         };
         let name = host_name(host);
         if !(self.any_host || self.knows(name)) {

@@ -2,15 +2,19 @@
 //!
 //! - `routes`: the table of routes, with their names and roles
 //! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `tools`, `status`
-//! - every request: `guard` (host, origin, request id), `caller` (its headers), `connections` (how many)
-//! - bodies: `body` (reads JSON within limits), `unread_body` (bodies that no handler reads)
+//! - every request: `guard` (host, origin, request id), `cors` (web pages of other origins), `caller` (its headers)
+//! - connections: `address` (where they come in), `connections` (how many)
+//! - bodies: `body` (reads JSON within limits), `compression` (with gzip), `unread_body` (bodies that no handler reads)
 //! - errors: `error` (the table from kinds to statuses), `service_errors` (code and details of each error)
 //! - endings: `disconnect` (clients that leave), `shutdown` (the service stops), `cancel` (one future ends another)
 
+mod address;
 mod body;
 mod caller;
 mod chat;
+mod compression;
 mod connections;
+mod cors;
 mod disconnect;
 mod documents;
 mod error;
@@ -27,47 +31,39 @@ mod unread_body;
 mod views;
 
 use std::any::Any;
-use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
+use actix_web::middleware::{Compat, Condition};
 use actix_web::rt::net::TcpStream;
 use actix_web::web::{Data, QueryConfig};
 use actix_web::{App as ActixApp, HttpServer};
 
 use crate::app::App;
 use crate::settings;
+use address::Listener;
 use connections::Connections;
 use guard::Guard;
 use shutdown::Shutdown;
 
+pub use address::Address;
 pub use routes::{Role, Route, routes};
 pub use shutdown::ShutdownHandle;
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Connections that may wait to be accepted.
-const BACKLOG: i32 = 1024;
-
 /// A server on a TCP port. It serves while `server` is polled.
 pub struct RunningServer {
-    /// The address that it listens on.
-    pub address: SocketAddr,
+    /// Where it can be reached.
+    pub address: Address,
     /// The future that serves.
     pub server: Server,
     /// Stops it gracefully.
     pub shutdown: ShutdownHandle,
-}
-
-/// Where a server waits for connections.
-enum Door {
-    Port(TcpListener),
-    /// The path of a Unix socket.
-    Socket(PathBuf),
 }
 
 /// Binds the address of the settings and starts to serve.
@@ -75,16 +71,19 @@ enum Door {
 /// # Errors
 /// When the address cannot be bound.
 pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<RunningServer> {
-    let listener = TcpListener::bind(settings.listen)?;
-    // The standard library's accept queue is shorter, and a client that finds it full waits a second before it tries again.
-    rustix::net::listen(&listener, BACKLOG)?;
+    let (listener, address) = Listener::bind(&settings.listen)?;
     connections::allow_open_files();
-    let address = listener.local_addr()?;
     let (shutdown, connections) = (Shutdown::new(), Connections::new(settings.connections));
-    let door = Door::Port(listener.try_clone()?);
-    let server = serve(app, settings, door, shutdown.clone(), connections.clone())?;
-    let grace = Duration::from_millis(settings.stop_timeout_ms);
-    let shutdown = ShutdownHandle { shutdown, connections, listener, server: server.handle(), grace };
+    let handle = listener.handle()?;
+    let server = serve(app, settings, listener, shutdown.clone(), connections.clone())?;
+    let shutdown = ShutdownHandle {
+        shutdown,
+        connections,
+        listener: handle,
+        address: address.clone(),
+        server: server.handle(),
+        grace: Duration::from_millis(settings.stop_timeout_ms),
+    };
     Ok(RunningServer { address, server, shutdown })
 }
 
@@ -94,13 +93,14 @@ pub fn bind(app: &Arc<App>, settings: &settings::Server) -> std::io::Result<Runn
 /// When the socket cannot be made.
 pub fn bind_socket(app: &Arc<App>, settings: &settings::Server, path: PathBuf) -> std::io::Result<Server> {
     let connections = Connections::new(settings.connections);
-    serve(app, settings, Door::Socket(path), Shutdown::new(), connections)
+    let (listener, _) = Listener::bind(&settings::Listen::Socket(path))?;
+    serve(app, settings, listener, Shutdown::new(), connections)
 }
 
 fn serve(
     app: &Arc<App>,
     settings: &settings::Server,
-    door: Door,
+    listener: Listener,
     shutdown: Arc<Shutdown>,
     connections: Arc<Connections>,
 ) -> std::io::Result<Server> {
@@ -108,6 +108,8 @@ fn serve(
     let services = Data::from(app.clone());
     let bounds = body::BodyLimits::new(settings, app.memory.clone(), app.pool.clone());
     let shutdown = Data::from(shutdown);
+    let origins = settings.origins.clone();
+    let has_origins = !origins.is_empty();
     let server = HttpServer::new(move || {
         // One of each for each serving thread: reference counts that all threads share would be contended.
         let (guard, bounds) = (Rc::new(guard.clone()), Data::new(bounds.clone()));
@@ -118,6 +120,7 @@ fn serve(
             .app_data(query())
             .configure(routes::configure)
             .wrap_fn(move |request, service| guard.clone().around(request, service))
+            .wrap(Condition::new(has_origins, Compat::new(cors::answers(&origins))))
     });
     let send_timeout_ms = settings.send_timeout_ms;
     let accepted = connections.accepted();
@@ -141,9 +144,10 @@ fn serve(
         })
         // A client that closes its sending side has usually left. So it is noticed before its answer is ready.
         .h1_allow_half_closed(false);
-    Ok(match door {
-        Door::Port(listener) => server.listen(listener)?.run(),
-        Door::Socket(path) => server.bind_uds(path)?.run(),
+    Ok(match listener {
+        // HTTP/1.1, and HTTP/2 for clients that begin with its preface (RFC 9113, section 3.3).
+        Listener::Port(listener) => server.listen_auto_h2c(listener)?.run(),
+        Listener::Socket(listener) => server.listen_uds(listener)?.run(),
     })
 }
 

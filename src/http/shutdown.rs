@@ -12,7 +12,7 @@
 //! `cli::signals` has what further signals do.
 
 use std::future::Future;
-use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,7 @@ use actix_web::dev::ServerHandle;
 
 use tokio::sync::watch;
 
+use super::address::Address;
 use super::cancel::unless;
 use super::connections::Connections;
 
@@ -79,7 +80,8 @@ pub type ShutdownEnd = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub struct ShutdownHandle {
     pub(super) shutdown: Arc<Shutdown>,
     pub(super) connections: Arc<Connections>,
-    pub(super) listener: TcpListener,
+    pub(super) listener: OwnedFd,
+    pub(super) address: Address,
     pub(super) server: ServerHandle,
     pub(super) grace: Duration,
 }
@@ -103,6 +105,11 @@ impl ShutdownHandle {
         }
         self.shutdown.is_over.send_replace(true);
         self.connections.none(Instant::now() + LAST_BYTES).await;
+        if let Address::Socket(path) = &self.address
+            && let Err(error) = std::fs::remove_file(path)
+        {
+            tracing::debug!(%error, "the socket stays behind");
+        }
     }
 
     /// Refuses new connections from now on.

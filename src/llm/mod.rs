@@ -2,7 +2,8 @@
 //!
 //! - [`Llm`]: chat completions, embeddings, the list of models
 //! - `client_format`: the format of our clients, which is OpenAI's; [`Completion`]: an answer to a chat, read
-//! - `responses`: OpenAI's newer format, the Responses API; `request`: a request in either format
+//! - `responses`: OpenAI's newer format, the Responses API; `text_completion`: its older one;
+//!   `request`: a request in any of these formats
 //! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one file and one variant there, and a
 //!   setting
 //! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `echo`: the
@@ -30,6 +31,7 @@ mod responses;
 mod retry;
 mod routes;
 mod stream;
+mod text_completion;
 mod translator;
 mod transport;
 mod upstream;
@@ -39,6 +41,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use reqwest::Client;
+use serde_json::Value as Json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use capabilities::Capabilities;
@@ -51,6 +54,7 @@ pub use responses::{
 };
 pub use routes::{ECHO, InvalidModels, PROMPT};
 pub use stream::AnswerStream;
+pub use text_completion::as_chat as text_as_chat;
 
 use attempt::Form;
 use base::caller::Caller;
@@ -69,7 +73,7 @@ use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
 use template::value::RawObject;
-use translator::{ToResponse, Translator};
+use translator::{OfChat, Translator, Writer};
 
 /// What a model answered, in OpenAI's format.
 #[derive(Debug)]
@@ -139,13 +143,7 @@ impl Llm {
     /// [`LlmError`], which is logged here, once.
     pub async fn chat_completions(&self, caller: &Caller, payload: &RawObject) -> Result<Answer, LlmError> {
         let log = self.log(caller, payload);
-        let answer = self.chat(caller, payload, &log).await;
-        match &answer {
-            Ok(Answer::Whole(body)) => log.piece(&body.bytes),
-            Ok(Answer::Stream(_)) => {}
-            Err(error) => log.error(error),
-        }
-        answer
+        log.answer(self.chat(caller, payload, &log).await)
     }
 
     /// Has a model answer a request in the format of the Responses API. An upstream that has the API gets the request as it is
@@ -155,13 +153,26 @@ impl Llm {
     /// [`LlmError`], which is logged here, once.
     pub async fn responses(&self, caller: &Caller, request: &ResponseRequest) -> Result<Answer, LlmError> {
         let log = self.log(caller, &request.payload);
-        let answer = self.respond(caller, request, &log).await;
-        match &answer {
-            Ok(Answer::Whole(body)) => log.piece(&body.bytes),
-            Ok(Answer::Stream(_)) => {}
-            Err(error) => log.error(error),
-        }
-        answer
+        log.answer(self.respond(caller, request, &log).await)
+    }
+
+    /// Has a model complete a text (OpenAI's older completions API). The upstream gets the request as it is but for `model`.
+    ///
+    /// # Errors
+    /// [`LlmError`], which is logged here, once.
+    pub async fn text_completions(&self, caller: &Caller, payload: &RawObject) -> Result<Answer, LlmError> {
+        let log = self.log(caller, payload);
+        log.answer(self.complete_text(caller, Request::Text(payload), &log).await)
+    }
+
+    /// Has a model complete a chat, whose answer is told as that of [`Llm::text_completions`]; the payload is that of
+    /// [`Llm::chat_completions`].
+    ///
+    /// # Errors
+    /// [`LlmError`], which is logged here, once.
+    pub async fn text_by_chat(&self, caller: &Caller, payload: &RawObject) -> Result<Answer, LlmError> {
+        let log = self.log(caller, payload);
+        log.answer(self.complete_text(caller, Request::TextByChat(payload), &log).await)
     }
 
     /// Has a model complete a chat, and reads its answer: for those who go on working with it. The payload is that of
@@ -224,10 +235,10 @@ impl Llm {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
             Reply::Upstream { answer, upstream, service, permit } => {
                 let secrets = upstream.secrets.clone();
-                let translator = match (service, call.request) {
+                let translator = match (service, writer(call.request)) {
                     (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
-                    (_, Request::Response(request)) => {
-                        to_response(request, upstream.protocol.stream(true, secrets))
+                    (Service::Chat, Some(writer)) => {
+                        of_chat(upstream.protocol.stream(include_usage, secrets), writer)
                     }
                     _ => Translator::Same(upstream.protocol.stream(include_usage, secrets)),
                 };
@@ -242,10 +253,13 @@ impl Llm {
                 };
                 Ok(AnswerStream::upstream(parts).await)
             }
-            Reply::Echo(echo) => Ok(AnswerStream::ready(match call.request {
-                Request::Response(request) => response_events(request, echo.events(true)),
-                _ => echo.events(include_usage),
-            })),
+            Reply::Echo(echo) => {
+                let chunks = echo.events(include_usage);
+                Ok(AnswerStream::ready(match writer(call.request) {
+                    Some(writer) => rewritten(chunks, writer),
+                    None => chunks,
+                }))
+            }
         }
     }
 
@@ -260,15 +274,34 @@ impl Llm {
         if options.stream {
             return self.stream(&call, true, log).await.map(Answer::Stream);
         }
-        let completion = match self.ask::<Whole>(&call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, service: Service::Responses, .. } => return Ok(Answer::Whole(answer)),
-            Reply::Upstream { answer, .. } => answer,
+        self.told_anew(&call, |completion| ResponseWriter::new(request).whole(completion)).await
+    }
+
+    async fn complete_text(
+        &self,
+        caller: &Caller,
+        request: Request<'_>,
+        log: &Log,
+    ) -> Result<Answer, LlmError> {
+        let payload = request.payload();
+        let options = RequestOptions::of_chat(payload, self.default_model())?;
+        let call = self.call(caller, request, &options.model);
+        if options.stream {
+            return self.stream(&call, options.include_usage, log).await.map(Answer::Stream);
+        }
+        self.told_anew(&call, text_completion::of_chat).await
+    }
+
+    /// A whole answer: what another service than chat completions gave, as it is; a chat completion, as `tell` tells it.
+    async fn told_anew(&self, call: &Call<'_>, tell: impl FnOnce(&Json) -> Json) -> Result<Answer, LlmError> {
+        let completion = match self.ask::<Whole>(call, self.chain(call.model)?).await? {
+            Reply::Upstream { answer, service: Service::Chat, .. } => answer,
+            Reply::Upstream { answer, .. } => return Ok(Answer::Whole(answer)),
             Reply::Echo(echo) => self.buffered(echo.whole())?,
         };
         // It was found to be a JSON object already.
         let json = serde_json::from_slice(&completion.bytes).unwrap_or_default();
-        let response = ResponseWriter::new(request).whole(&json);
-        self.buffered(response.to_string().into()).map(Answer::Whole)
+        self.buffered(tell(&json).to_string().into()).map(Answer::Whole)
     }
 
     async fn complete(&self, caller: &Caller, payload: &RawObject) -> Result<Completion, LlmError> {
@@ -353,14 +386,22 @@ impl Llm {
     }
 }
 
-/// Turns the chunks that `chat` reads into the events of the response to `request`.
-fn to_response(request: &ResponseRequest, chat: StreamTranslator) -> Translator {
-    Translator::ToResponse(Box::new(ToResponse { chat, writer: ResponseWriter::new(request) }))
+/// The writer of the events for a request, where a chat completion is asked for something else.
+fn writer(request: Request<'_>) -> Option<Writer> {
+    match request {
+        Request::Response(request) => Some(Writer::Response(Box::new(ResponseWriter::new(request)))),
+        Request::Text(_) | Request::TextByChat(_) => Some(Writer::Text),
+        Request::Chat(_) | Request::Embeddings(_) => None,
+    }
 }
 
-/// The chunks of the built-in model as the events of the response to `request`.
-fn response_events(request: &ResponseRequest, chunks: Vec<Bytes>) -> Vec<Bytes> {
-    let mut translator = to_response(request, Protocol::OpenAi.stream(true, Arc::default()));
+fn of_chat(chat: StreamTranslator, writer: Writer) -> Translator {
+    Translator::OfChat(OfChat { chat, writer })
+}
+
+/// The chunks of the built-in model, written by `writer`.
+fn rewritten(chunks: Vec<Bytes>, writer: Writer) -> Vec<Bytes> {
+    let mut translator = of_chat(Protocol::OpenAi.stream(true, Arc::default()), writer);
     let events = chunks.into_iter().map(|chunk| match translator.translate(chunk) {
         Output::More(events) | Output::Last(events) | Output::Error(events) => events,
     });

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::error::LlmError;
 use super::protocol::Service;
 use super::responses::ResponseRequest;
+use super::text_completion;
 use super::upstream::Upstream;
 use template::value::RawObject;
 
@@ -17,6 +18,10 @@ pub enum Request<'q> {
     Chat(&'q RawObject),
     /// For a response.
     Response(&'q ResponseRequest),
+    /// For a text completion.
+    Text(&'q RawObject),
+    /// For a text completion; a chat is asked for it, whose request this is.
+    TextByChat(&'q RawObject),
     /// For embeddings.
     Embeddings(&'q RawObject),
 }
@@ -25,10 +30,22 @@ impl<'q> Request<'q> {
     /// As which service of an upstream it is asked: a response as a chat completion where that is all there is.
     pub fn service(self, upstream: &Upstream) -> Service {
         match self {
-            Request::Chat(_) => Service::Chat,
+            Request::Chat(_) | Request::TextByChat(_) => Service::Chat,
+            Request::Text(_) => Service::Completions,
             Request::Response(_) if upstream.responses.known() == Some(false) => Service::Chat,
             Request::Response(_) => Service::Responses,
             Request::Embeddings(_) => Service::Embeddings,
+        }
+    }
+
+    /// The request as it came.
+    pub fn payload(self) -> &'q RawObject {
+        match self {
+            Request::Response(request) => &request.payload,
+            Request::Chat(payload)
+            | Request::Text(payload)
+            | Request::TextByChat(payload)
+            | Request::Embeddings(payload) => payload,
         }
     }
 
@@ -39,8 +56,7 @@ impl<'q> Request<'q> {
     pub fn body(self, service: Service, upstream: &Upstream, model: &str) -> Result<Bytes, LlmError> {
         let payload = match (self, service) {
             (Request::Response(_), Service::Chat) => self.as_chat()?,
-            (Request::Response(request), _) => Cow::Borrowed(&request.payload),
-            (Request::Chat(payload) | Request::Embeddings(payload), _) => Cow::Borrowed(payload),
+            _ => Cow::Borrowed(self.payload()),
         };
         upstream.protocol.request(service, &payload, model)
     }
@@ -52,7 +68,8 @@ impl<'q> Request<'q> {
     pub fn as_chat(self) -> Result<Cow<'q, RawObject>, LlmError> {
         match self {
             Request::Response(request) => request.as_chat().map(Cow::Owned),
-            Request::Chat(payload) | Request::Embeddings(payload) => Ok(Cow::Borrowed(payload)),
+            Request::Text(payload) => text_completion::as_chat(payload).map(Cow::Owned),
+            _ => Ok(Cow::Borrowed(self.payload())),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! From the events of an upstream to those that the client asked for.
 
 use bytes::{Bytes, BytesMut};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
+use super::client_format::DONE;
 use super::error::UpstreamError;
 use super::protocol::{Output, StreamTranslator};
 use super::responses::ResponseWriter;
+use super::text_completion;
 use base::events;
 
 /// Turns the events of an upstream into those for the client.
@@ -13,17 +15,26 @@ use base::events;
 pub enum Translator {
     /// The upstream was asked for what the client asked for.
     Same(StreamTranslator),
-    /// The upstream was asked for a chat completion, and the client for a response.
-    ToResponse(Box<ToResponse>),
+    /// The upstream was asked for a chat completion, and the client for something else.
+    OfChat(OfChat),
 }
 
-/// Turns the chunks of a chat completion into the events of a response.
+/// Turns the chunks of a chat completion into other events.
 #[derive(Debug)]
-pub struct ToResponse {
+pub struct OfChat {
     /// Reads the upstream's events.
     pub chat: StreamTranslator,
     /// Writes those for the client.
-    pub writer: ResponseWriter,
+    pub writer: Writer,
+}
+
+/// Writes the events that a client asked for.
+#[derive(Debug)]
+pub enum Writer {
+    /// Those of a response.
+    Response(Box<ResponseWriter>),
+    /// Those of a text completion.
+    Text,
 }
 
 impl Translator {
@@ -31,7 +42,7 @@ impl Translator {
     pub fn translate(&mut self, events: Bytes) -> Output {
         match self {
             Translator::Same(translator) => translator.translate(events),
-            Translator::ToResponse(translator) => {
+            Translator::OfChat(translator) => {
                 let output = translator.chat.translate(events);
                 translator.written(output)
             }
@@ -46,7 +57,7 @@ impl Translator {
     pub fn end(&mut self, rest: &[u8]) -> Result<Output, UpstreamError> {
         match self {
             Translator::Same(translator) => translator.end(rest),
-            Translator::ToResponse(translator) => {
+            Translator::OfChat(translator) => {
                 let output = translator.chat.end(rest)?;
                 Ok(translator.written(output))
             }
@@ -57,13 +68,16 @@ impl Translator {
     pub fn kept(&self) -> usize {
         match self {
             Translator::Same(_) => 0,
-            Translator::ToResponse(translator) => translator.writer.bytes(),
+            Translator::OfChat(translator) => match &translator.writer {
+                Writer::Response(writer) => writer.bytes(),
+                Writer::Text => 0,
+            },
         }
     }
 }
 
-impl ToResponse {
-    /// Writes what chunks of a chat completion say as events of a response.
+impl OfChat {
+    /// Writes what chunks of a chat completion say.
     fn written(&mut self, chat: Output) -> Output {
         match chat {
             Output::More(chunks) => Output::More(self.chunks(&chunks)),
@@ -87,5 +101,28 @@ impl ToResponse {
             }
         }
         out.freeze()
+    }
+}
+
+impl Writer {
+    fn chunk(&mut self, chunk: &Json) -> Bytes {
+        match self {
+            Writer::Response(writer) => writer.chunk(chunk),
+            Writer::Text => text_completion::event_of_chat(chunk),
+        }
+    }
+
+    fn last(&mut self) -> Bytes {
+        match self {
+            Writer::Response(writer) => writer.last(),
+            Writer::Text => Bytes::from_static(DONE.as_bytes()),
+        }
+    }
+
+    fn error(&mut self, error: &Json) -> Bytes {
+        match self {
+            Writer::Response(writer) => writer.error(error),
+            Writer::Text => format!("data: {}\n\n", json!({"error": error})).into(),
+        }
     }
 }

@@ -71,6 +71,7 @@ impl Upstream {
         match service {
             Service::Chat => &self.endpoints.chat,
             Service::Responses => &self.endpoints.responses,
+            Service::Completions => &self.endpoints.completions,
             Service::Embeddings => &self.endpoints.embeddings,
         }
     }

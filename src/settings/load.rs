@@ -212,7 +212,7 @@ mod tests {
     fn the_command_line_wins_over_the_file() {
         let text = "[server]\nlisten = \"127.0.0.1:1\"\n[store]\nprefix = \"p:\"";
         let settings = load_text(text, &[("server.listen", "127.0.0.1:2".into())]).unwrap();
-        assert_eq!(settings.server.listen.port(), 2);
+        assert_eq!(settings.server.listen.to_string(), "127.0.0.1:2");
         assert_eq!(settings.store.prefix, "p:");
         let settings = load_text("", &[("server.hosts", "a.test, b.test".into())]).unwrap();
         assert_eq!(settings.server.hosts, ["a.test", "b.test"]);

@@ -3,19 +3,20 @@
 //! A leaf: it borrows no type from what it configures. Later sources win: the defaults, the file
 //! `ai-prompt-shell.toml`, the environment (`APS__SECTION__KEY`), the command line.
 
+mod listen;
 mod llm;
 mod load;
 mod secrets;
 mod section;
 mod tools;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use section::section;
 
+pub use listen::Listen;
 pub use llm::{Capabilities, Llm, Model, OnDisconnect};
 pub use load::{DEFAULT_FILE, SettingsError, load};
 pub use secrets::{Secret, Secrets};
@@ -46,8 +47,8 @@ pub struct Settings {
 section! {
     /// `[server]`
     pub struct Server in "server" {
-        /// The address to listen on; port 0 takes a free one.
-        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+        /// Where to listen: `HOST:PORT` (port 0 takes a free one), or `unix:PATH`.
+        listen: Listen = Listen::Port { host: "127.0.0.1".into(), port: 8080 };
         /// Host names, beside the loopback ones and the address itself, under which clients may reach the service; `*` for any.
         hosts: Vec<String> = Vec::new();
         /// Web origins that may call the service from a browser.

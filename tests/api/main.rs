@@ -5,6 +5,7 @@
 mod catalog;
 mod chat;
 mod commands;
+mod doors;
 mod errors;
 mod floods;
 mod full_disk;

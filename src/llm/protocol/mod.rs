@@ -45,6 +45,8 @@ pub enum Service {
     Chat,
     /// Responses (OpenAI's Responses API).
     Responses,
+    /// Text completions (OpenAI's older completions API).
+    Completions,
     /// Embeddings.
     Embeddings,
 }
@@ -56,6 +58,8 @@ pub struct Endpoints {
     pub chat: Url,
     /// Takes requests for responses (POST).
     pub responses: Url,
+    /// Takes texts to complete (POST).
+    pub completions: Url,
     /// Takes texts to embed (POST).
     pub embeddings: Url,
     /// Lists the models (GET).
@@ -107,9 +111,10 @@ impl Protocol {
     /// [`LlmError::Invalid`] when the payload cannot be written in this protocol.
     pub fn request(self, service: Service, payload: &RawObject, model: &str) -> Result<Bytes, LlmError> {
         match (self, service) {
-            (Protocol::OpenAi, Service::Chat | Service::Responses | Service::Embeddings) => {
-                openai::request(payload, model)
-            }
+            (
+                Protocol::OpenAi,
+                Service::Chat | Service::Responses | Service::Completions | Service::Embeddings,
+            ) => openai::request(payload, model),
         }
     }
 
@@ -119,7 +124,9 @@ impl Protocol {
     /// [`UpstreamError::Unusable`] when it is no answer.
     pub fn answer(self, service: Service, body: Bytes) -> Result<Bytes, UpstreamError> {
         match (self, service) {
-            (Protocol::OpenAi, Service::Chat | Service::Embeddings) => openai::answer(body),
+            (Protocol::OpenAi, Service::Chat | Service::Completions | Service::Embeddings) => {
+                openai::answer(body)
+            }
             (Protocol::OpenAi, Service::Responses) => openai::response(body),
         }
     }
@@ -135,7 +142,7 @@ impl Protocol {
         }
     }
 
-    /// A translator for one stream of chunks of a chat completion. The client gets a usage only with `include_usage`, and
+    /// A translator for one stream of chunks of a chat completion, or a text completion. The client gets a usage only with `include_usage`, and
     /// errors with `secrets` redacted.
     pub fn stream(self, include_usage: bool, secrets: Arc<Secrets>) -> StreamTranslator {
         match self {

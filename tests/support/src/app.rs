@@ -35,7 +35,7 @@ impl TestApp {
         crate::log::watch();
         let packages = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
-        settings.server.listen = ([127, 0, 0, 1], 0).into();
+        settings.server.listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into();
         settings.server.workers = 2;
         settings.store.url = "memory:".into();
         settings.store.scan_seconds = 1;
@@ -47,7 +47,7 @@ impl TestApp {
         let bound = http::bind(&app, &settings.server).unwrap();
         let server = bound.server.handle();
         tokio::spawn(bound.server);
-        let base = format!("http://{}", bound.address);
+        let base = bound.address.to_string();
         TestApp { base, client: client(), packages, inside: Some((follow, server)) }
     }
 

@@ -32,6 +32,7 @@ pub fn endpoints(base: &Url) -> Endpoints {
     Endpoints {
         chat: below(base, &["chat", "completions"]),
         responses: below(base, &["responses"]),
+        completions: below(base, &["completions"]),
         embeddings: below(base, &["embeddings"]),
         models: below(base, &["models"]),
     }
