@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build dist setup test test-clients test-all check fmt lint doc fuzz fuzz-seeds bench-check
+.PHONY: help run build dist setup test test-clients test-browser test-all check fmt lint doc fuzz fuzz-seeds bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -27,7 +27,11 @@ test-clients: ## OpenAI's own client libraries, in Python and JavaScript, agains
 	@scripts/setup-clients
 	$(CARGO) test --test clients
 
-test-all: test test-clients bench-check ## the tests, the client libraries, the benches as tests, the long load tests, and some fuzzing
+test-browser: ## web pages in headless Chromium, against the service
+	@scripts/setup chromium
+	$(CARGO) test --test browser
+
+test-all: test test-clients test-browser bench-check ## the tests, the client libraries, a browser, the benches as tests, the long load tests, and some fuzzing
 	$(MAKE) bench-live
 	$(MAKE) bench-streams
 	$(MAKE) fuzz FUZZ_SECONDS=120
@@ -41,7 +45,7 @@ fmt: ## format the code
 lint: ## formatting and clippy, as strict as the CI
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --test clients -- -D warnings
+	$(CARGO) clippy --test clients --test browser -- -D warnings
 
 doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items
