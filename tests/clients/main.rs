@@ -4,6 +4,7 @@
 
 mod answers;
 mod library;
+mod readme;
 
 use std::time::Duration;
 
