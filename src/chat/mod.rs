@@ -2,9 +2,11 @@
 //!
 //! - [`Chat`]: answers prompts and other chats; embeddings; the list of models, which includes prompts
 //! - [`PromptRequest`]: the prompt that a request names, with its variables
-//! - `aside`: variables beside the body; `follow_up`: the messages of the request, and where they go
+//! - `aside`: variables beside the body; `follow_up`: the messages of the request, and where they go; `compose`: the request to the
+//!   model
 
 mod aside;
+mod compose;
 mod error;
 mod follow_up;
 mod request;
@@ -12,8 +14,6 @@ mod request;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 pub use aside::{Aside, VARIABLES_HEADER};
@@ -21,21 +21,15 @@ pub use error::ChatError;
 pub use request::{Api, PromptBody, PromptRequest};
 
 use crate::catalog::{Catalog, PromptEntry};
-use crate::content::{Conversation, MessageList};
-use crate::llm::{
-    Answer, Llm, LlmError, PROMPT, Params, ResponseRequest, items_of_messages, refuse_state, text_as_chat,
-};
-use crate::render::{Content, RenderedPrompt, Renderer, Report, Warning};
+use crate::llm::{Answer, Llm, LlmError, PROMPT, ResponseRequest, refuse_state, text_as_chat};
+use crate::render::{Renderer, Report, Warning};
 use aside::PromptName;
 use base::caller::Caller;
 use base::memory::BufferedBytes;
-use base::model::{Id, Prompt};
-use base::pool::Lane;
+use base::model::Id;
+use compose::{Asked, with_input};
 use follow_up::FollowUp;
-use template::value::{Map, RawObject, Value};
-
-/// Members that come from the request alone, whatever a prompt or the settings say.
-const REQUEST_ONLY: [&str; 3] = ["messages", "stream", "stream_options"];
+use template::value::RawObject;
 
 /// The scene in the `supports` of prompts that are made for chats.
 const SCENE: &str = "chat";
@@ -57,15 +51,6 @@ pub struct ChatAnswer {
     pub rendered: Option<Rendering>,
     /// The time until the upstream's answer, or until a stream began.
     pub llm: Duration,
-}
-
-/// What a model is asked for.
-enum Asked {
-    Completion(RawObject),
-    Text(RawObject),
-    /// A text completion by a chat.
-    TextByChat(RawObject),
-    Response(ResponseRequest),
 }
 
 /// What is told of the render of a prompt that was answered.
@@ -161,11 +146,7 @@ impl Chat {
         let mut follow_up = FollowUp::read(&body, api)?;
         let variables = with_input(variables.merged(ticket.prompt())?, ticket.prompt(), &mut follow_up);
         let mut rendered = self.renderer.render_admitted(caller, ticket, variables).await?;
-        let asked = match api {
-            Api::Completions => Asked::Completion(self.complete(body, follow_up, &rendered).await?),
-            Api::Text => Asked::TextByChat(self.complete(body, follow_up, &rendered).await?),
-            Api::Responses => Asked::Response(self.complete_response(body, follow_up, &rendered).await?),
-        };
+        let asked = self.compose(api, body, follow_up, &rendered).await?;
         let (warnings, report) = (std::mem::take(&mut rendered.warnings), rendered.report.take());
         let rendering = Rendering { id, duration: started.elapsed(), warnings, report };
         self.answer(caller, asked, Some(rendering)).await
@@ -222,141 +203,9 @@ impl Chat {
         rendered: Option<Rendering>,
     ) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
-        let answer = match &asked {
-            Asked::Completion(body) => self.llm.chat_completions(caller, body).await?,
-            Asked::Text(body) => self.llm.text_completions(caller, body).await?,
-            Asked::TextByChat(body) => self.llm.text_by_chat(caller, body).await?,
-            Asked::Response(request) => self.llm.responses(caller, request).await?,
-        };
+        let answer = self.llm.serve(caller, asked.request()).await?;
         Ok(ChatAnswer { answer, rendered, llm: started.elapsed() })
     }
-
-    /// Completes a request with what the prompt says: its messages are put before those of the request, and its parameters
-    /// fill in those that the request does not have. An explicit null counts as a value.
-    async fn complete(
-        &self,
-        mut body: RawObject,
-        follow_up: FollowUp,
-        rendered: &RenderedPrompt,
-    ) -> Result<RawObject, ChatError> {
-        let config = self.put_messages(&mut body, follow_up, rendered).await?;
-        remove_empty_model(&mut body);
-        body.fill(self.defaults(&config, rendered)).map_err(unwritable)?;
-        Ok(body)
-    }
-
-    /// The same for a request of the Responses API: the prompt's messages are items before those of the request.
-    async fn complete_response(
-        &self,
-        mut payload: RawObject,
-        follow_up: FollowUp,
-        rendered: &RenderedPrompt,
-    ) -> Result<ResponseRequest, ChatError> {
-        let Conversation { messages, config } = self.expand(written(&rendered.content)?).await?;
-        let read = |message: &RawValue| serde_json::from_str(message.get());
-        let messages: Vec<Json> =
-            messages.iter().map(|message| read(message)).collect::<Result<_, _>>().map_err(unwritable)?;
-        let items = items_of_messages(&messages)
-            .iter()
-            .map(to_raw_value)
-            .collect::<Result<_, _>>()
-            .map_err(unwritable)?;
-        payload.set("input", &follow_up.join(items)).map_err(unwritable)?;
-        remove_empty_model(&mut payload);
-        let Params { native, chat } = Params::of_chat(self.defaults(&config, rendered));
-        payload.fill(native.iter()).map_err(unwritable)?;
-        Ok(ResponseRequest { payload, chat_params: chat })
-    }
-
-    /// The parameters for a request that does not have them, the more important ones first.
-    fn defaults<'d>(
-        &'d self,
-        config: &'d JsonMap<String, Json>,
-        rendered: &'d RenderedPrompt,
-    ) -> impl Iterator<Item = (&'d String, &'d Json)> {
-        let defaults = config.iter().chain(&rendered.prompt.params).chain(&self.params);
-        defaults.filter(|(name, _)| !REQUEST_ONLY.contains(&name.as_str()))
-    }
-
-    /// Sets the messages of a request: those of the prompt, with its own. Returns the parameters of `config` objects in them.
-    async fn put_messages(
-        &self,
-        body: &mut RawObject,
-        follow_up: FollowUp,
-        rendered: &RenderedPrompt,
-    ) -> Result<JsonMap<String, Json>, ChatError> {
-        // The common case: neither further messages nor content objects. The rendered prompt is serialized once.
-        if follow_up.is_empty() && !rendered.prompt.body.has_content_objects() {
-            match &rendered.content {
-                Content::Text(text) => body.set("messages", &[UserMessage::says(text)]),
-                Content::Messages(messages) => body.set("messages", messages),
-            }
-            .map_err(unwritable)?;
-            return Ok(JsonMap::new());
-        }
-        let messages = follow_up.join(written(&rendered.content)?);
-        let conversation = self.expand(messages).await?;
-        body.set("messages", &conversation.messages).map_err(unwritable)?;
-        Ok(conversation.config)
-    }
-
-    /// Expands content objects; in the pool, if schemas in them have to be checked.
-    async fn expand(&self, messages: Vec<Box<RawValue>>) -> Result<Conversation, ChatError> {
-        let list = MessageList::parse(messages);
-        let conversation = match list.has_schemas() {
-            true => self.renderer.run_in_pool(Lane::Long, move || list.expand()).await?,
-            false => list.expand(),
-        };
-        Ok(conversation?)
-    }
-}
-
-/// An empty name of a model counts as none.
-fn remove_empty_model(body: &mut RawObject) {
-    if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
-        body.remove("model");
-    }
-}
-
-/// The variables, with the last message of the user in the parameter that the prompt has for it. A variable that the request
-/// gives wins; the message is an ordinary one then.
-fn with_input(variables: Option<Value>, prompt: Option<&Prompt>, follow_up: &mut FollowUp) -> Option<Value> {
-    let Some(name) = prompt.and_then(|prompt| prompt.input.as_deref()) else { return variables };
-    let map = match &variables {
-        None | Some(Value::Null) => Some(Map::default()),
-        Some(Value::Map(map)) => Some((**map).clone()),
-        Some(_) => None,
-    };
-    let Some(map) = map.filter(|map| map.get(name).is_none()) else { return variables };
-    match follow_up.take_input() {
-        Some(text) => Some(Value::from(map.with(name, Some(Value::from(text.as_str()))))),
-        None => variables,
-    }
-}
-
-fn unwritable(error: serde_json::Error) -> ChatError {
-    ChatError::invalid("messages", format!("cannot be written: {error}"))
-}
-
-#[derive(Serialize)]
-struct UserMessage<'m> {
-    role: &'static str,
-    content: &'m str,
-}
-
-impl UserMessage<'_> {
-    fn says(content: &str) -> UserMessage<'_> {
-        UserMessage { role: "user", content }
-    }
-}
-
-/// The rendered prompt as messages; a text becomes a message of the user.
-fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatError> {
-    let written = match content {
-        Content::Text(text) => to_raw_value(&UserMessage::says(text)).map(|message| vec![message]),
-        Content::Messages(messages) => messages.to_raw(),
-    };
-    written.map_err(unwritable)
 }
 
 fn serves(entry: &PromptEntry) -> bool {

@@ -1,6 +1,5 @@
 //! What the log says of a call: its outcome, and contents only where the settings allow it.
 
-use super::Answer;
 use super::completion::Completion;
 use super::error::LlmError;
 use base::caller::Caller;
@@ -33,16 +32,6 @@ impl Log {
             let answer = String::from_utf8_lossy(answer);
             tracing::debug!(request_id = self.request_id, answer = &*answer, "a model answers");
         }
-    }
-
-    /// A whole answer, or the error in its place. The pieces of a stream are not shown.
-    pub fn answer(&self, answer: Result<Answer, LlmError>) -> Result<Answer, LlmError> {
-        match &answer {
-            Ok(Answer::Whole(body)) => self.piece(&body.bytes),
-            Ok(Answer::Stream(_)) => {}
-            Err(error) => self.error(error),
-        }
-        answer
     }
 
     /// An answer that was read.

@@ -41,7 +41,6 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use reqwest::Client;
-use serde_json::Value as Json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use capabilities::Capabilities;
@@ -49,6 +48,7 @@ pub use completion::{Completion, FinishReason, ToolCall, Usage};
 pub use error::{LlmError, UpstreamError};
 pub use options::{LlmOptions, ModelOptions, UpstreamOptions};
 pub use protocol::Protocol;
+pub use request::Request;
 pub use responses::{
     Params, ResponseRequest, error_event as response_error_event, items_of_messages, refuse_state,
 };
@@ -67,8 +67,6 @@ use listing::Listings;
 use log::Log;
 use options::StreamLimits;
 use protocol::{Output, Service, StreamTranslator};
-use request::Request;
-use responses::ResponseWriter;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
@@ -136,47 +134,25 @@ impl Llm {
         self.options.drain
     }
 
-    /// Has a model complete a chat, for a client. The payload is that of OpenAI's API, and goes to an OpenAI-compatible upstream
-    /// as it is but for `model`; with `stream: true` the answer is a stream.
+    /// Has a model answer a client. The payload is that of OpenAI's API, and goes to an OpenAI-compatible upstream as it is but
+    /// for `model`; with `stream: true` the answer is a stream. Where the upstream does not offer what was asked for, it is asked
+    /// for a chat completion, and its answer is told in the format of the request.
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once.
-    pub async fn chat_completions(&self, caller: &Caller, payload: &RawObject) -> Result<Answer, LlmError> {
-        let log = self.log(caller, payload);
-        log.answer(self.chat(caller, payload, &log).await)
+    pub async fn serve(&self, caller: &Caller, request: Request<'_>) -> Result<Answer, LlmError> {
+        let log = self.log(caller, request.payload());
+        let answer = self.serve_unlogged(caller, request, &log).await;
+        match &answer {
+            Ok(Answer::Whole(body)) => log.piece(&body.bytes),
+            Ok(Answer::Stream(_)) => {}
+            Err(error) => log.error(error),
+        }
+        answer
     }
 
-    /// Has a model answer a request in the format of the Responses API. An upstream that has the API gets the request as it is
-    /// but for `model`; any other is asked for a chat completion, and its answer becomes a response.
-    ///
-    /// # Errors
-    /// [`LlmError`], which is logged here, once.
-    pub async fn responses(&self, caller: &Caller, request: &ResponseRequest) -> Result<Answer, LlmError> {
-        let log = self.log(caller, &request.payload);
-        log.answer(self.respond(caller, request, &log).await)
-    }
-
-    /// Has a model complete a text (OpenAI's older completions API). The upstream gets the request as it is but for `model`.
-    ///
-    /// # Errors
-    /// [`LlmError`], which is logged here, once.
-    pub async fn text_completions(&self, caller: &Caller, payload: &RawObject) -> Result<Answer, LlmError> {
-        let log = self.log(caller, payload);
-        log.answer(self.complete_text(caller, Request::Text(payload), &log).await)
-    }
-
-    /// Has a model complete a chat, whose answer is told as that of [`Llm::text_completions`]; the payload is that of
-    /// [`Llm::chat_completions`].
-    ///
-    /// # Errors
-    /// [`LlmError`], which is logged here, once.
-    pub async fn text_by_chat(&self, caller: &Caller, payload: &RawObject) -> Result<Answer, LlmError> {
-        let log = self.log(caller, payload);
-        log.answer(self.complete_text(caller, Request::TextByChat(payload), &log).await)
-    }
-
-    /// Has a model complete a chat, and reads its answer: for those who go on working with it. The payload is that of
-    /// [`Llm::chat_completions`], without `stream`; routes, retries, fallbacks and limits are the same, and a fallback is asked
+    /// Has a model complete a chat, and reads its answer: for those who go on working with it. The payload is that of a
+    /// chat completion, without `stream`; routes, retries, fallbacks and limits are the same, and a fallback is asked
     /// also when an answer cannot be read.
     ///
     /// # Errors
@@ -214,15 +190,30 @@ impl Llm {
         Ok(self.listings.models(&self.client()?, &self.routes).await)
     }
 
-    async fn chat(&self, caller: &Caller, payload: &RawObject, log: &Log) -> Result<Answer, LlmError> {
-        let request = RequestOptions::of_chat(payload, self.default_model())?;
-        let call = self.call(caller, Request::Chat(payload), &request.model);
-        if request.stream {
-            return self.stream(&call, request.include_usage, log).await.map(Answer::Stream);
+    async fn serve_unlogged(
+        &self,
+        caller: &Caller,
+        request: Request<'_>,
+        log: &Log,
+    ) -> Result<Answer, LlmError> {
+        let options = RequestOptions::of_chat(request.payload(), self.default_model())?;
+        let call = self.call(caller, request, &options.model);
+        if options.stream {
+            // The last event of a response always tells the usage.
+            let include_usage = options.include_usage || matches!(request, Request::Response(_));
+            return self.stream(&call, include_usage, log).await.map(Answer::Stream);
         }
-        match self.ask::<Whole>(&call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, .. } => Ok(Answer::Whole(answer)),
-            Reply::Echo(echo) => self.buffered(echo.whole()).map(Answer::Whole),
+        let (answer, service) = match self.ask::<Whole>(&call, self.chain(call.model)?).await? {
+            Reply::Upstream { answer, service, .. } => (answer, service),
+            Reply::Echo(echo) => (self.buffered(echo.whole())?, Service::Chat),
+        };
+        match Writer::of(request).filter(|_| service == Service::Chat) {
+            None => Ok(Answer::Whole(answer)),
+            Some(writer) => {
+                // It was found to be a JSON object already.
+                let completion = serde_json::from_slice(&answer.bytes).unwrap_or_default();
+                self.buffered(writer.whole(&completion).to_string().into()).map(Answer::Whole)
+            }
         }
     }
 
@@ -235,7 +226,7 @@ impl Llm {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
             Reply::Upstream { answer, upstream, service, permit } => {
                 let secrets = upstream.secrets.clone();
-                let translator = match (service, writer(call.request)) {
+                let translator = match (service, Writer::of(call.request)) {
                     (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
                     (Service::Chat, Some(writer)) => {
                         of_chat(upstream.protocol.stream(include_usage, secrets), writer)
@@ -255,53 +246,12 @@ impl Llm {
             }
             Reply::Echo(echo) => {
                 let chunks = echo.events(include_usage);
-                Ok(AnswerStream::ready(match writer(call.request) {
+                Ok(AnswerStream::ready(match Writer::of(call.request) {
                     Some(writer) => rewritten(chunks, writer),
                     None => chunks,
                 }))
             }
         }
-    }
-
-    async fn respond(
-        &self,
-        caller: &Caller,
-        request: &ResponseRequest,
-        log: &Log,
-    ) -> Result<Answer, LlmError> {
-        let options = RequestOptions::of_response(&request.payload, self.default_model())?;
-        let call = self.call(caller, Request::Response(request), &options.model);
-        if options.stream {
-            return self.stream(&call, true, log).await.map(Answer::Stream);
-        }
-        self.told_anew(&call, |completion| ResponseWriter::new(request).whole(completion)).await
-    }
-
-    async fn complete_text(
-        &self,
-        caller: &Caller,
-        request: Request<'_>,
-        log: &Log,
-    ) -> Result<Answer, LlmError> {
-        let payload = request.payload();
-        let options = RequestOptions::of_chat(payload, self.default_model())?;
-        let call = self.call(caller, request, &options.model);
-        if options.stream {
-            return self.stream(&call, options.include_usage, log).await.map(Answer::Stream);
-        }
-        self.told_anew(&call, text_completion::of_chat).await
-    }
-
-    /// A whole answer: what another service than chat completions gave, as it is; a chat completion, as `tell` tells it.
-    async fn told_anew(&self, call: &Call<'_>, tell: impl FnOnce(&Json) -> Json) -> Result<Answer, LlmError> {
-        let completion = match self.ask::<Whole>(call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, service: Service::Chat, .. } => answer,
-            Reply::Upstream { answer, .. } => return Ok(Answer::Whole(answer)),
-            Reply::Echo(echo) => self.buffered(echo.whole())?,
-        };
-        // It was found to be a JSON object already.
-        let json = serde_json::from_slice(&completion.bytes).unwrap_or_default();
-        self.buffered(tell(&json).to_string().into()).map(Answer::Whole)
     }
 
     async fn complete(&self, caller: &Caller, payload: &RawObject) -> Result<Completion, LlmError> {
@@ -383,15 +333,6 @@ impl Llm {
         let mut body = Buffer::new(&self.memory, None);
         body.push(bytes)?;
         Ok(body.finish()?)
-    }
-}
-
-/// The writer of the events for a request, where a chat completion is asked for something else.
-fn writer(request: Request<'_>) -> Option<Writer> {
-    match request {
-        Request::Response(request) => Some(Writer::Response(Box::new(ResponseWriter::new(request)))),
-        Request::Text(_) | Request::TextByChat(_) => Some(Writer::Text),
-        Request::Chat(_) | Request::Embeddings(_) => None,
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use super::client_format::DONE;
 use super::error::UpstreamError;
 use super::protocol::{Output, StreamTranslator};
+use super::request::Request;
 use super::responses::ResponseWriter;
 use super::text_completion;
 use base::events;
@@ -105,6 +106,23 @@ impl OfChat {
 }
 
 impl Writer {
+    /// The writer for a request, where a chat completion is asked for something else.
+    pub fn of(request: Request<'_>) -> Option<Writer> {
+        match request {
+            Request::Response(request) => Some(Writer::Response(Box::new(ResponseWriter::new(request)))),
+            Request::Text(_) | Request::TextByChat(_) => Some(Writer::Text),
+            Request::Chat(_) | Request::Embeddings(_) => None,
+        }
+    }
+
+    /// A whole chat completion as what was asked for.
+    pub fn whole(self, completion: &Json) -> Json {
+        match self {
+            Writer::Response(writer) => writer.whole(completion),
+            Writer::Text => text_completion::of_chat(completion),
+        }
+    }
+
     fn chunk(&mut self, chunk: &Json) -> Bytes {
         match self {
             Writer::Response(writer) => writer.chunk(chunk),

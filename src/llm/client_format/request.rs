@@ -23,7 +23,7 @@ struct StreamOptions {
 }
 
 impl RequestOptions {
-    /// Those of a chat; `default` is the model of requests that name none.
+    /// Those of a chat, or of a request in another format for what a chat does; `default` is the model of requests that name none.
     ///
     /// # Errors
     /// [`LlmError::NoModel`], [`LlmError::Invalid`].
@@ -35,16 +35,6 @@ impl RequestOptions {
             stream: stream.unwrap_or(false),
             include_usage: options.and_then(|options: StreamOptions| options.include_usage).unwrap_or(false),
         })
-    }
-
-    /// Those of a request for a response; `default` is the model of requests that name none.
-    ///
-    /// # Errors
-    /// [`LlmError::NoModel`], [`LlmError::Invalid`].
-    pub fn of_response(payload: &RawObject, default: Option<&str>) -> Result<RequestOptions, LlmError> {
-        let stream = payload.read("stream").map_err(|_| must_be("stream", "true or false"))?;
-        let model = model(payload, default, "default_model")?;
-        Ok(RequestOptions { model, stream: stream.unwrap_or(false), include_usage: true })
     }
 
     /// Those of a request for embeddings; `default` is the model of requests that name none.

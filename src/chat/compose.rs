@@ -1,0 +1,194 @@
+//! What goes to the model: the request, completed with what its prompt says.
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map as JsonMap, Value as Json};
+
+use super::Chat;
+use super::error::ChatError;
+use super::follow_up::FollowUp;
+use super::request::Api;
+use crate::content::{Conversation, MessageList};
+use crate::llm::{Params, Request, ResponseRequest, items_of_messages};
+use crate::render::{Content, RenderedPrompt};
+use base::model::Prompt;
+use base::pool::Lane;
+use template::value::{Map, RawObject, Value};
+
+/// Members that come from the request alone, whatever a prompt or the settings say.
+const REQUEST_ONLY: [&str; 3] = ["messages", "stream", "stream_options"];
+
+/// What a model is asked for.
+pub enum Asked {
+    /// A chat completion.
+    Completion(RawObject),
+    /// A text completion.
+    Text(RawObject),
+    /// A text completion by a chat.
+    TextByChat(RawObject),
+    /// A response.
+    Response(ResponseRequest),
+}
+
+impl Asked {
+    /// The request to the model.
+    pub fn request(&self) -> Request<'_> {
+        match self {
+            Asked::Completion(body) => Request::Chat(body),
+            Asked::Text(body) => Request::Text(body),
+            Asked::TextByChat(body) => Request::TextByChat(body),
+            Asked::Response(request) => Request::Response(request),
+        }
+    }
+}
+
+impl Chat {
+    /// Completes a request for a prompt, in the format of `api`.
+    ///
+    /// # Errors
+    /// [`ChatError`] if the messages have content objects that cannot be expanded.
+    pub(super) async fn compose(
+        &self,
+        api: Api,
+        body: RawObject,
+        follow_up: FollowUp,
+        rendered: &RenderedPrompt,
+    ) -> Result<Asked, ChatError> {
+        Ok(match api {
+            Api::Completions => Asked::Completion(self.complete(body, follow_up, rendered).await?),
+            Api::Text => Asked::TextByChat(self.complete(body, follow_up, rendered).await?),
+            Api::Responses => Asked::Response(self.complete_response(body, follow_up, rendered).await?),
+        })
+    }
+
+    /// Completes a request with what the prompt says: its messages are put before those of the request, and its parameters
+    /// fill in those that the request does not have. An explicit null counts as a value.
+    async fn complete(
+        &self,
+        mut body: RawObject,
+        follow_up: FollowUp,
+        rendered: &RenderedPrompt,
+    ) -> Result<RawObject, ChatError> {
+        let config = self.put_messages(&mut body, follow_up, rendered).await?;
+        remove_empty_model(&mut body);
+        body.fill(self.defaults(&config, rendered)).map_err(unwritable)?;
+        Ok(body)
+    }
+
+    /// The same for a request of the Responses API: the prompt's messages are items before those of the request.
+    async fn complete_response(
+        &self,
+        mut payload: RawObject,
+        follow_up: FollowUp,
+        rendered: &RenderedPrompt,
+    ) -> Result<ResponseRequest, ChatError> {
+        let Conversation { messages, config } = self.expand(written(&rendered.content)?).await?;
+        let read = |message: &RawValue| serde_json::from_str(message.get());
+        let messages: Vec<Json> =
+            messages.iter().map(|message| read(message)).collect::<Result<_, _>>().map_err(unwritable)?;
+        let items = items_of_messages(&messages)
+            .iter()
+            .map(to_raw_value)
+            .collect::<Result<_, _>>()
+            .map_err(unwritable)?;
+        payload.set("input", &follow_up.join(items)).map_err(unwritable)?;
+        remove_empty_model(&mut payload);
+        let Params { native, chat } = Params::of_chat(self.defaults(&config, rendered));
+        payload.fill(native.iter()).map_err(unwritable)?;
+        Ok(ResponseRequest { payload, chat_params: chat })
+    }
+
+    /// The parameters for a request that does not have them, the more important ones first.
+    fn defaults<'d>(
+        &'d self,
+        config: &'d JsonMap<String, Json>,
+        rendered: &'d RenderedPrompt,
+    ) -> impl Iterator<Item = (&'d String, &'d Json)> {
+        let defaults = config.iter().chain(&rendered.prompt.params).chain(&self.params);
+        defaults.filter(|(name, _)| !REQUEST_ONLY.contains(&name.as_str()))
+    }
+
+    /// Sets the messages of a request: those of the prompt, with its own. Returns the parameters of `config` objects in them.
+    async fn put_messages(
+        &self,
+        body: &mut RawObject,
+        follow_up: FollowUp,
+        rendered: &RenderedPrompt,
+    ) -> Result<JsonMap<String, Json>, ChatError> {
+        // The common case: neither further messages nor content objects. The rendered prompt is serialized once.
+        if follow_up.is_empty() && !rendered.prompt.body.has_content_objects() {
+            match &rendered.content {
+                Content::Text(text) => body.set("messages", &[UserMessage::says(text)]),
+                Content::Messages(messages) => body.set("messages", messages),
+            }
+            .map_err(unwritable)?;
+            return Ok(JsonMap::new());
+        }
+        let messages = follow_up.join(written(&rendered.content)?);
+        let conversation = self.expand(messages).await?;
+        body.set("messages", &conversation.messages).map_err(unwritable)?;
+        Ok(conversation.config)
+    }
+
+    /// Expands content objects; in the pool, if schemas in them have to be checked.
+    async fn expand(&self, messages: Vec<Box<RawValue>>) -> Result<Conversation, ChatError> {
+        let list = MessageList::parse(messages);
+        let conversation = match list.has_schemas() {
+            true => self.renderer.run_in_pool(Lane::Long, move || list.expand()).await?,
+            false => list.expand(),
+        };
+        Ok(conversation?)
+    }
+}
+
+/// An empty name of a model counts as none.
+fn remove_empty_model(body: &mut RawObject) {
+    if body.read::<String>("model").is_ok_and(|model| model.is_none_or(|name| name.is_empty())) {
+        body.remove("model");
+    }
+}
+
+/// The variables, with the last message of the user in the parameter that the prompt has for it. A variable that the request
+/// gives wins; the message is an ordinary one then.
+pub fn with_input(
+    variables: Option<Value>,
+    prompt: Option<&Prompt>,
+    follow_up: &mut FollowUp,
+) -> Option<Value> {
+    let Some(name) = prompt.and_then(|prompt| prompt.input.as_deref()) else { return variables };
+    let map = match &variables {
+        None | Some(Value::Null) => Some(Map::default()),
+        Some(Value::Map(map)) => Some((**map).clone()),
+        Some(_) => None,
+    };
+    let Some(map) = map.filter(|map| map.get(name).is_none()) else { return variables };
+    match follow_up.take_input() {
+        Some(text) => Some(Value::from(map.with(name, Some(Value::from(text.as_str()))))),
+        None => variables,
+    }
+}
+
+fn unwritable(error: serde_json::Error) -> ChatError {
+    ChatError::invalid("messages", format!("cannot be written: {error}"))
+}
+
+#[derive(Serialize)]
+struct UserMessage<'m> {
+    role: &'static str,
+    content: &'m str,
+}
+
+impl UserMessage<'_> {
+    fn says(content: &str) -> UserMessage<'_> {
+        UserMessage { role: "user", content }
+    }
+}
+
+/// The rendered prompt as messages; a text becomes a message of the user.
+fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatError> {
+    let written = match content {
+        Content::Text(text) => to_raw_value(&UserMessage::says(text)).map(|message| vec![message]),
+        Content::Messages(messages) => messages.to_raw(),
+    };
+    written.map_err(unwritable)
+}
