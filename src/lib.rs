@@ -6,6 +6,7 @@
 pub mod settings;
 pub mod telemetry;
 
+pub mod formats;
 pub mod store;
 
 pub mod catalog;

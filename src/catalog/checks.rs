@@ -72,7 +72,7 @@ impl PromptCheck {
     }
 
     fn is_current(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
-        Arc::ptr_eq(&self.prompt, prompt) && self.result.lookups.holds_in(documents, &prompt.id)
+        Arc::ptr_eq(&self.prompt, prompt) && self.result.lookups.holds_in(documents, prompt)
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
         // A substitute for the template engines: a text is the name of a partial.
         let check: Check = Arc::new(move |prompt, documents| {
             log.lock().unwrap().push(prompt.id.to_string());
-            let scope = PromptScope::new(documents.clone(), prompt.id.clone());
+            let scope = PromptScope::new(documents.clone(), prompt);
             let found = scope.prompt(&prompt.texts()[0].text).is_some();
             let problems = if found { Vec::new() } else { vec![ProblemDetail::new("no such partial")] };
             CheckResult { problems, lookups: scope.take_lookups() }

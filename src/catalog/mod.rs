@@ -3,6 +3,7 @@
 //! - [`Snapshot`]: the immutable view that requests read
 //! - `packages`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
 //! - `document`: how documents of all kinds are read and checked; `entry`: how they serve, with their state
+//! - `partials`: what templates include by a path
 //! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
 //! - `declared`: the names of parameters, and those that hide environs
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: the state of the store; `write`: changes the store
@@ -17,6 +18,7 @@ mod environs;
 mod health;
 mod merge;
 mod packages;
+mod partials;
 mod prompts;
 mod scan;
 mod scope;
@@ -40,6 +42,7 @@ pub use document::{Document, DocumentError, violations};
 pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
 pub use packages::test_files;
+pub use partials::PartialFile;
 pub use prompts::Prompts;
 pub use scope::{Lookups, PromptScope};
 pub use snapshot::{Documents, Snapshot};

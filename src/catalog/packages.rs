@@ -1,29 +1,23 @@
 //! Packages: folders of documents, on disk or inside the binary, which are read as if they were in the store.
 //!
-//! Hidden files and folders are not part of a package. A package with more than 2,000 files is a problem.
+//! A package with more than 2,000 files is a problem.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use include_dir::{Dir, include_dir};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::document::own_name;
 use super::slots::RawDocument;
-use base::model::{DocumentKind, Id, ProblemDetail, filled_in};
+use crate::formats::{self, Files, Folder, is_hidden, read_folder, slashed};
+use base::encoding::without_mark;
+use base::model::{DocumentKind, Id, ProblemDetail, filled_in, is_file_reference, string_member};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
-/// The files of one package: the path below the package's folder, and the content or the error of reading it. A folder that
-/// cannot be listed is an entry `PATH/` with the error.
-type Files = BTreeMap<String, Result<Vec<u8>, String>>;
-
 /// The largest number of files in a package.
 const FILES_MAX: usize = 2_000;
-
-/// The largest file of a package.
-const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// A document of a package with its kind.
 pub type PackageDocument = (DocumentKind, RawDocument);
@@ -53,8 +47,11 @@ fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {
 /// If the folder exists and cannot be listed.
 pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
     let read = |package: PathBuf| {
-        let mut files = Files::new();
-        collect_folder(&package, &package, &mut files);
+        let Folder { mut files, is_complete, .. } = read_folder(&package, &|_| true, FILES_MAX);
+        if !is_complete {
+            let message = format!("the package has more than {FILES_MAX} files");
+            files.insert("package.json".to_owned(), Err(message));
+        }
         Package { name: package.display().to_string(), files, root }.documents()
     };
     Ok(packages_in(dir)?.into_iter().flat_map(read).collect())
@@ -76,56 +73,6 @@ fn packages_in(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
 /// Whether a path is a folder that is not hidden.
 fn is_package(path: &Path) -> bool {
     path.is_dir() && !is_hidden(path)
-}
-
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'))
-}
-
-fn collect_folder(dir: &Path, top: &Path, files: &mut Files) {
-    let entries = match std::fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) => {
-            let name = dir.strip_prefix(top).map(slashed).unwrap_or_default();
-            files.insert(format!("{name}/"), Err(format!("cannot be listed: {error}")));
-            return;
-        }
-    };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.retain(|path| !is_hidden(path));
-    paths.sort();
-    for path in paths {
-        if files.len() >= FILES_MAX {
-            let message = format!("the package has more than {FILES_MAX} files");
-            files.insert("package.json".to_owned(), Err(message));
-            return;
-        }
-        // Symbolic links are followed within the package (Kubernetes mounts volumes so), but not out of it.
-        let inside = || {
-            path.canonicalize().is_ok_and(|real| top.canonicalize().is_ok_and(|top| real.starts_with(top)))
-        };
-        let Ok(metadata) = std::fs::metadata(&path) else { continue };
-        let is_link = path.is_symlink();
-        if metadata.is_dir() && !is_link {
-            collect_folder(&path, top, files);
-        } else if metadata.is_file()
-            && (!is_link || inside())
-            && let Ok(name) = path.strip_prefix(top)
-        {
-            files.insert(slashed(name), read_file(&path, metadata.len()));
-        }
-    }
-}
-
-fn read_file(path: &Path, bytes: u64) -> Result<Vec<u8>, String> {
-    if bytes > FILE_BYTES_MAX {
-        return Err(format!("the file has {bytes} bytes; at most {FILE_BYTES_MAX} are read"));
-    }
-    std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
-}
-
-fn slashed(path: &Path) -> String {
-    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
 /// The name of a document of a package.
@@ -213,12 +160,22 @@ impl Package<'_> {
         (kind, RawDocument { key, guessed, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
     }
 
-    /// Replaces every `{"file": PATH}` in the prompts by `{"file": …, "text": …}`.
+    /// Adds to the extension what its files say: the texts that its prompts name, and those that templates can include.
     fn fill_in_files(&self, json: &mut Json) -> Result<(), ProblemDetail> {
-        match json.pointer_mut("/contributes/prompts") {
-            Some(prompts) => self.fill_in(prompts),
-            None => Ok(()),
+        let Some(contributes) = json.get_mut("contributes").and_then(Json::as_object_mut) else {
+            return Ok(());
+        };
+        for prompt in contributes.get_mut("prompts").and_then(Json::as_array_mut).into_iter().flatten() {
+            settle_by_files(prompt);
+            self.fill_in(prompt)?;
         }
+        let partials = contributes.entry("partials").or_insert_with(|| Json::Object(serde_json::Map::new()));
+        if let Some(partials) = partials.as_object_mut() {
+            for (path, text) in formats::partials(&self.files) {
+                partials.entry(path).or_insert_with(|| text.into());
+            }
+        }
+        Ok(())
     }
 
     fn fill_in(&self, json: &mut Json) -> Result<(), ProblemDetail> {
@@ -241,8 +198,36 @@ impl Package<'_> {
         match self.files.get(path) {
             None => Err(fail(format!("the file `{path}` that package.json names is not in the package"))),
             Some(Err(error)) => Err(fail(error.clone())),
-            Some(Ok(bytes)) => std::str::from_utf8(bytes).map_err(|e| fail(format!("not valid UTF-8: {e}"))),
+            Some(Ok(bytes)) => std::str::from_utf8(bytes)
+                .map(without_mark)
+                .map_err(|error| fail(format!("not valid UTF-8: {error}"))),
         }
+    }
+}
+
+/// Gives a prompt the dialect that its files' extensions say (the first that says one), and the folder of its first file,
+/// unless it says these itself.
+fn settle_by_files(prompt: &mut Json) {
+    let mut files = Vec::new();
+    files_in(prompt, &mut files);
+    let syntax = files.iter().find_map(|file| formats::dialect_of(file));
+    let folder = files.first().map(|file| formats::folder_of(file).to_owned());
+    let Some(prompt) = prompt.as_object_mut() else { return };
+    if let Some(syntax) = syntax {
+        prompt.entry("syntax").or_insert_with(|| json!(syntax));
+    }
+    if let Some(folder) = folder.filter(|folder| !["", "prompts"].contains(&folder.as_str())) {
+        prompt.entry("folder").or_insert_with(|| folder.into());
+    }
+}
+
+/// The files that a prompt names in place of texts.
+fn files_in(json: &Json, files: &mut Vec<String>) {
+    match json {
+        Json::Array(items) => items.iter().for_each(|item| files_in(item, files)),
+        Json::Object(_) if is_file_reference(json) => files.extend(string_member(json, "file")),
+        Json::Object(members) => members.values().for_each(|member| files_in(member, files)),
+        _ => {}
     }
 }
 

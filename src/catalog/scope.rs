@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::entry::PromptEntry;
+use super::partials::{Includer, PartialFile};
 use super::snapshot::Documents;
 use base::model::{Id, Prompt};
 
@@ -14,7 +15,7 @@ use base::model::{Id, Prompt};
 #[derive(Debug)]
 pub struct PromptScope {
     documents: Arc<Documents>,
-    near: Id,
+    includer: Includer,
     recorder: Mutex<Option<LookupRecorder>>,
 }
 
@@ -22,6 +23,7 @@ pub struct PromptScope {
 #[derive(Debug, Default)]
 struct LookupRecorder {
     prompts: HashMap<String, PromptVersion>,
+    files: HashMap<String, Option<PartialFile>>,
     functions: HashMap<String, bool>,
 }
 
@@ -32,22 +34,36 @@ type PromptVersion = Option<(Id, Option<Arc<Prompt>>)>;
 #[derive(Debug, Clone, Default)]
 pub struct Lookups {
     prompts: Box<[(String, PromptVersion)]>,
+    files: Box<[(String, Option<PartialFile>)]>,
     functions: Box<[(String, bool)]>,
 }
 
 impl PromptScope {
-    /// The documents as the templates of the prompt `near` see them.
-    pub fn new(documents: Arc<Documents>, near: Id) -> PromptScope {
-        PromptScope { documents, near, recorder: Mutex::new(Some(LookupRecorder::default())) }
+    /// The documents as the templates of a prompt see them.
+    pub fn new(documents: Arc<Documents>, prompt: &Prompt) -> PromptScope {
+        let recorder = Mutex::new(Some(LookupRecorder::default()));
+        PromptScope { documents, includer: Includer::new(prompt), recorder }
     }
 
     /// The prompt that a template means by a name.
     pub fn prompt(&self, name: &str) -> Option<&Arc<PromptEntry>> {
-        let entry = self.documents.prompt_named(name, &self.near);
+        let entry = self.documents.prompt_named(name, &self.includer.id);
         if let Some(recorder) = self.recorder().as_mut() {
             recorder.prompts.entry(name.to_owned()).or_insert_with(|| entry.map(|entry| version(entry)));
         }
         entry
+    }
+
+    /// The text that a template means by a path; to be asked for names that no prompt has.
+    ///
+    /// # Errors
+    /// Why there is none, for the author of the template.
+    pub fn file(&self, path: &str) -> Result<PartialFile, String> {
+        let found = self.documents.partial_file(path, &self.includer);
+        if let Some(recorder) = self.recorder().as_mut() {
+            recorder.files.entry(path.to_owned()).or_insert_with(|| found.clone());
+        }
+        found.ok_or_else(|| self.documents.no_partial(path, &self.includer))
     }
 
     /// Whether a tool has this function name.
@@ -61,8 +77,12 @@ impl PromptScope {
 
     /// The lookups so far; later ones are not recorded.
     pub fn take_lookups(&self) -> Lookups {
-        let LookupRecorder { prompts, functions } = self.recorder().take().unwrap_or_default();
-        Lookups { prompts: prompts.into_iter().collect(), functions: functions.into_iter().collect() }
+        let LookupRecorder { prompts, files, functions } = self.recorder().take().unwrap_or_default();
+        Lookups {
+            prompts: prompts.into_iter().collect(),
+            files: files.into_iter().collect(),
+            functions: functions.into_iter().collect(),
+        }
     }
 
     fn recorder(&self) -> MutexGuard<'_, Option<LookupRecorder>> {
@@ -76,18 +96,25 @@ impl Lookups {
         self.prompts.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Whether the same lookups of the prompt `near` give the same results in these documents.
-    pub fn holds_in(&self, documents: &Documents, near: &Id) -> bool {
-        let same_prompt =
-            |(name, before): &(String, PromptVersion)| match (before, documents.prompt_named(name, near)) {
-                (None, None) => true,
-                (Some((id, prompt)), Some(entry)) => {
-                    *id == entry.id && same(prompt.as_ref(), entry.prompt.as_ref())
-                }
-                _ => false,
-            };
+    /// Whether the same lookups of a prompt's templates give the same results in these documents.
+    pub fn holds_in(&self, documents: &Documents, prompt: &Prompt) -> bool {
+        let includer = Includer::new(prompt);
+        let same_file = |(path, before): &(String, Option<PartialFile>)| {
+            documents.partial_file(path, &includer) == *before
+        };
+        let same_prompt = |(name, before): &(String, PromptVersion)| match (
+            before,
+            documents.prompt_named(name, &prompt.id),
+        ) {
+            (None, None) => true,
+            (Some((id, prompt)), Some(entry)) => {
+                *id == entry.id && same(prompt.as_ref(), entry.prompt.as_ref())
+            }
+            _ => false,
+        };
         self.functions.iter().all(|(name, there)| documents.functions.contains_key(name) == *there)
             && self.prompts.iter().all(same_prompt)
+            && self.files.iter().all(same_file)
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::MutexGuard;
 use super::document::{Document, DocumentError};
 use super::slots::{Layers, Slot};
 use super::state::CatalogState;
-use super::{Catalog, Documents, PromptEntry, Snapshot};
+use super::{Catalog, Documents, ExtensionEntry, PromptEntry, Snapshot};
 use crate::store::{Etag, Precondition, StoreError};
 use base::error::{Kind, Kinded};
 use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
@@ -200,6 +200,7 @@ impl Catalog {
         let (_, slot) = layers.strongest_first().find(|_| !stored_only)?;
         match slot.good.as_ref()? {
             Document::Extension(extension) => serde_json::to_vec(&extension.document).ok(),
+            Document::Prompt(prompt) => serde_json::to_vec(&prompt.document).ok(),
             _ => slot.bytes().map(<[u8]>::to_vec),
         }
     }
@@ -240,9 +241,13 @@ impl Catalog {
     }
 }
 
-/// The documents together with the prompts of this extension, which may include one another.
-fn with_contributions(around: &Documents, extension: &Extension) -> Arc<Documents> {
+/// The documents together with this extension and its prompts, which may include one another and its texts.
+fn with_contributions(around: &Documents, extension: &Arc<Extension>) -> Arc<Documents> {
     let mut documents = around.clone();
+    if let Ok(id) = Id::parse(&extension.name) {
+        let entry = ExtensionEntry { key: id.to_string(), extension: extension.clone(), unavailable: None };
+        Arc::make_mut(&mut documents.extensions).insert(id, Arc::new(entry));
+    }
     for prompt in &extension.prompts {
         let entry = PromptEntry {
             id: prompt.id.clone(),

@@ -60,7 +60,7 @@ impl CompiledPrompt {
         documents: &Arc<Documents>,
         limits: &Limits,
     ) -> Result<CompiledPrompt, RenderError> {
-        let scope = Arc::new(PromptScope::new(documents.clone(), prompt.id.clone()));
+        let scope = Arc::new(PromptScope::new(documents.clone(), prompt));
         let syntax = syntax_of(prompt, scope.as_ref());
         let mut templates = Vec::with_capacity(prompt.texts().len());
         for (text, template) in compile_each(prompt, syntax, &scope, limits) {
@@ -110,7 +110,7 @@ impl CompiledPrompt {
         if self.valid_for.load(Ordering::Relaxed) == documents.revision {
             return true;
         }
-        let is_valid = self.lookups.as_ref().is_some_and(|lookups| lookups.holds_in(documents, &prompt.id));
+        let is_valid = self.lookups.as_ref().is_some_and(|lookups| lookups.holds_in(documents, prompt));
         if is_valid {
             self.valid_for.store(documents.revision, Ordering::Relaxed);
         }
@@ -152,10 +152,23 @@ fn compile_each<'a>(
                 place => format!("{}#{place}", prompt.id),
             };
             let surroundings = Surroundings { partials: &partials, functions: functions.as_ref() };
-            Template::compile(&name, &text.text, syntax, surroundings, limits)
+            let compiled = Template::compile(&name, &text.text, syntax, surroundings, limits);
+            compiled.map_err(|error| in_file(error, &name, text.lines_before))
         };
         (text, template)
     })
+}
+
+/// The error with the line of the file in place of that of the text, which begins after this many lines of it. An error in a
+/// partial has its own place.
+fn in_file(error: CompileError, name: &str, lines_before: usize) -> CompileError {
+    match error {
+        CompileError::Invalid { message, position: Some(mut position) } if position.template == name => {
+            position.line += lines_before;
+            CompileError::Invalid { message, position: Some(position) }
+        }
+        other => other,
+    }
 }
 
 /// The check that the catalog makes of every prompt: all templates must compile, `parameters` must be a schema, and the
@@ -172,7 +185,7 @@ pub fn checker(limits: Limits) -> Check {
 }
 
 fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> CheckResult {
-    let scope = Arc::new(PromptScope::new(documents.clone(), prompt.id.clone()));
+    let scope = Arc::new(PromptScope::new(documents.clone(), prompt));
     let syntax = syntax_of(prompt, scope.as_ref());
     let results = compile_each(prompt, syntax, &scope, limits);
     let mut problems: Vec<ProblemDetail> =

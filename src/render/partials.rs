@@ -1,15 +1,15 @@
-//! What a prompt's templates see of the catalog while they are compiled: other prompts as partials, and names of functions.
+//! What a prompt's templates see of the catalog while they are compiled: other prompts and files of its package as partials, and names of
+//! functions.
 
 use super::compiled::syntax_of;
-use crate::catalog::PromptScope;
+use crate::catalog::{PartialFile, PromptScope};
+use crate::formats::dialect_of;
 use base::model::Body;
-use template::{Arguments, CallResult, Functions, Partial, Partials};
+use template::{Arguments, CallResult, Functions, Partial, Partials, detect};
 
 impl Partials for PromptScope {
     fn find(&self, name: &str) -> Result<Partial, String> {
-        let entry = self
-            .prompt(name)
-            .ok_or_else(|| format!("there is no template, and no prompt, called `{name}`"))?;
+        let Some(entry) = self.prompt(name) else { return self.file(name).map(|file| from_file(file, self)) };
         let prompt =
             entry.prompt.as_ref().ok_or_else(|| format!("the prompt `{}` has no good version", entry.id))?;
         match &prompt.body {
@@ -24,6 +24,13 @@ impl Partials for PromptScope {
             )),
         }
     }
+}
+
+/// A file of a package as a partial. Its extension says the dialect; if it does not, the text does.
+fn from_file(file: PartialFile, functions: &dyn Functions) -> Partial {
+    let PartialFile { extension, path, text } = file;
+    let syntax = dialect_of(&path).unwrap_or_else(|| detect(&[text.as_ref()], functions));
+    Partial { id: format!("{extension}/{path}"), text, syntax }
 }
 
 /// For compiling, only the names of functions matter.

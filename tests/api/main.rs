@@ -12,6 +12,7 @@ mod full_disk;
 mod hostile;
 mod logging;
 mod names;
+mod package_files;
 mod packages;
 mod render;
 mod routes;

@@ -15,6 +15,11 @@ pub fn without_bom(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
+/// The text without a byte order mark at its start, which says nothing in UTF-8.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// Percent-encodes a text for use in a URL: all but ASCII letters, digits, `-`, `.`, `_` and `~`.
 pub fn percent_encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
@@ -34,5 +39,6 @@ mod tests {
     fn all_but_unreserved_characters_are_encoded() {
         assert_eq!(percent_encoded("a-z.0_9~ä/b c"), "a-z.0_9~%C3%A4%2Fb%20c");
         assert_eq!(without_bom("\u{feff}{}".as_bytes()), b"{}");
+        assert_eq!(without_mark("\u{feff}{}"), "{}");
     }
 }

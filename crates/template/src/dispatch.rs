@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::contract::{CompileError, Functions, Limits, Partials, Requirements, RunBudget, RunError, Syntax};
 use super::go_prompt::{self, GoTemplate};
 use super::jinja;
+use super::mustache;
 use crate::value::Map;
 
 /// A compiled template of either dialect.
@@ -58,7 +59,9 @@ impl Template {
             }
             Syntax::Jinja => {
                 let compiled = jinja::Template::compile(name, text, partials, limits);
-                let template = compiled.map_err(|error| with_go_error(error, name, text, functions))?;
+                let template = compiled.map_err(|error| {
+                    mustache::explained(with_go_error(error, name, text, functions), text)
+                })?;
                 Template::Jinja(Box::new(template))
             }
         })
@@ -104,16 +107,20 @@ fn is_plain(text: &str) -> bool {
 ///
 /// 1. If a text has `{%` or `{#`, it is Jinja.
 /// 2. If no text has `{{`, it is plain text.
-/// 3. If all texts parse as Go, it is Go. An unknown function is accepted if an argument follows it.
-/// 4. If an action begins with a field or a variable (`{{.a`, `{{if .a}}`), it is Go, although the text is not valid Go: the
+/// 3. If each action of the texts is a name alone (`{{ name }}`, `{{ user.name }}`) and none of them is a function of the service,
+///    it is Jinja: that is how prompts in Mustache's manner are written, and such a name may be that of a Go function, too.
+/// 4. If all texts parse as Go, it is Go. An unknown function is accepted if an argument follows it.
+/// 5. If an action begins with a field or a variable (`{{.a`, `{{if .a}}`), it is Go, although the text is not valid Go: the
 ///    author meant Go, and is to get Go's error message.
-/// 5. Everything else is Jinja.
+/// 6. Everything else is Jinja.
 pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
     let any = |mark: &str| texts.iter().any(|text| text.contains(mark));
     if any("{%") || any("{#") {
         Syntax::Jinja
     } else if !any("{{") {
         Syntax::Text
+    } else if texts.iter().all(|text| has_only_names(text, functions)) {
+        Syntax::Jinja
     } else if texts.iter().all(|text| go_prompt::parses(text, functions))
         || texts.iter().any(|text| is_meant_as_go(text))
     {
@@ -122,6 +129,21 @@ pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
         Syntax::Jinja
     }
 }
+
+/// Whether every action is a name, or the path of a member, and none of them calls a function that is not built in.
+fn has_only_names(text: &str, functions: &dyn Functions) -> bool {
+    text.split("{{").skip(1).all(|action| {
+        let name = action.split_once("}}").map_or("", |(name, _)| name.trim());
+        let is_name = |part: &str| {
+            part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        name.split('.').all(is_name) && !GO_KEYWORDS.contains(&name) && !functions.contains(name)
+    })
+}
+
+/// Words that are actions of Go by themselves.
+const GO_KEYWORDS: [&str; 4] = ["break", "continue", "else", "end"];
 
 /// Whether an action begins with a field or a variable of Go, with or without a keyword before it.
 ///

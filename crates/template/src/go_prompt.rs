@@ -1,5 +1,6 @@
 //! Go templates as prompts: with partials from [`Partials`], the service's functions, strict about missing values or lenient.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -169,13 +170,26 @@ fn add_partials(
         if partial.text.len() > limits.source_bytes {
             return Err(CompileError::TooLarge { bytes: partial.text.len(), limit: limits.source_bytes });
         }
-        set.parse(&wanted.name, &partial.text, options).map_err(invalid)?;
+        let source = match partial.syntax {
+            Syntax::Text => as_printed(&partial.text),
+            _ => Cow::Borrowed(partial.text.as_ref()),
+        };
+        set.parse(&wanted.name, &source, options).map_err(invalid)?;
         if !set.contains(&wanted.name) {
             return Err(fail(format!("the prompt `{}` cannot be called by this name", partial.id)));
         }
         used.push(Need { name: wanted.name, optional: wanted.optional, dynamic: wanted.dynamic });
     }
     Ok(used)
+}
+
+/// A template that prints a text which is none.
+fn as_printed(text: &str) -> Cow<'_, str> {
+    if !text.contains("{{") {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r");
+    Cow::Owned(format!("{{{{\"{text}\"}}}}"))
 }
 
 /// The line in which a text first names a template; line 1 if the name is not found literally.

@@ -11,6 +11,8 @@ mod go_prompt;
 #[cfg(feature = "jinja")]
 pub mod jinja;
 #[cfg(feature = "jinja")]
+mod mustache;
+#[cfg(feature = "jinja")]
 mod python;
 mod ranges;
 #[cfg(feature = "jinja")]

@@ -10,7 +10,7 @@ use crate::catalog::{CheckResult, PromptScope};
 /// `bad`; `f:` names a function.
 fn check() -> Check {
     Arc::new(|prompt, documents| {
-        let scope = PromptScope::new(documents.clone(), prompt.id.clone());
+        let scope = PromptScope::new(documents.clone(), prompt);
         let text = |prompt: &base::model::Prompt| prompt.texts()[0].text.to_string();
         let mut problems = Vec::new();
         for name in text(prompt).split_whitespace() {

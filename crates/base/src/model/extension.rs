@@ -1,5 +1,6 @@
 //! The extension document: a bundle of prompts with its metadata.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semver::{Version, VersionReq};
@@ -23,6 +24,8 @@ pub struct Extension {
     pub dependences: Vec<Dependence>,
     /// The prompts that it contributes.
     pub prompts: Vec<Arc<Prompt>>,
+    /// The texts that its prompts can include by a path.
+    pub partials: BTreeMap<String, Arc<str>>,
     /// The whole document, with the texts of files in the place of file references.
     pub document: Json,
 }
@@ -68,7 +71,10 @@ impl Extension {
             contributes.and_then(|c| c.get(member)).and_then(Json::as_array).into_iter().flatten()
         };
         let name = string_member(&document, "name").unwrap_or_default();
+        let partials = contributes.and_then(|c| c.get("partials")).and_then(Json::as_object);
+        let text = |(path, text): (&String, &Json)| Some((path.clone(), Arc::from(text.as_str()?)));
         Extension {
+            partials: partials.into_iter().flatten().filter_map(text).collect(),
             version: string_member(&document, "version").and_then(|text| Version::parse(&text).ok()),
             engine: document.get("engines").and_then(EngineRequirement::from_json),
             languages: strings(contributes.and_then(|c| c.get("languages"))),

@@ -41,6 +41,8 @@ pub struct Prompt {
     pub undefined: Option<Undefined>,
     /// What a failed call of a tool means, if the document says so; else the settings say it.
     pub tool_failure: Option<ToolFailure>,
+    /// The folder of its extension in which the paths of partials are looked up last.
+    pub folder: Option<String>,
     /// What is rendered: one text or messages.
     pub body: Body,
     /// The parameter that the last message of the user fills in a chat.
@@ -89,6 +91,8 @@ pub struct TemplateText {
     pub text: Arc<str>,
     /// The file of a package that it was read from, for messages to authors.
     pub file: Option<String>,
+    /// How many lines of that file come before it.
+    pub lines_before: usize,
     /// Its place in the document (`messages[1].content`); empty if it is the prompt's only text.
     pub place: String,
 }
@@ -97,11 +101,22 @@ pub struct TemplateText {
 /// a NUL, so that no author's document has it.
 const FILE_TEXT: &str = "\u{0}text";
 
+/// The member for the number of lines of the file that come before the text; absent if the text begins with the file.
+const LINES_BEFORE: &str = "\u{0}lines";
+
 /// A file reference with the text of the file added.
 pub fn filled_in(file: &str, text: &str) -> Json {
+    filled_in_after(0, file, text)
+}
+
+/// A file reference with a part of the file added that comes after this many lines.
+pub fn filled_in_after(lines: usize, file: &str, text: &str) -> Json {
     let mut members = serde_json::Map::new();
     members.insert("file".to_owned(), file.into());
     members.insert(FILE_TEXT.to_owned(), text.into());
+    if lines > 0 {
+        members.insert(LINES_BEFORE.to_owned(), lines.into());
+    }
     Json::Object(members)
 }
 
@@ -113,12 +128,16 @@ pub fn is_file_reference(json: &Json) -> bool {
 
 fn from_template_string(json: &Json) -> Option<TemplateText> {
     match json {
-        Json::String(text) => {
-            Some(TemplateText { text: text.as_str().into(), file: None, place: String::new() })
-        }
+        Json::String(text) => Some(TemplateText {
+            text: text.as_str().into(),
+            file: None,
+            lines_before: 0,
+            place: String::new(),
+        }),
         Json::Object(_) => Some(TemplateText {
             text: json.get(FILE_TEXT)?.as_str()?.into(),
             file: Some(json.get("file")?.as_str()?.to_owned()),
+            lines_before: json.get(LINES_BEFORE).and_then(Json::as_u64).unwrap_or(0) as usize,
             place: String::new(),
         }),
         _ => None,
@@ -126,7 +145,7 @@ fn from_template_string(json: &Json) -> Option<TemplateText> {
 }
 
 /// The document with each file reference replaced by the text of the file.
-pub(super) fn without_files(document: Json) -> Json {
+pub fn without_files(document: Json) -> Json {
     match document {
         Json::Object(members) => match from_template_string(&Json::Object(members.clone())) {
             Some(text) => Json::String(text.text.to_string()),
@@ -153,6 +172,7 @@ impl Prompt {
             syntax: match string_member(&document, "syntax").as_deref() {
                 Some("go") => Some(Syntax::Go),
                 Some("jinja") => Some(Syntax::Jinja),
+                Some("text") => Some(Syntax::Text),
                 _ => None,
             },
             undefined: match string_member(&document, "undefined").as_deref() {
@@ -165,6 +185,7 @@ impl Prompt {
                 Some("refuse") => Some(ToolFailure::Refuse),
                 _ => None,
             },
+            folder: string_member(&document, "folder"),
             body,
             input: string_member(&document, "input"),
             supports: strings(document.get("supports")),

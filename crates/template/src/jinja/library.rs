@@ -138,7 +138,11 @@ impl Library {
         if partial.syntax == Syntax::Go {
             return Err(PartialReadError::NotFound("it is written in the Go dialect".to_owned()));
         }
-        let text = fits(&partial.text, &self.limits).and_then(|()| Text::parse(&partial.id, &partial.text));
+        let source = match partial.syntax {
+            Syntax::Text => as_printed(&partial.text),
+            _ => Cow::Borrowed(partial.text.as_ref()),
+        };
+        let text = fits(&partial.text, &self.limits).and_then(|()| Text::parse(&partial.id, &source));
         let text = Arc::new(text.map_err(|error| PartialReadError::Invalid(partial.id.clone(), error))?);
         self.keep(name, &text);
         Ok(text)
@@ -156,6 +160,15 @@ impl Library {
             }
         })
     }
+}
+
+/// A template that prints a text which is none.
+fn as_printed(text: &str) -> Cow<'_, str> {
+    if !["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\r', "\\r");
+    Cow::Owned(format!("{{{{ \"{text}\" }}}}"))
 }
 
 fn fits(source: &str, limits: &Limits) -> Result<(), CompileError> {
