@@ -41,7 +41,7 @@ pub use declared::clashes_of;
 pub use document::{Document, DocumentError, violations};
 pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
-pub use packages::test_files;
+pub use packages::{notes as package_notes, test_files};
 pub use partials::PartialFile;
 pub use prompts::Prompts;
 pub use scope::{Lookups, PromptScope};

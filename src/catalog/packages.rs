@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::document::own_name;
 use super::slots::RawDocument;
-use crate::formats::{self, Files, Folder, is_hidden, read_folder, slashed};
+use crate::formats::{self, FileNote, Files, Folder, is_hidden, read_folder, slashed};
 use base::encoding::without_mark;
 use base::model::{DocumentKind, Id, ProblemDetail, filled_in, is_file_reference, string_member};
 
@@ -106,9 +106,40 @@ impl Package<'_> {
             documents.push(document);
         }
         if !self.files.contains_key("package.json") {
-            documents.push(self.extension(Err(ProblemDetail::new("a package needs a file package.json"))));
+            documents.extend(self.of_prompt_files());
         }
         documents
+    }
+
+    /// The documents of a folder of prompt files: an extension of the folder's name, and a prompt for each file, so that a broken
+    /// one takes none of the others down.
+    fn of_prompt_files(&self) -> Vec<PackageDocument> {
+        let reading = formats::read(&self.files, &self.name);
+        let Some(extension) = self.folder_name().filter(|_| !reading.is_empty()) else {
+            let message = "a package needs a file package.json, or prompt files (.j2, .tmpl, .prompty, .prompt.yml, …)";
+            return vec![self.extension(Err(ProblemDetail::new(message)))];
+        };
+        let partials: Json = formats::partials(&self.files).map(|(path, text)| (path, json!(text))).collect();
+        let document = json!({"name": extension, "contributes": {"partials": partials}});
+        let name = Name { text: &extension, guessed: false };
+        let bytes = Ok(document.to_string().into_bytes());
+        let mut documents = vec![self.raw(DocumentKind::Extension, name, "", bytes)];
+        let key = |name: &str| format!("{extension}:{}", name.replace('.', ":"));
+        documents.extend(reading.prompts.into_iter().map(|prompt| {
+            let name = Name { text: &key(&prompt.name), guessed: false };
+            self.raw(DocumentKind::Prompt, name, &prompt.file, Ok(prompt.document.to_string().into_bytes()))
+        }));
+        documents.extend(reading.refused.into_iter().map(|FileNote { file, name, reason, line }| {
+            let problem = ProblemDetail { file: Some(self.file(&file)), line, ..ProblemDetail::new(reason) };
+            let text = name.map_or_else(|| format!("{extension}:#{file}"), |name| key(&name));
+            self.raw(DocumentKind::Prompt, Name { text: &text, guessed: false }, &file, Err(problem))
+        }));
+        documents
+    }
+
+    /// The name of the package's folder as the name of an extension.
+    fn folder_name(&self) -> Option<String> {
+        formats::legal_name(self.name.rsplit('/').next().unwrap_or_default())
     }
 
     fn file(&self, path: &str) -> String {
@@ -240,24 +271,48 @@ fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
     })
 }
 
-/// The test files of all packages (`prompts/NAME.test.json`), each with the id of the prompt that it tests.
+/// The test files of all packages (`prompts/NAME.test.json`), each with the id of the prompt that it tests. In a folder of prompt
+/// files they may also stand at its top.
 pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
     let mut found = Vec::new();
     for package in packages_in(dir)? {
-        let manifest = std::fs::read(package.join("package.json")).unwrap_or_default();
-        let name = serde_json::from_slice::<Json>(&manifest).ok();
-        let name = name.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
-        let extension = name.and_then(|name| Id::parse(name).ok());
-        let Ok(entries) = std::fs::read_dir(package.join("prompts")) else { continue };
-        let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        files.sort();
-        for file in files {
-            let name =
-                file.file_name().and_then(|name| name.to_str()).and_then(|n| n.strip_suffix(".test.json"));
-            if let Some(name) = name {
-                found.push((file.clone(), extension.as_ref().and_then(|id| id.child(name).ok())));
+        let (extension, folders) = match std::fs::read(package.join("package.json")) {
+            Ok(manifest) => {
+                let name = serde_json::from_slice::<Json>(&manifest).ok();
+                (name.and_then(|json| string_member(&json, "name")), &["prompts"][..])
             }
+            Err(_) => {
+                let name = package.file_name().and_then(|name| name.to_str());
+                (name.and_then(formats::legal_name), &["prompts", "."][..])
+            }
+        };
+        let extension = extension.and_then(|name| Id::parse(&name).ok());
+        for folder in folders {
+            let Ok(entries) = std::fs::read_dir(package.join(folder)) else { continue };
+            let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            files.sort();
+            let named = files.iter().filter_map(|file| Some((file, file.file_name()?.to_str()?)));
+            let named = named.filter_map(|(file, name)| Some((file, name.strip_suffix(".test.json")?)));
+            let tested = |name: &str| extension.as_ref().and_then(|id| id.child(name).ok());
+            found.extend(named.map(|(file, name)| (file.clone(), tested(name))));
         }
     }
     Ok(found)
+}
+
+/// What is said of the files in folders of prompt files that are taken for no prompts, or not wholly.
+pub fn notes(dir: &Path) -> std::io::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for package in packages_in(dir)?.into_iter().filter(|package| !package.join("package.json").exists()) {
+        let shown = package.display().to_string();
+        let reading = formats::read(&read_folder(&package, &|_| true, FILES_MAX).files, &shown);
+        if reading.is_empty() {
+            continue;
+        }
+        let left_out = reading.prompts.iter().filter(|prompt| !prompt.left_out.is_empty());
+        notes.extend(left_out.map(|p| format!("{shown}/{}: left out: {}", p.file, p.left_out.join(", "))));
+        let passed = reading.passed_over.iter();
+        notes.extend(passed.map(|note| format!("{shown}/{}: not taken: {}", note.file, note.reason)));
+    }
+    Ok(notes)
 }

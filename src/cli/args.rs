@@ -57,11 +57,9 @@ pub enum Command {
         #[arg(long)]
         all: bool,
     },
-    /// Store the documents of an exported folder
-    Import {
-        /// The folder
-        dir: PathBuf,
-    },
+    /// Store the documents of an exported folder, or a folder of prompt files (Jinja, Go, Prompty, GitHub Models, fabric,
+    /// promptflow)
+    Import(Import),
     /// A command for each kind of documents.
     #[command(flatten)]
     Documents(KindCommand),
@@ -81,6 +79,25 @@ pub struct Check {
     #[arg(long)]
     pub test: bool,
     /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The folder
+    pub dir: PathBuf,
+    /// The extension for prompt files: their ids are NAME.… [default: the folder's name]
+    #[arg(long = "as", visible_alias = "extension", value_name = "NAME")]
+    pub extension: Option<String>,
+    /// Store nothing, but say what would be stored (prompt files only)
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Replace stored prompts that differ (prompt files only; exported documents always replace)
+    #[arg(long)]
+    pub replace: bool,
+    /// Print the result as JSON (prompt files only)
     #[arg(long)]
     pub json: bool,
 }

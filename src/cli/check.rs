@@ -9,6 +9,7 @@ use super::error::CliError;
 use super::output::say;
 use super::{package_tests, target};
 use crate::app::{App, BuildError};
+use crate::catalog::package_notes;
 use crate::settings::{Settings, SettingsError};
 use crate::store::{self, StoreError};
 use crate::telemetry;
@@ -34,9 +35,14 @@ pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
     }
     let problems = problems(common, &settings).await?;
     let failed = if options.test { package_tests::run(&settings).await? } else { Vec::new() };
+    let notes = package_notes(&settings.packages.dir);
+    let notes = notes.map_err(|source| CliError::file(&settings.packages.dir, source))?;
     match options.json {
-        true => print_json(&json!({"problems": problems, "failures": failed})),
-        false => print(&problems, &failed, options.test),
+        true => print_json(&json!({"problems": problems, "failures": failed, "notes": notes})),
+        false => {
+            notes.iter().for_each(|note| say(format_args!("note: {note}")));
+            print(&problems, &failed, options.test);
+        }
     }
     if problems.is_empty() && failed.is_empty() { Ok(()) } else { Err(CliError::Reported) }
 }

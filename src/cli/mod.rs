@@ -9,6 +9,7 @@ mod check;
 mod client;
 mod documents;
 mod error;
+mod import;
 mod output;
 mod package_tests;
 mod render;
@@ -61,7 +62,7 @@ async fn run(cli: Cli) -> Result<(), CliError> {
         Command::Serve => serve::run(&common).await,
         Command::Check(check) => check::run(&common, check).await,
         Command::Export { dir, all } => transfer::export(&common, &dir, all).await,
-        Command::Import { dir } => transfer::import(&common, &dir).await,
+        Command::Import(options) => transfer::import(&common, options).await,
         Command::Documents(KindCommand { kind, action }) => match action {
             KindAction::Document(action) => documents::run(&common, kind, action).await,
             KindAction::Prompt(PromptAction::Render(options)) => render::run(&common, options).await,

@@ -40,12 +40,19 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
             None => Ok(Client::new(url.trim_end_matches('/'))),
         };
     }
-    let settings = settings(common)?;
+    open_with(&settings(common)?).await
+}
+
+/// As [`open`], with these settings and without `--server`.
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_with(settings: &Settings) -> Result<Client, CliError> {
     // Commands print their own messages; the log is for the service.
     telemetry::init(&crate::settings::Log { level: "error".into(), ..settings.log.clone() })?;
-    match build(&settings).await {
+    match build(settings).await {
         Ok(app) => match app.catalog.store_state().error {
-            None => inside(&app, &settings),
+            None => inside(&app, settings),
             Some(message) => Err(CliError::Store { message }),
         },
         Err(BuildError::Store(StoreError::Locked { path })) => {

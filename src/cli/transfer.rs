@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::args::Common;
+use super::args::{Common, Import};
 use super::client::Client;
 use super::documents::path;
 use super::error::CliError;
+use super::import::PromptFiles;
 use super::output::{say, warn};
 use super::target;
 use base::model::{DocumentKind, Id};
@@ -33,12 +34,16 @@ pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliErr
     Ok(())
 }
 
-/// Stores the documents of an exported folder.
+/// Stores the documents of an exported folder, or those that prompt files make.
 ///
 /// # Errors
 /// [`CliError::Reported`] when some were refused; the others are stored.
-pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
-    let client = target::open(common).await?;
+pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
+    let dir = options.dir.as_path();
+    if dir.join("package.json").exists() {
+        let message = "is a package (it has a package.json): put it below packages.dir, which is `extensions` by default";
+        return Err(CliError::Usage(format!("{} {message}", dir.display())));
+    }
     let mut waiting: Vec<(DocumentKind, PathBuf)> = Vec::new();
     for kind in DocumentKind::ALL {
         let below = dir.join(format!("{kind}s"));
@@ -47,9 +52,24 @@ pub async fn import(common: &Common, dir: &Path) -> Result<(), CliError> {
         files.sort();
         waiting.extend(files.into_iter().map(|file| (kind, file)));
     }
-    if waiting.is_empty() {
-        return Err(CliError::Usage(format!("{} holds no exported documents", dir.display())));
+    let prompt_files = PromptFiles::read(&options);
+    match prompt_files.is_prompts(waiting.is_empty()) {
+        true => prompt_files.import(common, &options).await,
+        false if waiting.is_empty() => {
+            let message = "holds no exported documents, and no prompt files (.j2, .jinja, .jinja2, .tmpl, .gotmpl, .txt, .md, \
+                           .prompty, .prompt.yml, flow.dag.yaml)";
+            Err(CliError::Usage(format!("{} {message}", dir.display())))
+        }
+        false => import_documents(common, dir, waiting).await,
     }
+}
+
+async fn import_documents(
+    common: &Common,
+    dir: &Path,
+    mut waiting: Vec<(DocumentKind, PathBuf)>,
+) -> Result<(), CliError> {
+    let client = target::open(common).await?;
     let total = waiting.len();
     // A document may need another one that comes later: try again as long as something gets through.
     let refused = loop {

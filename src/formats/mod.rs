@@ -1,10 +1,217 @@
 //! People's prompt files: what their names and contents say, as pure functions over the files of a folder.
 //!
+//! [`read`] makes a prompt document of each file that it knows, and says of every other one why it does not.
+//!
 //! - `folder`: the files of a folder, within bounds
-//! - `names`: what the name of a file says (its dialect, whether it is a template)
+//! - `names`: what the name of a file says (its dialect, whether it is a template, the name of its prompt)
+//! - `prompty`, `github`, `fabric`, `flow`, `plain`: one format each
+//! - `source`: a file as a source of templates; `roles`: texts that part into messages; `fields`: inputs, outputs, parameters;
+//!   `placeholders`: texts that know nothing but `{{name}}`; `yaml`: YAML with bounds
 
+mod fabric;
+mod fields;
+mod flow;
 mod folder;
+mod github;
 mod names;
+mod placeholders;
+mod plain;
+mod prompty;
+mod roles;
+mod source;
+mod yaml;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
 
 pub use folder::{Files, Folder, is_hidden, partials, read_folder, slashed};
-pub use names::{dialect_of, folder_of, is_template_file};
+pub use names::{dialect_of, folder_of, is_prompt_file, is_structured, is_template_file, legal_name};
+use names::{file_name, is_about_folder};
+use source::{Found, Refusal, Source};
+
+/// A prompt that a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundPrompt {
+    /// Its name in the extension: the segments of an id.
+    pub name: String,
+    /// The path of the file.
+    pub file: String,
+    /// The format of the file.
+    pub format: &'static str,
+    /// The prompt document; its texts are references to the file, with their texts filled in.
+    pub document: Json,
+    /// What the file says and the document does not.
+    pub left_out: Vec<String>,
+}
+
+/// Why a file, or a part of it, became no prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileNote {
+    /// The path of the file.
+    pub file: String,
+    /// The name that the prompt would have.
+    pub name: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// Where in the file, from 1.
+    pub line: Option<usize>,
+}
+
+/// What the files of a folder hold.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// The prompts, by the paths of their files.
+    pub prompts: Vec<FoundPrompt>,
+    /// Files that should be prompts and cannot be taken.
+    pub refused: Vec<FileNote>,
+    /// Files that are no prompts.
+    pub passed_over: Vec<FileNote>,
+}
+
+/// Reads the prompts of a folder. `shown` is what stands before a path where people see it.
+pub fn read(files: &Files, shown: &str) -> Reading {
+    let mut reader = Reader { files, shown, taken: BTreeSet::new(), reading: Reading::default() };
+    let flows: Vec<&String> = files.keys().filter(|path| file_name(path) == flow::FILE).collect();
+    flows.into_iter().for_each(|path| reader.flow(path));
+    let is_structured = files.keys().any(|path| names::is_structured(path));
+    for path in files.keys() {
+        if !reader.taken.contains(path.as_str()) {
+            reader.file(path, is_structured);
+        }
+    }
+    let mut reading = reader.reading;
+    reading.prompts.sort_by(|one, other| one.file.cmp(&other.file));
+    reading.refuse_clashes();
+    reading
+}
+
+struct Reader<'a> {
+    files: &'a Files,
+    shown: &'a str,
+    /// The files that another one named.
+    taken: BTreeSet<String>,
+    reading: Reading,
+}
+
+impl Reader<'_> {
+    fn flow(&mut self, path: &str) {
+        self.taken.insert(path.to_owned());
+        let nodes = match self.source(path).and_then(|source| flow::read(&source)) {
+            Ok(flow) => {
+                self.pass_over(path, flow.other_nodes());
+                flow.nodes
+            }
+            Err(refusal) => return self.refuse(path, refusal),
+        };
+        for node in nodes {
+            let file = node.file.clone();
+            if !self.files.contains_key(&file) {
+                let reason = format!("the node `{}` names `{file}`, which is not there", node.name);
+                self.refuse(path, Refusal::new(reason));
+            } else if self.taken.insert(file.clone()) {
+                let found = self.source(&file).and_then(|source| flow::prompt(&source, &node));
+                self.add(&file, found);
+            }
+        }
+    }
+
+    fn file(&mut self, path: &str, is_structured: bool) {
+        let name = file_name(path);
+        let lower = name.to_ascii_lowercase();
+        if lower.ends_with(prompty::EXTENSION) {
+            let found = self.source(path).and_then(|source| prompty::read(&source));
+            self.add(path, found);
+        } else if github::EXTENSIONS.iter().any(|extension| lower.ends_with(extension)) {
+            let found = self.source(path).and_then(|source| github::read(&source));
+            self.add(path, found);
+        } else if name == fabric::SYSTEM {
+            self.pattern(path);
+        } else if is_about_folder(path) {
+            self.pass_over(path, Some("it is about the folder".to_owned()));
+        } else if !is_template_file(path) {
+            let reason = match self.files.get(path) {
+                Some(Err(error)) => return self.refuse(path, Refusal::new(error.clone())),
+                _ => "it is no prompt file",
+            };
+            self.pass_over(path, Some(reason.to_owned()));
+        } else if is_structured && dialect_of(path).is_none() {
+            let reason = "a plain text beside prompt files of a format of their own is taken for no prompt";
+            self.pass_over(path, Some(reason.to_owned()));
+        } else {
+            let found = self.source(path).map(|source| plain::read(&source)).and_then(|found| found);
+            self.add(path, found);
+        }
+    }
+
+    fn pattern(&mut self, path: &str) {
+        let beside = match folder_of(path) {
+            "" => fabric::USER.to_owned(),
+            folder => format!("{folder}/{}", fabric::USER),
+        };
+        let user = match self.files.contains_key(&beside) {
+            true => Some(self.source(&beside)),
+            false => None,
+        };
+        self.taken.insert(beside.clone());
+        let found = match (self.source(path), user.transpose()) {
+            (Ok(system), Ok(user)) => fabric::read(&system, user.as_ref()),
+            (Err(refusal), _) | (_, Err(refusal)) => Err(refusal),
+        };
+        self.add(path, found);
+        // They were walked before their `system.md`, or will be after it.
+        self.reading.passed_over.retain(|note| note.file != beside);
+    }
+
+    fn source(&self, path: &str) -> Result<Source, Refusal> {
+        let contents = self.files.get(path).ok_or_else(|| Refusal::new("it is not there".to_owned()))?;
+        let text = folder::text_of(contents).map_err(Refusal::new)?;
+        Ok(Source::new(path, self.shown, text))
+    }
+
+    fn add(&mut self, path: &str, found: Result<Found, Refusal>) {
+        let named = names::name_of(path).ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
+        match found.and_then(|found| Ok((named?, found))) {
+            Ok((name, Found { format, document, left_out })) => self.reading.prompts.push(FoundPrompt {
+                name,
+                file: path.to_owned(),
+                format,
+                document: Json::Object(document),
+                left_out,
+            }),
+            Err(refusal) => self.refuse(path, refusal),
+        }
+    }
+
+    fn refuse(&mut self, path: &str, Refusal { message, line }: Refusal) {
+        let file = path.to_owned();
+        let note = FileNote { file, name: names::name_of(path), reason: message, line };
+        self.reading.refused.push(note);
+    }
+
+    fn pass_over(&mut self, path: &str, reason: Option<String>) {
+        let note = |reason| FileNote { file: path.to_owned(), name: None, reason, line: None };
+        self.reading.passed_over.extend(reason.map(note));
+    }
+}
+
+impl Reading {
+    /// Whether any file of the folder is meant as a prompt.
+    pub fn is_empty(&self) -> bool {
+        self.prompts.is_empty() && self.refused.is_empty()
+    }
+
+    /// Of several files whose prompts would have one name, the first has it.
+    fn refuse_clashes(&mut self) {
+        let mut owners: BTreeMap<String, String> = BTreeMap::new();
+        let refused = &mut self.refused;
+        self.prompts.retain(|prompt| match owners.get(&prompt.name) {
+            None => owners.insert(prompt.name.clone(), prompt.file.clone()).is_none(),
+            Some(owner) => {
+                let reason = format!("its prompt would be called `{}`, as that of {owner}: rename one", prompt.name);
+                refused.push(FileNote { file: prompt.file.clone(), name: None, reason, line: None });
+                false
+            }
+        });
+    }
+}

@@ -1,5 +1,6 @@
 //! What the name of a file says: its dialect, whether it is a template, and the name of the prompt in it.
 
+use super::{fabric, flow, github, prompty};
 use template::Syntax;
 
 /// The extensions of files that hold templates, with the dialect that each one says. A plain or a Markdown text may be of either
@@ -59,9 +60,62 @@ pub fn is_about_folder(path: &str) -> bool {
         && ABOUT.iter().any(|about| name.starts_with(about))
 }
 
+/// Whether a file is of a format that says more than a bare template does.
+pub fn is_structured(path: &str) -> bool {
+    let name = file_name(path).to_ascii_lowercase();
+    let ends = |extension: &&str| name.ends_with(extension);
+    ends(&prompty::EXTENSION) || github::EXTENSIONS.iter().any(ends) || [flow::FILE, fabric::SYSTEM].contains(&name.as_str())
+}
+
+/// Whether a file may hold a prompt, or texts for one.
+pub fn is_prompt_file(path: &str) -> bool {
+    is_structured(path) || extension_of(path).is_some()
+}
+
+/// The name of the prompt in a file: its folders and its own name without its extension. A folder `prompts` around all of it does
+/// not count, and neither does the file name of a pattern. `None` if nothing is left of it.
+pub fn name_of(path: &str) -> Option<String> {
+    let path = path.strip_prefix("prompts/").unwrap_or(path);
+    let lower = path.to_ascii_lowercase();
+    let structured = github::EXTENSIONS.iter().chain([&prompty::EXTENSION]).find(|end| lower.ends_with(**end));
+    let stem = match (structured, extension_of(path)) {
+        (Some(end), _) => path.len() - end.len(),
+        (None, Some((extension, _))) => path.len() - extension.len() - 1,
+        (None, None) => path.len(),
+    };
+    let path = match folder_of(path) {
+        folder if file_name(path) == fabric::SYSTEM && !folder.is_empty() => folder,
+        _ => path.get(..stem)?,
+    };
+    let segments: Option<Vec<String>> = path.split('/').map(legal_name).collect();
+    segments.map(|segments| segments.join("."))
+}
+
+/// The text as a segment of an id: each run of other characters becomes a `-`. `None` if nothing is left of it.
+pub fn legal_name(text: &str) -> Option<String> {
+    let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+    let name = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    name.contains(|c: char| c.is_ascii_alphanumeric()).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_prompts_are_made_of_paths() {
+        for (path, name) in [
+            ("a/b c.prompty", "a.b-c"),
+            ("x.prompt.yml", "x"),
+            ("prompts/deep/q.v1.jinja2", "deep.q-v1"),
+            ("patterns/ai/system.md", "patterns.ai"),
+            ("system.md", "system"),
+            ("Grüße (2).txt", "Gr-e-2"),
+        ] {
+            assert_eq!(name_of(path).as_deref(), Some(name), "{path}");
+        }
+        assert_eq!(name_of("a/...md"), None);
+    }
 
     #[test]
     fn the_extension_says_the_dialect_and_what_is_about_the_folder_is_no_template() {

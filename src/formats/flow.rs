@@ -1,0 +1,124 @@
+//! promptflow's flows: `flow.dag.yaml`, whose nodes name the templates (`.jinja2`) of their prompts.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::fields::{add_params, schema_of};
+use super::names::folder_of;
+use super::source::{Found, PlainAs, Refusal, Source};
+use super::yaml;
+
+/// The file of a flow.
+pub const FILE: &str = "flow.dag.yaml";
+
+/// The inputs of a node that are parameters of its model; the others are variables of its template.
+const PARAMS: [&str; 15] = [
+    "temperature", "max_tokens", "top_p", "stop", "presence_penalty", "frequency_penalty", "seed", "logit_bias", "n",
+    "response_format", "functions", "function_call", "tools", "tool_choice", "suffix",
+];
+
+/// A flow.
+#[derive(Debug)]
+pub struct Flow {
+    /// The nodes with a template of their own.
+    pub nodes: Vec<Node>,
+    /// The names of the other nodes.
+    others: Vec<String>,
+}
+
+/// A node with a template.
+#[derive(Debug)]
+pub struct Node {
+    /// Its name in the flow.
+    pub name: String,
+    /// The path of its template.
+    pub file: String,
+    node: Json,
+    inputs: Json,
+}
+
+impl Flow {
+    /// What is said of a flow whose other nodes are no prompts.
+    pub fn other_nodes(&self) -> Option<String> {
+        let others = self.others.join(", ");
+        (!others.is_empty()).then(|| format!("of its nodes only prompts are taken, so not: {others}"))
+    }
+}
+
+/// Reads a flow.
+///
+/// # Errors
+/// If it is not YAML.
+pub fn read(source: &Source) -> Result<Flow, Refusal> {
+    let file = yaml::parse(&source.text).map_err(|error| Refusal { message: error.message, line: error.line })?;
+    let mut flow = Flow { nodes: Vec::new(), others: Vec::new() };
+    let inputs = file.get("inputs").cloned().unwrap_or_default();
+    for (name, node) in nodes(&file) {
+        let path = node.pointer("/source/path").and_then(Json::as_str);
+        match path.filter(|path| [".jinja2", ".jinja", ".j2"].iter().any(|end| path.ends_with(end))) {
+            Some(path) => {
+                let path = path.trim_start_matches("./");
+                let file = match folder_of(&source.path) {
+                    "" => path.to_owned(),
+                    folder => format!("{folder}/{path}"),
+                };
+                flow.nodes.push(Node { name, file, node: node.clone(), inputs: inputs.clone() });
+            }
+            // A node without a source has variants, which come by themselves; a file of Prompty is read by itself.
+            None if path.is_none_or(|path| path.ends_with(".prompty")) => {}
+            None => flow.others.push(name),
+        }
+    }
+    Ok(flow)
+}
+
+/// The nodes of a flow, and those of variants.
+fn nodes(file: &Json) -> impl Iterator<Item = (String, &Json)> {
+    let plain = file.get("nodes").and_then(Json::as_array).into_iter().flatten();
+    let plain = plain.filter_map(|node| Some((node.get("name")?.as_str()?.to_owned(), node)));
+    let varied = file.get("node_variants").and_then(Json::as_object).into_iter().flatten();
+    let varied = varied.flat_map(|(name, node)| {
+        let variants = node.get("variants").and_then(Json::as_object).into_iter().flatten();
+        variants.filter_map(move |(variant, node)| Some((format!("{name} ({variant})"), node.get("node")?)))
+    });
+    plain.chain(varied)
+}
+
+/// The prompt of a node, whose template is `source`.
+///
+/// # Errors
+/// If its messages depend on values.
+pub fn prompt(source: &Source, node: &Node) -> Result<Found, Refusal> {
+    let mut left_out = Vec::new();
+    let mut document = Map::from_iter([("syntax".to_owned(), "jinja".into())]);
+    document.insert("name".to_owned(), node.name.as_str().into());
+    document.extend(source.body(0, &source.text, PlainAs::Text, &mut left_out)?);
+    document.extend(source.folder());
+    let mut params = Map::new();
+    let mut variables = Map::new();
+    for (name, value) in node.node.get("inputs").and_then(Json::as_object).into_iter().flatten() {
+        match name.as_str() {
+            "model" if value.is_string() => drop(document.insert("model".to_owned(), value.clone())),
+            "deployment_name" | "model" => left_out.push(name.clone()),
+            name if PARAMS.contains(&name) => {
+                add_params(&mut params, &json!({ name: value }), "inputs", &mut left_out);
+            }
+            _ => drop(variables.insert(name.clone(), declared(value, &node.inputs))),
+        }
+    }
+    left_out.extend(["connection", "activate"].iter().filter(|m| node.node.get(**m).is_some()).map(ToString::to_string));
+    document.extend(schema_of(&variables.into(), "inputs", &mut left_out).map(|schema| ("parameters".to_owned(), schema)));
+    if !params.is_empty() {
+        document.insert("params".to_owned(), params.into());
+    }
+    Ok(Found { format: "promptflow", document, left_out })
+}
+
+/// How a node's input is declared: as the input of the flow that it is, as the value that it has, or, if another node gives it,
+/// without more.
+fn declared(value: &Json, inputs: &Json) -> Json {
+    let reference = value.as_str().and_then(|text| text.strip_prefix("${")?.strip_suffix('}'));
+    match reference {
+        None => json!({"default": value}),
+        Some(path) => path.strip_prefix("inputs.").and_then(|name| inputs.get(name)).cloned().unwrap_or_else(|| json!({})),
+    }
+}

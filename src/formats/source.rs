@@ -1,0 +1,124 @@
+//! A file as a source of templates, and the parts of a prompt document that are made of it.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::names::folder_of;
+use super::roles::{Layout, Section, layout};
+use base::model::filled_in_after;
+
+/// A prompt document that was made of a file, and what the file says beside it.
+#[derive(Debug)]
+pub struct Found {
+    /// The format of the file.
+    pub format: &'static str,
+    /// The prompt document.
+    pub document: Map<String, Json>,
+    /// What the file says and the document does not.
+    pub left_out: Vec<String>,
+}
+
+/// Why a file cannot be taken.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason, as a sentence about the file.
+    pub message: String,
+    /// Where in the file, from 1.
+    pub line: Option<usize>,
+}
+
+impl Refusal {
+    /// A reason without a place.
+    pub fn new(message: String) -> Refusal {
+        Refusal { message, line: None }
+    }
+}
+
+/// A file with the text in it.
+#[derive(Debug)]
+pub struct Source {
+    /// The path below the folder.
+    pub path: String,
+    /// The path as people see it.
+    shown: String,
+    /// The text, with `\n` as its only line break.
+    pub text: String,
+}
+
+/// What a text without headings for roles is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlainAs {
+    /// The text of the prompt.
+    Text,
+    /// The message of the system.
+    System,
+}
+
+impl Source {
+    /// The file `path` below the folder that people see as `shown`.
+    pub fn new(path: &str, shown: &str, text: &str) -> Source {
+        let text = text.replace("\r\n", "\n");
+        Source { path: path.to_owned(), shown: format!("{shown}/{path}"), text }
+    }
+
+    /// A template that comes after this many lines of the file.
+    pub fn template(&self, lines_before: usize, text: &str) -> Json {
+        filled_in_after(lines_before, &self.shown, text)
+    }
+
+    /// The member `folder` of a prompt, unless partials are looked up there anyway.
+    pub fn folder(&self) -> Option<(String, Json)> {
+        let folder = folder_of(&self.path);
+        (!["", "prompts"].contains(&folder)).then(|| ("folder".to_owned(), folder.into()))
+    }
+
+    /// The message of one section. What stands in brackets after its role is its name, or is left out.
+    fn message(&self, section: &Section<'_>, lines_before: usize, left_out: &mut Vec<String>) -> Json {
+        let content = self.template(lines_before + section.lines_before, section.text);
+        let mut message = json!({"role": section.role, "content": content});
+        for attribute in section.attributes.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+            let (key, value) = attribute.split_once('=').unwrap_or((attribute, ""));
+            let value = value.trim().trim_matches('"');
+            match message.as_object_mut().filter(|_| key.trim() == "name" && !value.contains("{{")) {
+                Some(members) => drop(members.insert("name".to_owned(), value.into())),
+                None => left_out.push(format!("{}[{attribute}]", section.role)),
+            }
+        }
+        message
+    }
+
+    /// The members of a prompt document for a text that may have headings for roles.
+    ///
+    /// # Errors
+    /// If its messages depend on values.
+    pub fn body(
+        &self,
+        lines_before: usize,
+        text: &str,
+        plain: PlainAs,
+        left_out: &mut Vec<String>,
+    ) -> Result<Map<String, Json>, Refusal> {
+        let sections = match layout(text) {
+            Layout::Sections(sections) => sections,
+            Layout::Plain if plain == PlainAs::System => {
+                let section = Section { role: "system", attributes: "", text: text.trim_end(), lines_before: 0 };
+                vec![section]
+            }
+            Layout::Plain => {
+                return Ok(Map::from_iter([("userPrompt".to_owned(), self.template(lines_before, text))]));
+            }
+            Layout::Woven(why) => {
+                return Err(Refusal::new(format!(
+                    "its messages depend on values: {why}. A prompt's messages are fixed; a conversation follows them as \
+                     `messages` of the chat request"
+                )));
+            }
+        };
+        if let Some(call) = sections.iter().find(|section| ["function", "tool"].contains(&section.role)) {
+            let message = format!("its messages of the role `{}` answer calls, which prompts do not make", call.role);
+            return Err(Refusal::new(message));
+        }
+        let messages: Vec<Json> =
+            sections.iter().map(|section| self.message(section, lines_before, left_out)).collect();
+        Ok(Map::from_iter([("messages".to_owned(), messages.into())]))
+    }
+}

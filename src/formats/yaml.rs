@@ -1,0 +1,58 @@
+//! YAML as JSON, with bounds on what a text can unfold to.
+
+use serde_json::Value as Json;
+
+/// The largest text that is read.
+const BYTES_MAX: usize = 1 << 20;
+
+/// An error of a text that is not usable YAML.
+#[derive(Debug, PartialEq, Eq)]
+pub struct YamlError {
+    /// What is wrong.
+    pub message: String,
+    /// The line, from 1.
+    pub line: Option<usize>,
+}
+
+/// Reads one YAML document.
+///
+/// # Errors
+/// [`YamlError`] for text that is no YAML, too large, or unfolds to too much by its aliases.
+pub fn parse(text: &str) -> Result<Json, YamlError> {
+    if text.len() > BYTES_MAX {
+        let message = format!("the YAML has {} bytes; at most {BYTES_MAX} are read", text.len());
+        return Err(YamlError { message, line: None });
+    }
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_depth: 64, max_nodes: 100_000, max_documents: 1, },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000, max_replay_stack_depth: 16, },
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| YamlError {
+        line: error.location().and_then(|location| usize::try_from(location.line()).ok()),
+        message: format!("not valid YAML: {error}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn yaml_becomes_json_and_errors_have_lines() {
+        assert_eq!(parse("a: 1\nb: [x, 2.5, true, null]\n"), Ok(json!({"a": 1, "b": ["x", 2.5, true, null]})));
+        assert_eq!(parse("a: 1\nb: [").unwrap_err().line, Some(2));
+    }
+
+    #[test]
+    fn aliases_that_multiply_are_refused() {
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for n in 1..9 {
+            let item = format!("*a{}", n - 1);
+            bomb.push_str(&format!("a{n}: &a{n} [{}]\n", vec![item; 10].join(", ")));
+        }
+        assert!(parse(&bomb).is_err());
+        assert!(parse(&"[".repeat(10_000)).is_err());
+    }
+}
