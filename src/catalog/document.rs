@@ -120,11 +120,11 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
     let mut violations =
         schema.map_or_else(Vec::new, |schema| schema.violations(&Value::from(&*json), Effort::SERVING));
     match kind {
-        DocumentKind::Prompt => file_references(json, "", &mut violations),
+        DocumentKind::Prompt => prompt_violations(json, "", &mut violations),
         DocumentKind::Extension => {
             let prompts = json.pointer("/contributes/prompts").and_then(Json::as_array);
             for (at, prompt) in prompts.into_iter().flatten().enumerate() {
-                file_references(prompt, &format!("/contributes/prompts/{at}"), &mut violations);
+                prompt_violations(prompt, &format!("/contributes/prompts/{at}"), &mut violations);
             }
         }
         DocumentKind::Tool => violations.extend(["parameters", "returns"].iter().filter_map(|member| {
@@ -148,8 +148,12 @@ fn without_nulls(document: &mut Json) {
     }
 }
 
-/// Reports templates that are references to files: these are resolved in packages only.
-fn file_references(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
+/// Reports templates that are references to files, which are resolved in packages only, and roles without a text for them.
+fn prompt_violations(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
+    if prompt.get("roles") == Some(&Json::Bool(true)) && prompt.get("messages").is_some() {
+        let message = "is for a `userPrompt` with headings; `messages` have their roles".to_owned();
+        violations.push(Violation { path: format!("{path}/roles"), message, missing: None });
+    }
     let messages = prompt.get("messages").and_then(Json::as_array).into_iter().flatten();
     let contents =
         messages.enumerate().map(|(at, message)| (format!("messages/{at}/content"), message.get("content")));

@@ -77,7 +77,8 @@ fn type_of(kind: &str) -> Option<&'static str> {
         "int" | "integer" => "integer",
         "float" | "double" | "number" => "number",
         "bool" | "boolean" => "boolean",
-        "list" | "array" => "array",
+        // A thread is a list of messages.
+        "list" | "array" | "thread" => "array",
         "dict" | "object" => "object",
         _ => return None,
     })

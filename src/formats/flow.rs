@@ -86,7 +86,7 @@ fn nodes(file: &Json) -> impl Iterator<Item = (String, &Json)> {
 /// The prompt of a node, whose template is `source`.
 ///
 /// # Errors
-/// If its messages depend on values.
+/// If it has messages that answer calls.
 pub fn prompt(source: &Source, node: &Node) -> Result<Found, Refusal> {
     let mut left_out = Vec::new();
     let mut document = Map::from_iter([("syntax".to_owned(), "jinja".into())]);

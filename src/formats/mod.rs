@@ -27,6 +27,7 @@ use serde_json::Value as Json;
 
 pub use folder::{Files, Folder, is_hidden, partials, read_folder, slashed};
 pub use names::{dialect_of, folder_of, is_prompt_file, is_structured, is_template_file, legal_name};
+pub use roles::{attributes_of, heading_lines, role_of};
 use names::{file_name, is_about_folder};
 use source::{Found, Refusal, Source};
 

@@ -10,7 +10,7 @@ use super::source::{Found, PlainAs, Refusal, Source};
 /// Reads a file that is a template, and nothing else.
 ///
 /// # Errors
-/// If it is a chat whose messages depend on values.
+/// If it is a chat with messages that answer calls.
 pub fn read(source: &Source) -> Result<Found, Refusal> {
     let syntax = dialect_of(&source.path);
     let mut left_out = Vec::new();

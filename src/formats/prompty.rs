@@ -28,13 +28,13 @@ struct Parts<'t> {
 /// Reads a file.
 ///
 /// # Errors
-/// If its front matter is not YAML, if its template is of another language, or if its messages depend on values.
+/// If its front matter is not YAML, or if its template is of another language.
 pub fn read(source: &Source) -> Result<Found, Refusal> {
     let Parts { front, body, lines_before } = parts(&source.text)?;
     let mut left_out: Vec<String> = front.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
     left_out.retain(|name| !KNOWN.contains(&name.as_str()));
     refuse_template(&front, body)?;
-    refuse_threads(&front)?;
+    let body = with_threads(&front, body);
     let model = Model::of(&front, &mut left_out);
     let plain = if model.api == "chat" { PlainAs::System } else { PlainAs::Text };
     let mut document = Map::new();
@@ -43,7 +43,7 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
         document.extend(text.map(|text| (member.to_owned(), text.clone())));
     }
     document.insert("syntax".to_owned(), "jinja".into());
-    document.extend(source.body(lines_before, body, plain, &mut left_out)?);
+    document.extend(source.body(lines_before, &body, plain, &mut left_out)?);
     document.extend(source.folder());
     model.add_to(&mut document, &mut left_out);
     add_schemas(&front, &mut document, &mut left_out);
@@ -80,7 +80,8 @@ fn refuse_template(front: &Json, body: &str) -> Result<(), Refusal> {
     let of = |value: &Json| value.as_str().or_else(|| value.get("kind").or_else(|| value.get("type"))?.as_str()).map(str::to_owned);
     let format = template.and_then(|template| of(template.get("format").unwrap_or(template)));
     match format.as_deref() {
-        None | Some("jinja2" | "jinja") => Ok(()),
+        // Nunjucks is Jinja in JavaScript.
+        None | Some("jinja2" | "jinja" | "nunjucks") => Ok(()),
         Some("mustache") if has_only_placeholders(body) => Ok(()),
         Some("mustache") => Err(Refusal::new(
             "its template is Mustache with more than `{{name}}`, which is not rendered here: write it in Jinja".to_owned(),
@@ -89,17 +90,21 @@ fn refuse_template(front: &Json, body: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses inputs that are conversations: they would stand in the middle of the messages.
-fn refuse_threads(front: &Json) -> Result<(), Refusal> {
+/// The text with each input that is a conversation, alone on its line, as a loop over messages.
+fn with_threads(front: &Json, body: &str) -> String {
     let inputs = front.get("inputs").and_then(Json::as_array).into_iter().flatten();
-    let mut threads = inputs.filter(|input| input.get("kind").and_then(Json::as_str) == Some("thread"));
-    match threads.next().and_then(|thread| thread.get("name")) {
-        None => Ok(()),
-        Some(name) => Err(Refusal::new(format!(
-            "its input {name} is a conversation in the middle of the messages; a conversation follows a prompt as `messages` of \
-             the chat request"
-        ))),
-    }
+    let threads = inputs.filter(|input| input.get("kind").and_then(Json::as_str) == Some("thread"));
+    let names: Vec<&str> = threads.filter_map(|thread| thread.get("name")?.as_str()).collect();
+    let line = |line: &str| {
+        let name = line.trim().strip_prefix("{{").and_then(|rest| Some(rest.strip_suffix("}}")?.trim()));
+        match name.filter(|name| names.contains(name)) {
+            Some(name) => format!(
+                "{{% for message in {name} or [] %}}\n{{{{ message.role }}}}:\n{{{{ message.content }}}}\n{{% endfor %}}"
+            ),
+            None => line.to_owned(),
+        }
+    };
+    body.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What `model` says.

@@ -1,7 +1,7 @@
 //! Texts with headings for roles (`system:`, `# user:`), as Prompty and promptflow write chats, and how they part into messages.
 //!
-//! Those programs render the text first and look for headings then. A text is parted before it is rendered here, so that no value
-//! of a variable can begin a message.
+//! Those programs render the text first and look for headings then. Here a text is parted before it is rendered, if it can be, or
+//! else its own headings are marked (`render::roles`), so that no value of a variable can begin a message.
 
 /// The roles of headings.
 const ROLES: [&str; 6] = ["system", "user", "assistant", "developer", "function", "tool"];
@@ -34,11 +34,22 @@ pub enum Layout<'t> {
     Woven(String),
 }
 
+/// A line that is a heading.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HeadingLine<'t> {
+    /// Where it begins, and where the next line does.
+    pub from: usize,
+    /// Where the next line begins.
+    pub to: usize,
+    /// What stands before the colon: a role, perhaps with attributes in brackets, or an expression that computes the role.
+    pub label: &'t str,
+    line: usize,
+}
+
 /// A heading of a text.
 struct Heading<'t> {
     role: &'static str,
     attributes: &'t str,
-    /// Where its line begins, and where the next one does.
     from: usize,
     to: usize,
     line: usize,
@@ -48,17 +59,11 @@ struct Heading<'t> {
 pub fn layout(text: &str) -> Layout<'_> {
     let tags = tags(text);
     let mut headings = Vec::new();
-    let mut from = 0;
-    for (at, line) in text.split_inclusive('\n').enumerate() {
-        let to = from + line.len();
-        if !tags.iter().any(|tag| tag.from < from && from < tag.to) {
-            if let Some((role, attributes)) = heading(line) {
-                headings.push(Heading { role, attributes, from, to, line: at + 1 });
-            } else if is_computed(line) {
-                return Layout::Woven(format!("line {} computes the role of a message", at + 1));
-            }
+    for HeadingLine { from, to, label, line } in lines_among(text, &tags) {
+        match role_of(label) {
+            Some((role, attributes)) => headings.push(Heading { role, attributes, from, to, line }),
+            None => return Layout::Woven(format!("line {line} computes the role of a message")),
         }
-        from = to;
     }
     match headings.is_empty() {
         true => Layout::Plain,
@@ -66,22 +71,53 @@ pub fn layout(text: &str) -> Layout<'_> {
     }
 }
 
-/// The role and the attributes that a line is the heading of.
-fn heading(line: &str) -> Option<(&'static str, &str)> {
+/// The headings of a text, outside of its tags and comments, in order.
+pub fn heading_lines(text: &str) -> Vec<HeadingLine<'_>> {
+    lines_among(text, &tags(text))
+}
+
+fn lines_among<'t>(text: &'t str, tags: &[Tag<'t>]) -> Vec<HeadingLine<'t>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    let mut tags = tags.iter().peekable();
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        let to = from + line.len();
+        while tags.next_if(|tag| tag.to <= from).is_some() {}
+        let is_inside = tags.peek().is_some_and(|tag| tag.from < from);
+        if let Some(label) = label_of(line).filter(|_| !is_inside) {
+            found.push(HeadingLine { from, to, label, line: at + 1 });
+        }
+        from = to;
+    }
+    found
+}
+
+/// What a line is the heading of: a role, or an expression that computes one (`{{item.role}}:`).
+fn label_of(line: &str) -> Option<&str> {
     let line = line.trim();
-    let line = line.strip_prefix('#').unwrap_or(line).trim_start().strip_suffix(':')?.trim_end();
-    let (role, attributes) = match line.split_once('[') {
+    let label = line.strip_prefix('#').unwrap_or(line).trim_start().strip_suffix(':')?.trim_end();
+    let is_computed =
+        label.starts_with("{{") && label.ends_with("}}") && label.contains("role") && label.matches("{{").count() == 1;
+    (is_computed || role_of(label).is_some()).then_some(label)
+}
+
+/// The role and the attributes of a label.
+pub fn role_of(label: &str) -> Option<(&'static str, &str)> {
+    let (role, attributes) = match label.split_once('[') {
         Some((role, attributes)) => (role, attributes.strip_suffix(']')?),
-        None => (line, ""),
+        None => (label, ""),
     };
-    let role = ROLES.into_iter().find(|known| known.eq_ignore_ascii_case(role.trim_end()))?;
+    let role = ROLES.into_iter().find(|known| known.eq_ignore_ascii_case(role.trim()))?;
     Some((role, attributes))
 }
 
-/// Whether a line is a heading whose role is the value of an expression (`{{item.role}}:`).
-fn is_computed(line: &str) -> bool {
-    let line = line.trim().trim_start_matches('#').trim_start();
-    line.starts_with("{{") && line.ends_with("}}:") && line.contains("role")
+/// The attributes of a label (`name="Ada", x=1`), and whether each is one of a message.
+pub fn attributes_of(attributes: &str) -> impl Iterator<Item = (&str, &str, bool)> {
+    attributes.split(',').map(str::trim).filter(|text| !text.is_empty()).map(|attribute| {
+        let (key, value) = attribute.split_once('=').unwrap_or((attribute, ""));
+        let (key, value) = (key.trim(), value.trim().trim_matches('"'));
+        (key, value, ["name", "tool_call_id"].contains(&key))
+    })
 }
 
 /// A tag of Jinja.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::names::folder_of;
-use super::roles::{Layout, Section, layout};
+use super::roles::{Layout, Section, attributes_of, layout};
 use base::model::filled_in_after;
 
 /// A prompt document that was made of a file, and what the file says beside it.
@@ -75,12 +75,10 @@ impl Source {
     fn message(&self, section: &Section<'_>, lines_before: usize, left_out: &mut Vec<String>) -> Json {
         let content = self.template(lines_before + section.lines_before, section.text);
         let mut message = json!({"role": section.role, "content": content});
-        for attribute in section.attributes.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-            let (key, value) = attribute.split_once('=').unwrap_or((attribute, ""));
-            let value = value.trim().trim_matches('"');
-            match message.as_object_mut().filter(|_| key.trim() == "name" && !value.contains("{{")) {
-                Some(members) => drop(members.insert("name".to_owned(), value.into())),
-                None => left_out.push(format!("{}[{attribute}]", section.role)),
+        for (key, value, is_known) in attributes_of(section.attributes) {
+            match message.as_object_mut().filter(|_| is_known && !value.contains("{{")) {
+                Some(members) => drop(members.insert(key.to_owned(), value.into())),
+                None => left_out.push(format!("{}[{key}]", section.role)),
             }
         }
         message
@@ -89,7 +87,7 @@ impl Source {
     /// The members of a prompt document for a text that may have headings for roles.
     ///
     /// # Errors
-    /// If its messages depend on values.
+    /// If it has messages that answer calls.
     pub fn body(
         &self,
         lines_before: usize,
@@ -106,11 +104,9 @@ impl Source {
             Layout::Plain => {
                 return Ok(Map::from_iter([("userPrompt".to_owned(), self.template(lines_before, text))]));
             }
-            Layout::Woven(why) => {
-                return Err(Refusal::new(format!(
-                    "its messages depend on values: {why}. A prompt's messages are fixed; a conversation follows them as \
-                     `messages` of the chat request"
-                )));
+            Layout::Woven(_) => {
+                let text = ("userPrompt".to_owned(), self.template(lines_before, text));
+                return Ok(Map::from_iter([text, ("roles".to_owned(), true.into())]));
             }
         };
         if let Some(call) = sections.iter().find(|section| ["function", "tool"].contains(&section.role)) {

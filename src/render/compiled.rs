@@ -11,8 +11,9 @@ use serde_json::Value as Json;
 use super::cost::Cost;
 use super::error::RenderError;
 use super::names::TopLevelNames;
+use super::roles::RoleMark;
 use crate::catalog::{Check, CheckResult, Documents, Lookups, PromptScope, Snapshot};
-use base::model::{Id, ProblemDetail, Prompt, TemplateText, declared_names, with_defaults};
+use base::model::{Body, Id, ProblemDetail, Prompt, TemplateText, declared_names, with_defaults};
 use base::schema::{Effort, Schema, in_words};
 use template::value::{Map, SmolStr, Value};
 use template::{
@@ -25,6 +26,8 @@ pub struct CompiledPrompt {
     pub prompt: Arc<Prompt>,
     /// The dialect of all templates.
     pub syntax: Syntax,
+    /// The mark around the headings of a text that renders to messages.
+    pub role_mark: Option<RoleMark>,
     /// One template for each of the prompt's texts.
     pub templates: Vec<Template>,
     /// The data, functions and partials that the templates can use.
@@ -63,7 +66,8 @@ impl CompiledPrompt {
         let scope = Arc::new(PromptScope::new(documents.clone(), prompt));
         let syntax = syntax_of(prompt, scope.as_ref());
         let mut templates = Vec::with_capacity(prompt.texts().len());
-        for (text, template) in compile_each(prompt, syntax, &scope, limits) {
+        let role_mark = role_mark(prompt);
+        for (text, template) in compile_each(prompt, syntax, role_mark.clone(), &scope, limits) {
             let template = template
                 .map_err(|source| RenderError::InvalidTemplate { source, file: text.file.clone() })?;
             templates.push(template);
@@ -75,6 +79,7 @@ impl CompiledPrompt {
         Ok(CompiledPrompt {
             prompt: prompt.clone(),
             syntax,
+            role_mark,
             templates,
             requires,
             declared: declared(prompt),
@@ -133,9 +138,15 @@ fn parameters(prompt: &Prompt) -> Result<Option<(Json, Schema)>, RenderError> {
     Ok(Some((document.clone(), schema)))
 }
 
+/// The mark for the headings of a prompt whose text renders to messages.
+fn role_mark(prompt: &Prompt) -> Option<RoleMark> {
+    (prompt.roles && matches!(prompt.body, Body::Text(_))).then(RoleMark::random)
+}
+
 fn compile_each<'a>(
     prompt: &'a Prompt,
     syntax: Syntax,
+    role_mark: Option<RoleMark>,
     scope: &Arc<PromptScope>,
     limits: &'a Limits,
 ) -> impl Iterator<Item = (&'a TemplateText, Result<Template, CompileError>)> + 'a {
@@ -152,7 +163,9 @@ fn compile_each<'a>(
                 place => format!("{}#{place}", prompt.id),
             };
             let surroundings = Surroundings { partials: &partials, functions: functions.as_ref() };
-            let compiled = Template::compile(&name, &text.text, syntax, surroundings, limits);
+            let marked = role_mark.as_ref().map(|mark| Arc::from(mark.marked(&text.text)));
+            let source = marked.as_ref().unwrap_or(&text.text);
+            let compiled = Template::compile(&name, source, syntax, surroundings, limits);
             compiled.map_err(|error| in_file(error, &name, text.lines_before))
         };
         (text, template)
@@ -187,7 +200,7 @@ pub fn checker(limits: Limits) -> Check {
 fn check(prompt: &Prompt, documents: &Arc<Documents>, limits: &Limits) -> CheckResult {
     let scope = Arc::new(PromptScope::new(documents.clone(), prompt));
     let syntax = syntax_of(prompt, scope.as_ref());
-    let results = compile_each(prompt, syntax, &scope, limits);
+    let results = compile_each(prompt, syntax, role_mark(prompt), &scope, limits);
     let mut problems: Vec<ProblemDetail> =
         results.filter_map(|(text, result)| Some(problem(text, &result.err()?))).collect();
     match parameters(prompt) {

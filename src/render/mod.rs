@@ -15,6 +15,7 @@ mod error;
 mod names;
 mod partials;
 mod report;
+mod roles;
 mod run;
 mod turns;
 mod variables;
@@ -354,7 +355,7 @@ impl Renderer {
         Ok(RenderedPrompt {
             report: explain.then(report),
             prompt: compiled.prompt.clone(),
-            content: content(&compiled.prompt, result.texts),
+            content: content(&compiled, result.texts)?,
             warnings: result.calls.warnings(),
         })
     }
@@ -380,9 +381,16 @@ fn serving(snapshot: &Snapshot, id: &Id) -> Result<Arc<Prompt>, RenderError> {
         .ok_or_else(|| RenderError::Unreadable { id: id.clone(), problems: entry.problems.clone() })
 }
 
-fn content(prompt: &Arc<Prompt>, texts: Vec<String>) -> Content {
-    match prompt.body {
-        Body::Text(_) => Content::Text(texts.into_iter().next().unwrap_or_default()),
-        Body::Messages { .. } => Content::Messages(Messages::new(prompt, texts)),
+fn content(compiled: &CompiledPrompt, texts: Vec<String>) -> Result<Content, RenderError> {
+    let prompt = &compiled.prompt;
+    let text = || texts.first().map_or("", String::as_str);
+    match (&prompt.body, &compiled.role_mark) {
+        (Body::Text(_), Some(mark)) => {
+            let messages = mark.messages(text());
+            let messages = messages.map_err(|message| RenderError::Failed { message, position: None })?;
+            Ok(Content::Messages(messages))
+        }
+        (Body::Text(_), None) => Ok(Content::Text(texts.into_iter().next().unwrap_or_default())),
+        (Body::Messages { .. }, _) => Ok(Content::Messages(Messages::new(prompt, texts))),
     }
 }

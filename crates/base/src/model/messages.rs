@@ -14,14 +14,35 @@ use super::{Body, Prompt};
 /// The rendered messages of a prompt; they serialize as a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Messages {
-    prompt: Arc<Prompt>,
+    list: List,
     texts: Vec<String>,
+}
+
+/// The messages, with empty strings in the place of the texts.
+#[derive(Debug, Clone, PartialEq)]
+enum List {
+    /// Those of a prompt.
+    Prompt(Arc<Prompt>),
+    /// Those that a text parts into.
+    Parted(Vec<Json>),
 }
 
 impl Messages {
     /// The messages of `prompt` with the rendered `texts`, which have the order of [`Body::texts`].
     pub fn new(prompt: &Arc<Prompt>, texts: Vec<String>) -> Messages {
-        Messages { prompt: prompt.clone(), texts }
+        Messages { list: List::Prompt(prompt.clone()), texts }
+    }
+
+    /// Messages with these texts as their `content`: the members of each but that, and its text.
+    pub fn parted(messages: Vec<(serde_json::Map<String, Json>, String)>) -> Messages {
+        let mut list = Vec::with_capacity(messages.len());
+        let mut texts = Vec::with_capacity(messages.len());
+        for (mut members, text) in messages {
+            members.insert("content".to_owned(), Json::String(String::new()));
+            list.push(Json::Object(members));
+            texts.push(text);
+        }
+        Messages { list: List::Parted(list), texts }
     }
 
     /// The messages, each serialized to JSON.
@@ -34,9 +55,12 @@ impl Messages {
     }
 
     fn skeleton(&self) -> &[Json] {
-        match &self.prompt.body {
-            Body::Messages { skeleton, .. } => skeleton,
-            Body::Text(_) => &[],
+        match &self.list {
+            List::Parted(messages) => messages,
+            List::Prompt(prompt) => match &prompt.body {
+                Body::Messages { skeleton, .. } => skeleton,
+                Body::Text(_) => &[],
+            },
         }
     }
 

@@ -43,6 +43,8 @@ pub struct Prompt {
     pub tool_failure: Option<ToolFailure>,
     /// The folder of its extension in which the paths of partials are looked up last.
     pub folder: Option<String>,
+    /// Whether its one text has headings for roles, so that it renders to messages.
+    pub roles: bool,
     /// What is rendered: one text or messages.
     pub body: Body,
     /// The parameter that the last message of the user fills in a chat.
@@ -186,6 +188,7 @@ impl Prompt {
                 _ => None,
             },
             folder: string_member(&document, "folder"),
+            roles: document.get("roles") == Some(&Json::Bool(true)),
             body,
             input: string_member(&document, "input"),
             supports: strings(document.get("supports")),
