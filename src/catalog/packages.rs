@@ -116,7 +116,8 @@ impl Package<'_> {
     fn of_prompt_files(&self) -> Vec<PackageDocument> {
         let reading = formats::read(&self.files, &self.name);
         let Some(extension) = self.folder_name().filter(|_| !reading.is_empty()) else {
-            let message = "a package needs a file package.json, or prompt files (.j2, .tmpl, .prompty, .prompt.yml, …)";
+            let message =
+                "a package needs a file package.json, or prompt files (.j2, .tmpl, .prompty, .prompt.yml, …)";
             return vec![self.extension(Err(ProblemDetail::new(message)))];
         };
         let partials: Json = formats::partials(&self.files).map(|(path, text)| (path, json!(text))).collect();

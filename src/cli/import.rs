@@ -84,7 +84,8 @@ impl PromptFiles {
         let mut importer = Importer { known: &known, client, extension, replace: options.replace };
         importer.put_partials(self).await?;
         let outcomes = importer.put_all(&self.reading.prompts).await?;
-        let failed = outcomes.iter().filter(|outcome| outcome.became.is_err()).count() + self.reading.refused.len();
+        let failed =
+            outcomes.iter().filter(|outcome| outcome.became.is_err()).count() + self.reading.refused.len();
         match options.json {
             true => print_json(&self.as_json(extension, &outcomes, options.dry_run)),
             false => self.print(&outcomes, options.dry_run),
@@ -98,9 +99,11 @@ impl PromptFiles {
             Some(json!({"file": prompt.file, "id": id, "format": prompt.format, "syntax": syntax, "became": became,
                         "left_out": prompt.left_out}))
         });
-        let refused = self.reading.refused.iter().map(|note| {
-            json!({"file": note.file, "line": note.line, "reason": note.reason})
-        });
+        let refused = self
+            .reading
+            .refused
+            .iter()
+            .map(|note| json!({"file": note.file, "line": note.line, "reason": note.reason}));
         let failed = outcomes.iter().filter_map(|outcome| {
             let reason = outcome.became.as_ref().err()?;
             Some(json!({"file": outcome.prompt.file, "id": outcome.id, "reason": reason}))
@@ -122,7 +125,12 @@ impl PromptFiles {
         let width = |of: fn(&Outcome<'_>) -> usize| taken.iter().map(|(o, _)| of(o)).max().unwrap_or(0);
         let (files, ids) = (width(|o| o.prompt.file.len()), width(|o| o.id.as_str().len()));
         for (Outcome { prompt, id, .. }, (syntax, became)) in &taken {
-            say(format_args!("{:files$}  {:ids$}  {syntax:5}  {became} ({})", prompt.file, id.as_str(), prompt.format));
+            say(format_args!(
+                "{:files$}  {:ids$}  {syntax:5}  {became} ({})",
+                prompt.file,
+                id.as_str(),
+                prompt.format
+            ));
             if !prompt.left_out.is_empty() {
                 say(format_args!("{:files$}  left out: {}", "", prompt.left_out.join(", ")));
             }
@@ -131,7 +139,8 @@ impl PromptFiles {
             say(format_args!("not taken: {}: {}", note.file, note.reason));
         }
         if !self.others.is_empty() {
-            let kinds: Vec<String> = self.others.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+            let kinds: Vec<String> =
+                self.others.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
             say(format_args!("not taken: files of other kinds ({})", kinds.join(", ")));
         }
         for note in &self.reading.refused {
@@ -152,8 +161,14 @@ impl PromptFiles {
     fn includes(&self) -> bool {
         let marks = ["include", "import", "extends", "template"];
         self.partials.values().any(|text| {
-            let tags = text.split(['{', '%']).map(str::trim_start).map(|tag| tag.trim_start_matches('-').trim_start());
-            tags.into_iter().any(|tag| tag.starts_with("from") && tag.contains("import") || marks.iter().any(|mark| tag.starts_with(mark)))
+            let tags = text
+                .split(['{', '%'])
+                .map(str::trim_start)
+                .map(|tag| tag.trim_start_matches('-').trim_start());
+            tags.into_iter().any(|tag| {
+                tag.starts_with("from") && tag.contains("import")
+                    || marks.iter().any(|mark| tag.starts_with(mark))
+            })
         })
     }
 }
@@ -200,7 +215,9 @@ impl Importer<'_> {
         let before = before.and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
         if before.as_ref().is_some_and(|before| *before != document) && !self.replace {
             let id = self.extension;
-            let message = format!("an extension `{id}` is already stored, and differs: --replace replaces it, --as NAME names another");
+            let message = format!(
+                "an extension `{id}` is already stored, and differs: --replace replaces it, --as NAME names another"
+            );
             return Err(CliError::Usage(message));
         }
         self.client.put(&at, document.to_string().into_bytes()).await.map(drop)
@@ -234,7 +251,8 @@ impl Importer<'_> {
         let before = self.known.get_bytes(&format!("{at}?raw=store")).await?;
         let before = before.and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
         if before.is_some_and(|before| before != document) && !self.replace {
-            let reason = "a prompt of this id is already stored, and differs: --replace replaces it".to_owned();
+            let reason =
+                "a prompt of this id is already stored, and differs: --replace replaces it".to_owned();
             return Ok(Outcome { prompt, id, became: Err(reason) });
         }
         let became = match self.client.put(&at, document.to_string().into_bytes()).await {
@@ -254,6 +272,8 @@ impl Importer<'_> {
 /// What a render of the document gives.
 fn became(document: &Json) -> String {
     let messages = document.get("messages").and_then(Json::as_array);
-    let roles = messages.map(|messages| messages.iter().filter_map(|m| m.get("role")?.as_str()).collect::<Vec<_>>());
-    roles.map_or_else(|| "text".to_owned(), |roles| roles.join("+"))
+    let roles =
+        messages.map(|messages| messages.iter().filter_map(|m| m.get("role")?.as_str()).collect::<Vec<_>>());
+    let text = if document.get("roles").is_some() { "messages by headings" } else { "text" };
+    roles.map_or_else(|| text.to_owned(), |roles| roles.join("+"))
 }

@@ -40,6 +40,9 @@ pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliErr
 /// [`CliError::Reported`] when some were refused; the others are stored.
 pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
     let dir = options.dir.as_path();
+    if !dir.is_dir() {
+        return Err(CliError::Usage(format!("{} is not a folder", dir.display())));
+    }
     if dir.join("package.json").exists() {
         let message = "is a package (it has a package.json): put it below packages.dir, which is `extensions` by default";
         return Err(CliError::Usage(format!("{} {message}", dir.display())));

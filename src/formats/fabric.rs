@@ -48,6 +48,9 @@ fn jinja(source: &Source, left_out: &mut Vec<String>) -> String {
     if has_only_placeholders(&source.text) {
         return source.text.clone();
     }
-    left_out.push(format!("the marks in {} are taken as text, since not all of them name variables", source.path));
+    left_out.push(format!(
+        "the marks in {} are taken as text, since not all of them name variables",
+        source.path
+    ));
     to_jinja(&source.text, |name| name == "input")
 }

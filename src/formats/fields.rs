@@ -6,12 +6,13 @@ use serde_json::{Map, Value as Json, json};
 /// Names of members that cannot be kept go to `left_out`, after `what`.
 pub fn schema_of(fields: &Json, what: &str, left_out: &mut Vec<String>) -> Option<Json> {
     let fields: Vec<(String, &Json)> = match fields {
-        Json::Object(schema) if schema.get("properties").is_some_and(Json::is_object) => return Some(json!(schema)),
+        Json::Object(schema) if schema.get("properties").is_some_and(Json::is_object) => {
+            return Some(json!(schema));
+        }
         Json::Object(members) => members.iter().map(|(name, field)| (name.clone(), field)).collect(),
-        Json::Array(items) => items
-            .iter()
-            .filter_map(|item| Some((item.get("name")?.as_str()?.to_owned(), item)))
-            .collect(),
+        Json::Array(items) => {
+            items.iter().filter_map(|item| Some((item.get("name")?.as_str()?.to_owned(), item))).collect()
+        }
         Json::Null => return None,
         _ => {
             left_out.push(format!("{what} (neither a list nor an object)"));
@@ -51,7 +52,9 @@ fn property(field: &Json, place: &str, left_out: &mut Vec<String>) -> Json {
             None => left_out.push(format!("{place}: its kind `{kind}` (any value is taken)")),
         }
     }
-    for (member, keyword) in [("description", "description"), ("enum", "enum"), ("enumValues", "enum"), ("items", "items")] {
+    for (member, keyword) in
+        [("description", "description"), ("enum", "enum"), ("enumValues", "enum"), ("items", "items")]
+    {
         if let Some(value) = members.get(member).filter(|value| member != "items" || value.is_object()) {
             property.insert(keyword.to_owned(), value.clone());
         }
@@ -63,7 +66,8 @@ fn property(field: &Json, place: &str, left_out: &mut Vec<String>) -> Json {
         }
     }
     for member in ["sample", "example"] {
-        if let Some(sample) = members.get(member).filter(|sample| !sample.is_null() && !is_reference(sample)) {
+        if let Some(sample) = members.get(member).filter(|sample| !sample.is_null() && !is_reference(sample))
+        {
             property.insert("examples".to_owned(), json!([sample]));
         }
     }
@@ -173,10 +177,19 @@ mod tests {
         let schema = schema_of(&listed, "inputs", &mut out).unwrap();
         assert_eq!(schema["required"], json!(["a"]));
         assert_eq!(schema["properties"]["a"], json!({"type": "string", "default": "x"}));
-        assert_eq!(schema["properties"]["c"], json!({"default": "three"}), "the default does not fit the type");
+        assert_eq!(
+            schema["properties"]["c"],
+            json!({"default": "three"}),
+            "the default does not fit the type"
+        );
         assert_eq!(out.len(), 2, "{out:?}");
-        let named = schema_of(&json!({"n": {"type": "float", "sample": 1.5}, "m": "word"}), "inputs", &mut out).unwrap();
-        assert_eq!(named["properties"], json!({"n": {"type": "number", "examples": [1.5]}, "m": {"default": "word"}}));
+        let named =
+            schema_of(&json!({"n": {"type": "float", "sample": 1.5}, "m": "word"}), "inputs", &mut out)
+                .unwrap();
+        assert_eq!(
+            named["properties"],
+            json!({"n": {"type": "number", "examples": [1.5]}, "m": {"default": "word"}})
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::fields::{add_params, schema_of};
-use super::names::folder_of;
+use super::names::{file_name, folder_of};
 use super::source::{Found, PlainAs, Refusal, Source};
 use super::yaml;
 
@@ -12,8 +12,21 @@ pub const FILE: &str = "flow.dag.yaml";
 
 /// The inputs of a node that are parameters of its model; the others are variables of its template.
 const PARAMS: [&str; 15] = [
-    "temperature", "max_tokens", "top_p", "stop", "presence_penalty", "frequency_penalty", "seed", "logit_bias", "n",
-    "response_format", "functions", "function_call", "tools", "tool_choice", "suffix",
+    "temperature",
+    "max_tokens",
+    "top_p",
+    "stop",
+    "presence_penalty",
+    "frequency_penalty",
+    "seed",
+    "logit_bias",
+    "n",
+    "response_format",
+    "functions",
+    "function_call",
+    "tools",
+    "tool_choice",
+    "suffix",
 ];
 
 /// A flow.
@@ -23,6 +36,8 @@ pub struct Flow {
     pub nodes: Vec<Node>,
     /// The names of the other nodes.
     others: Vec<String>,
+    /// Files of other folders that count as the flow's own.
+    included: Vec<String>,
 }
 
 /// A node with a template.
@@ -37,6 +52,11 @@ pub struct Node {
 }
 
 impl Flow {
+    /// The place of another folder from which the flow has a file.
+    pub fn source_of(&self, file: &str) -> Option<&str> {
+        self.included.iter().map(String::as_str).find(|included| file_name(included) == file_name(file))
+    }
+
     /// What is said of a flow whose other nodes are no prompts.
     pub fn other_nodes(&self) -> Option<String> {
         let others = self.others.join(", ");
@@ -49,8 +69,11 @@ impl Flow {
 /// # Errors
 /// If it is not YAML.
 pub fn read(source: &Source) -> Result<Flow, Refusal> {
-    let file = yaml::parse(&source.text).map_err(|error| Refusal { message: error.message, line: error.line })?;
-    let mut flow = Flow { nodes: Vec::new(), others: Vec::new() };
+    let file =
+        yaml::parse(&source.text).map_err(|error| Refusal { message: error.message, line: error.line })?;
+    let included = file.get("additional_includes").and_then(Json::as_array).into_iter().flatten();
+    let included = included.filter_map(|path| path.as_str().map(str::to_owned)).collect();
+    let mut flow = Flow { nodes: Vec::new(), others: Vec::new(), included };
     let inputs = file.get("inputs").cloned().unwrap_or_default();
     for (name, node) in nodes(&file) {
         let path = node.pointer("/source/path").and_then(Json::as_str);
@@ -105,8 +128,12 @@ pub fn prompt(source: &Source, node: &Node) -> Result<Found, Refusal> {
             _ => drop(variables.insert(name.clone(), declared(value, &node.inputs))),
         }
     }
-    left_out.extend(["connection", "activate"].iter().filter(|m| node.node.get(**m).is_some()).map(ToString::to_string));
-    document.extend(schema_of(&variables.into(), "inputs", &mut left_out).map(|schema| ("parameters".to_owned(), schema)));
+    left_out.extend(
+        ["connection", "activate"].iter().filter(|m| node.node.get(**m).is_some()).map(ToString::to_string),
+    );
+    document.extend(
+        schema_of(&variables.into(), "inputs", &mut left_out).map(|schema| ("parameters".to_owned(), schema)),
+    );
     if !params.is_empty() {
         document.insert("params".to_owned(), params.into());
     }
@@ -119,6 +146,10 @@ fn declared(value: &Json, inputs: &Json) -> Json {
     let reference = value.as_str().and_then(|text| text.strip_prefix("${")?.strip_suffix('}'));
     match reference {
         None => json!({"default": value}),
-        Some(path) => path.strip_prefix("inputs.").and_then(|name| inputs.get(name)).cloned().unwrap_or_else(|| json!({})),
+        Some(path) => path
+            .strip_prefix("inputs.")
+            .and_then(|name| inputs.get(name))
+            .cloned()
+            .unwrap_or_else(|| json!({})),
     }
 }

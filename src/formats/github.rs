@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::fields::{add_examples, add_params};
+use super::fields::{add_examples, add_params, schema_of};
 use super::placeholders::to_jinja;
 use super::source::{Found, Refusal, Source};
 use super::yaml;
@@ -11,19 +11,32 @@ use super::yaml;
 pub const EXTENSIONS: [&str; 2] = [".prompt.yml", ".prompt.yaml"];
 
 /// The members that are taken; `testData` in part.
-const KNOWN: [&str; 8] =
-    ["name", "description", "model", "modelParameters", "messages", "responseFormat", "jsonSchema", "testData"];
+const KNOWN: [&str; 10] = [
+    "name",
+    "description",
+    "model",
+    "modelParameters",
+    "system",
+    "messages",
+    "variables",
+    "responseFormat",
+    "jsonSchema",
+    "testData",
+];
 
 /// Reads a file.
 ///
 /// # Errors
 /// If it is not YAML, or has no messages with texts.
 pub fn read(source: &Source) -> Result<Found, Refusal> {
-    let file = yaml::parse(&source.text).map_err(|error| Refusal { message: error.message, line: error.line })?;
+    let file =
+        yaml::parse(&source.text).map_err(|error| Refusal { message: error.message, line: error.line })?;
     let messages = file.get("messages").and_then(Json::as_array).filter(|messages| !messages.is_empty());
     let messages = messages.ok_or_else(|| Refusal::new("it has no list `messages`".to_owned()))?;
-    let messages: Result<Vec<Json>, Refusal> =
-        messages.iter().enumerate().map(|(at, given)| message(at, given)).collect();
+    let mut left_out: Vec<String> =
+        file.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    left_out.retain(|name| !KNOWN.contains(&name.as_str()));
+    let messages = messages_of(&file, messages, &mut left_out)?;
     let mut document = Map::new();
     for member in ["name", "description", "model"] {
         if let Some(text) = file.get(member).and_then(Json::as_str) {
@@ -31,19 +44,34 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
         }
     }
     document.insert("syntax".to_owned(), "jinja".into());
-    document.insert("messages".to_owned(), messages?.into());
-    let mut left_out: Vec<String> = file.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    left_out.retain(|name| !KNOWN.contains(&name.as_str()));
+    document.insert("messages".to_owned(), messages.into());
     add_parameters(&file, &mut document, &mut left_out);
     add_format(&file, &mut document, &mut left_out)?;
     Ok(Found { format: "GitHub Models", document, left_out })
 }
 
-fn message(at: usize, given: &Json) -> Result<Json, Refusal> {
-    let text = |member: &str| given.get(member).and_then(Json::as_str);
-    match (text("role"), text("content")) {
-        (Some(role), Some(content)) => Ok(json!({"role": role, "content": to_jinja(content, |_| true)})),
-        _ => Err(Refusal::new(format!("messages[{at}] needs a `role` and a `content` that are texts"))),
+/// The messages with a text, after the one of `system`, which some files have beside them.
+fn messages_of(file: &Json, given: &[Json], left_out: &mut Vec<String>) -> Result<Vec<Json>, Refusal> {
+    let message = |role: &str, content: &str| json!({"role": role, "content": to_jinja(content, |_| true)});
+    let system = file.get("system").and_then(Json::as_str).map(|content| message("system", content));
+    let mut messages: Vec<Json> = system.into_iter().collect();
+    for (at, given) in given.iter().enumerate() {
+        let text = |member: &str| given.get(member).and_then(Json::as_str);
+        match (text("role"), text("content"), given.get("content")) {
+            (Some(role), Some(content), _) => messages.push(message(role, content)),
+            (Some(role), None, None | Some(Json::Null)) => {
+                left_out.push(format!("messages[{at}] ({role}, without a text)"))
+            }
+            _ => {
+                return Err(Refusal::new(format!(
+                    "messages[{at}] needs a `role` and a `content` that are texts"
+                )));
+            }
+        }
+    }
+    match messages.is_empty() {
+        true => Err(Refusal::new("none of its messages has a text".to_owned())),
+        false => Ok(messages),
     }
 }
 
@@ -56,9 +84,11 @@ fn add_parameters(file: &Json, document: &mut Map<String, Json>, left_out: &mut 
     if !params.is_empty() {
         document.insert("params".to_owned(), params.into());
     }
-    let mut schema = None;
-    for case in file.get("testData").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_object) {
-        let mut values = case.clone();
+    let mut schema = file.get("variables").and_then(|fields| schema_of(fields, "variables", left_out));
+    for case in
+        file.get("testData").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_object)
+    {
+        let mut values = case.get("variables").and_then(Json::as_object).unwrap_or(case).clone();
         if values.shift_remove("expected").is_some() && !left_out.iter().any(|name| name == EXPECTED) {
             left_out.push(EXPECTED.to_owned());
         }
@@ -70,7 +100,11 @@ fn add_parameters(file: &Json, document: &mut Map<String, Json>, left_out: &mut 
 const EXPECTED: &str = "testData[].expected";
 
 /// The format of the answer: `returns`, and what an OpenAI-compatible API is told.
-fn add_format(file: &Json, document: &mut Map<String, Json>, left_out: &mut Vec<String>) -> Result<(), Refusal> {
+fn add_format(
+    file: &Json,
+    document: &mut Map<String, Json>,
+    left_out: &mut Vec<String>,
+) -> Result<(), Refusal> {
     let text = match file.get("responseFormat").and_then(Json::as_str) {
         None | Some("text") => return Ok(()),
         Some(format) => format,

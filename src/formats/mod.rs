@@ -27,8 +27,8 @@ use serde_json::Value as Json;
 
 pub use folder::{Files, Folder, is_hidden, partials, read_folder, slashed};
 pub use names::{dialect_of, folder_of, is_prompt_file, is_structured, is_template_file, legal_name};
-pub use roles::{attributes_of, heading_lines, role_of};
 use names::{file_name, is_about_folder};
+pub use roles::{attributes_of, heading_lines, role_of};
 use source::{Found, Refusal, Source};
 
 /// A prompt that a file holds.
@@ -98,20 +98,24 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn flow(&mut self, path: &str) {
         self.taken.insert(path.to_owned());
-        let nodes = match self.source(path).and_then(|source| flow::read(&source)) {
-            Ok(flow) => {
-                self.pass_over(path, flow.other_nodes());
-                flow.nodes
-            }
+        let flow = match self.source(path).and_then(|source| flow::read(&source)) {
+            Ok(flow) => flow,
             Err(refusal) => return self.refuse(path, refusal),
         };
-        for node in nodes {
+        self.pass_over(path, flow.other_nodes());
+        for node in &flow.nodes {
             let file = node.file.clone();
-            if !self.files.contains_key(&file) {
+            if let (false, Some(place)) = (self.files.contains_key(&file), flow.source_of(&file)) {
+                let reason = format!(
+                    "the node `{}` is that of `{place}`, which is taken with its own folder",
+                    node.name
+                );
+                self.pass_over(path, Some(reason));
+            } else if !self.files.contains_key(&file) {
                 let reason = format!("the node `{}` names `{file}`, which is not there", node.name);
                 self.refuse(path, Refusal::new(reason));
             } else if self.taken.insert(file.clone()) {
-                let found = self.source(&file).and_then(|source| flow::prompt(&source, &node));
+                let found = self.source(&file).and_then(|source| flow::prompt(&source, node));
                 self.add(&file, found);
             }
         }
@@ -171,7 +175,8 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, path: &str, found: Result<Found, Refusal>) {
-        let named = names::name_of(path).ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
+        let named =
+            names::name_of(path).ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
         match found.and_then(|found| Ok((named?, found))) {
             Ok((name, Found { format, document, left_out })) => self.reading.prompts.push(FoundPrompt {
                 name,
@@ -209,7 +214,8 @@ impl Reading {
         self.prompts.retain(|prompt| match owners.get(&prompt.name) {
             None => owners.insert(prompt.name.clone(), prompt.file.clone()).is_none(),
             Some(owner) => {
-                let reason = format!("its prompt would be called `{}`, as that of {owner}: rename one", prompt.name);
+                let reason =
+                    format!("its prompt would be called `{}`, as that of {owner}: rename one", prompt.name);
                 refused.push(FileNote { file: prompt.file.clone(), name: None, reason, line: None });
                 false
             }

@@ -64,7 +64,9 @@ pub fn is_about_folder(path: &str) -> bool {
 pub fn is_structured(path: &str) -> bool {
     let name = file_name(path).to_ascii_lowercase();
     let ends = |extension: &&str| name.ends_with(extension);
-    ends(&prompty::EXTENSION) || github::EXTENSIONS.iter().any(ends) || [flow::FILE, fabric::SYSTEM].contains(&name.as_str())
+    ends(&prompty::EXTENSION)
+        || github::EXTENSIONS.iter().any(ends)
+        || [flow::FILE, fabric::SYSTEM].contains(&name.as_str())
 }
 
 /// Whether a file may hold a prompt, or texts for one.
@@ -77,7 +79,8 @@ pub fn is_prompt_file(path: &str) -> bool {
 pub fn name_of(path: &str) -> Option<String> {
     let path = path.strip_prefix("prompts/").unwrap_or(path);
     let lower = path.to_ascii_lowercase();
-    let structured = github::EXTENSIONS.iter().chain([&prompty::EXTENSION]).find(|end| lower.ends_with(**end));
+    let structured =
+        github::EXTENSIONS.iter().chain([&prompty::EXTENSION]).find(|end| lower.ends_with(**end));
     let stem = match (structured, extension_of(path)) {
         (Some(end), _) => path.len() - end.len(),
         (None, Some((extension, _))) => path.len() - extension.len() - 1,

@@ -15,7 +15,16 @@ pub const EXTENSION: &str = ".prompty";
 
 /// The members that are taken, wholly or in part.
 const KNOWN: [&str; 10] = [
-    "name", "description", "model", "inputs", "inputSchema", "outputs", "outputSchema", "sample", "template", "instructions",
+    "name",
+    "description",
+    "model",
+    "inputs",
+    "inputSchema",
+    "outputs",
+    "outputSchema",
+    "sample",
+    "template",
+    "instructions",
 ];
 
 /// A file in its two parts.
@@ -31,7 +40,8 @@ struct Parts<'t> {
 /// If its front matter is not YAML, or if its template is of another language.
 pub fn read(source: &Source) -> Result<Found, Refusal> {
     let Parts { front, body, lines_before } = parts(&source.text)?;
-    let mut left_out: Vec<String> = front.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let mut left_out: Vec<String> =
+        front.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
     left_out.retain(|name| !KNOWN.contains(&name.as_str()));
     refuse_template(&front, body)?;
     let body = with_threads(&front, body);
@@ -65,19 +75,28 @@ fn parts(text: &str) -> Result<Parts<'_>, Refusal> {
                 message: error.message,
                 line: error.line.map(|line| line + blank + 1),
             };
-            let front = if front.trim().is_empty() { Json::Null } else { yaml::parse(front).map_err(error)? };
+            let front =
+                if front.trim().is_empty() { Json::Null } else { yaml::parse(front).map_err(error)? };
             let body = after.get(at + line.len()..).unwrap_or_default();
             return Ok(Parts { front, body, lines_before: blank + number + 2 });
         }
         at += line.len();
     }
-    Err(Refusal { message: format!("the front matter has no end: write a line `{first}` after it"), line: Some(blank + 1) })
+    Err(Refusal {
+        message: format!("the front matter has no end: write a line `{first}` after it"),
+        line: Some(blank + 1),
+    })
 }
 
 /// Refuses a template that is neither Jinja nor plain placeholders.
 fn refuse_template(front: &Json, body: &str) -> Result<(), Refusal> {
     let template = front.get("template");
-    let of = |value: &Json| value.as_str().or_else(|| value.get("kind").or_else(|| value.get("type"))?.as_str()).map(str::to_owned);
+    let of = |value: &Json| {
+        value
+            .as_str()
+            .or_else(|| value.get("kind").or_else(|| value.get("type"))?.as_str())
+            .map(str::to_owned)
+    };
     let format = template.and_then(|template| of(template.get("format").unwrap_or(template)));
     match format.as_deref() {
         // Nunjucks is Jinja in JavaScript.
@@ -142,7 +161,9 @@ impl Model {
         match self.api.as_str() {
             "chat" => {}
             "completion" => drop(document.insert("supports".to_owned(), serde_json::json!(["completion"]))),
-            other => left_out.push(format!("model.apiType ({other}: the text is taken, not the kind of request)")),
+            other => {
+                left_out.push(format!("model.apiType ({other}: the text is taken, not the kind of request)"))
+            }
         }
         document.extend(self.id.map(|id| ("model".to_owned(), id.into())));
         if !self.params.is_empty() {

@@ -96,8 +96,10 @@ fn lines_among<'t>(text: &'t str, tags: &[Tag<'t>]) -> Vec<HeadingLine<'t>> {
 fn label_of(line: &str) -> Option<&str> {
     let line = line.trim();
     let label = line.strip_prefix('#').unwrap_or(line).trim_start().strip_suffix(':')?.trim_end();
-    let is_computed =
-        label.starts_with("{{") && label.ends_with("}}") && label.contains("role") && label.matches("{{").count() == 1;
+    let is_computed = label.starts_with("{{")
+        && label.ends_with("}}")
+        && label.contains("role")
+        && label.matches("{{").count() == 1;
     (is_computed || role_of(label).is_some()).then_some(label)
 }
 
@@ -136,7 +138,8 @@ fn tags(text: &str) -> Vec<Tag<'_>> {
     while let Some(found) = text.get(at..).and_then(|rest| rest.find('{')) {
         let from = at + found;
         let rest = text.get(from..).unwrap_or_default();
-        let end = [("{%", "%}"), ("{{", "}}"), ("{#", "#}")].into_iter().find(|(open, _)| rest.starts_with(open));
+        let end =
+            [("{%", "%}"), ("{{", "}}"), ("{#", "#}")].into_iter().find(|(open, _)| rest.starts_with(open));
         let Some(length) = end.and_then(|(_, close)| Some(rest.find(close)? + 2)) else {
             at = from + 1;
             continue;
@@ -190,7 +193,8 @@ fn inside(heading: &Heading<'_>, block: &str) -> String {
 
 /// Whether a statement gives a name to the text after it, which uses it.
 fn hands_on(statement: &str, rest: &str) -> bool {
-    let mut words = statement.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    let mut words =
+        statement.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
     match words.next() {
         Some("set" | "macro") => words.next().is_some_and(|name| rest.contains(name)),
         Some("import" | "from" | "extends") => true,
@@ -207,13 +211,21 @@ fn parted<'t>(text: &'t str, headings: &[Heading<'t>]) -> Layout<'t> {
         sections.push(section(text, ("system", ""), 0, first));
     }
     let ends = headings.iter().skip(1).map(|next| next.from).chain([text.len()]);
-    sections.extend(headings.iter().zip(ends).map(|(heading, end)| {
-        section(text, (heading.role, heading.attributes), heading.to, end)
-    }));
+    sections.extend(
+        headings
+            .iter()
+            .zip(ends)
+            .map(|(heading, end)| section(text, (heading.role, heading.attributes), heading.to, end)),
+    );
     Layout::Sections(sections)
 }
 
-fn section<'t>(text: &'t str, (role, attributes): (&'static str, &'t str), from: usize, to: usize) -> Section<'t> {
+fn section<'t>(
+    text: &'t str,
+    (role, attributes): (&'static str, &'t str),
+    from: usize,
+    to: usize,
+) -> Section<'t> {
     let whole = text.get(from..to).unwrap_or_default();
     let blank: usize =
         whole.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
@@ -238,9 +250,10 @@ mod tests {
 
     fn parts(text: &str) -> Vec<(&'static str, &str, usize)> {
         match layout(text) {
-            Layout::Sections(sections) => {
-                sections.into_iter().map(|section| (section.role, section.text, section.lines_before)).collect()
-            }
+            Layout::Sections(sections) => sections
+                .into_iter()
+                .map(|section| (section.role, section.text, section.lines_before))
+                .collect(),
             other => panic!("{other:?}"),
         }
     }

@@ -98,7 +98,8 @@ impl Source {
         let sections = match layout(text) {
             Layout::Sections(sections) => sections,
             Layout::Plain if plain == PlainAs::System => {
-                let section = Section { role: "system", attributes: "", text: text.trim_end(), lines_before: 0 };
+                let section =
+                    Section { role: "system", attributes: "", text: text.trim_end(), lines_before: 0 };
                 vec![section]
             }
             Layout::Plain => {
@@ -110,7 +111,8 @@ impl Source {
             }
         };
         if let Some(call) = sections.iter().find(|section| ["function", "tool"].contains(&section.role)) {
-            let message = format!("its messages of the role `{}` answer calls, which prompts do not make", call.role);
+            let message =
+                format!("its messages of the role `{}` answer calls, which prompts do not make", call.role);
             return Err(Refusal::new(message));
         }
         let messages: Vec<Json> =

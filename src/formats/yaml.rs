@@ -26,6 +26,8 @@ pub fn parse(text: &str) -> Result<Json, YamlError> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_depth: 64, max_nodes: 100_000, max_documents: 1, },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000, max_replay_stack_depth: 16, },
+        // YAML 1.2: `no`, `n` and `on` are texts.
+        strict_booleans: true,
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| YamlError {
@@ -41,7 +43,10 @@ mod tests {
 
     #[test]
     fn yaml_becomes_json_and_errors_have_lines() {
-        assert_eq!(parse("a: 1\nb: [x, 2.5, true, null]\n"), Ok(json!({"a": 1, "b": ["x", 2.5, true, null]})));
+        assert_eq!(
+            parse("a: 1\nb: [n, 2.5, true, null]\n"),
+            Ok(json!({"a": 1, "b": ["n", 2.5, true, null]}))
+        );
         assert_eq!(parse("a: 1\nb: [").unwrap_err().line, Some(2));
     }
 

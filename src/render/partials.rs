@@ -13,9 +13,10 @@ impl Partials for PromptScope {
         let prompt =
             entry.prompt.as_ref().ok_or_else(|| format!("the prompt `{}` has no good version", entry.id))?;
         match &prompt.body {
-            Body::Text(_) if prompt.roles => {
-                Err(format!("the prompt `{}` renders to messages; only text prompts can be included", entry.id))
-            }
+            Body::Text(_) if prompt.roles => Err(format!(
+                "the prompt `{}` renders to messages; only text prompts can be included",
+                entry.id
+            )),
             Body::Text(text) => Ok(Partial {
                 id: entry.id.to_string(),
                 text: text.text.clone(),

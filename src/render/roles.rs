@@ -28,7 +28,12 @@ impl RoleMark {
         for heading in heading_lines(text) {
             out.push_str(text.get(at..heading.from).unwrap_or_default());
             let line = text.get(heading.from..heading.to).unwrap_or_default();
-            out.push_str(&format!("{0}{1}{0}{2}", self.0, heading.label, if line.ends_with('\n') { "\n" } else { "" }));
+            out.push_str(&format!(
+                "{0}{1}{0}{2}",
+                self.0,
+                heading.label,
+                if line.ends_with('\n') { "\n" } else { "" }
+            ));
             at = heading.to;
         }
         out + text.get(at..).unwrap_or_default()
@@ -67,7 +72,8 @@ fn members(role: &str, attributes: &str) -> Map<String, Json> {
 
 /// The text without blank lines before it, and without white space after it.
 fn without_blank_ends(text: &str) -> String {
-    let blank: usize = text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
+    let blank: usize =
+        text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
     text.get(blank..).unwrap_or_default().trim_end().to_owned()
 }
 

@@ -10,7 +10,7 @@ use support::app::{TestApp, write};
 use support::redis::RedisServer;
 
 /// Runs the program in a folder.
-fn run(folder: &Path, arguments: &[&str]) -> Output {
+pub fn run(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().unwrap()
 }
 
@@ -20,14 +20,15 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn text(output: &Output) -> (i32, String, String) {
+/// The exit code, and what was printed on standard output and standard error.
+pub fn text(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
 /// Runs the program, which must succeed, and returns what it printed.
 #[track_caller]
-fn good(folder: &Path, arguments: &[&str]) -> String {
+pub fn good(folder: &Path, arguments: &[&str]) -> String {
     let (code, out, err) = text(&run(folder, arguments));
     assert_eq!(code, 0, "{arguments:?}: {out}{err}");
     out
@@ -139,7 +140,7 @@ fn wrong_usage_is_exit_code_2_and_failure_1() {
         (&["--server", "http://127.0.0.1:1", "prompt", "list"], 1, "cannot be reached"),
         (&["prompt", "render", "no.such"], 1, "no prompt"),
         (&["check", "absent-folder"], 2, "not a folder"),
-        (&["import", "absent-folder"], 2, "no exported documents"),
+        (&["import", "absent-folder"], 2, "not a folder"),
     ] {
         let (code, out, err) = text(&run(dir, arguments));
         assert_eq!(code, expected, "{arguments:?}: {out}{err}");

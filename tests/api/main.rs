@@ -14,6 +14,7 @@ mod logging;
 mod names;
 mod package_files;
 mod packages;
+mod prompt_files;
 mod render;
 mod routes;
 mod schemas;
