@@ -10,6 +10,7 @@ use super::declared::{DeclaredNames, clash};
 use super::dependents::Dependents;
 use super::entry::PromptEntry;
 use super::merge::Candidate;
+use super::partials::{Includer, PartialFile};
 use super::scope::Lookups;
 use super::snapshot::Documents;
 use base::model::{DocumentKind, Id, Problem, ProblemDetail, Prompt};
@@ -37,9 +38,11 @@ struct PromptCheck {
     /// The version that was checked.
     prompt: Arc<Prompt>,
     result: CheckResult,
-    /// The last good version.
-    good: Option<Arc<Prompt>>,
+    /// The last good version, and the files that it included.
+    good: Option<GoodVersion>,
 }
+
+type GoodVersion = (Arc<Prompt>, Arc<[(String, PartialFile)]>);
 
 /// The checks of all prompts.
 #[derive(Default)]
@@ -67,12 +70,12 @@ impl PromptCheck {
     /// an earlier round may fail among the prompts that finally serve.
     fn settle(&mut self) {
         if self.result.problems.is_empty() {
-            self.good = Some(self.prompt.clone());
+            self.good = Some((self.prompt.clone(), self.result.lookups.files()));
         }
     }
 
     fn is_current(&self, prompt: &Arc<Prompt>, documents: &Documents) -> bool {
-        Arc::ptr_eq(&self.prompt, prompt) && self.result.lookups.holds_in(documents, prompt)
+        Arc::ptr_eq(&self.prompt, prompt) && self.result.lookups.holds_in(documents, &Includer::new(prompt))
     }
 }
 
@@ -203,7 +206,9 @@ impl Checks {
             let mut entry = PromptEntry::clone(&candidate.entry);
             if let Some(check) = self.failing(id) {
                 entry.problems.extend(check.result.problems.iter().cloned());
-                entry.prompt = check.good.clone().or(entry.prompt);
+                if let Some((prompt, files)) = check.good.clone() {
+                    (entry.prompt, entry.files) = (Some(prompt), files);
+                }
             }
             documents.prompts.insert(Arc::new(entry));
         }
@@ -249,6 +254,7 @@ mod tests {
                 id: prompt.id.clone(),
                 origin: Origin::Direct,
                 prompt: Some(prompt.clone()),
+                files: Arc::default(),
                 extension: None,
                 problems: Vec::new(),
             }),

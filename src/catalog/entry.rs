@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::document::Document;
+use super::partials::PartialFile;
 use base::model::{Extension, Id, Origin, ProblemDetail, Prompt};
 
 /// An extension and its state.
@@ -25,6 +26,8 @@ pub struct PromptEntry {
     pub origin: Origin,
     /// The version that serves: the current one, or the last good one; `None` if no version could be read.
     pub prompt: Option<Arc<Prompt>>,
+    /// The files that the last good version includes, if it serves: the current ones may be what is bad.
+    pub files: Arc<[(String, PartialFile)]>,
     /// The extension that contributes a prompt of this id.
     pub extension: Option<Arc<ExtensionEntry>>,
     /// The problems of the current version.

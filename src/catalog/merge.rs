@@ -78,6 +78,7 @@ pub fn candidate(
         id: id.clone(),
         origin: Origin::Direct,
         prompt: good,
+        files: Arc::default(),
         extension: contributed.and_then(|candidate| candidate.entry.extension.clone()),
         problems: slot.problem.iter().cloned().collect(),
     };
@@ -176,6 +177,7 @@ impl MergeResult {
                 id: prompt.id.clone(),
                 origin: Origin::Extension,
                 prompt: Some(prompt.clone()),
+                files: Arc::default(),
                 extension: Some(entry.clone()),
                 problems: Vec::new(),
             };

@@ -1,7 +1,7 @@
 //! The catalog: packages and store merged into one view of extensions, prompts, environs and tools.
 //!
 //! - [`Snapshot`]: the immutable view that requests read
-//! - `packages`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
+//! - `packages`, `prompt_folders`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
 //! - `document`: how documents of all kinds are read and checked; `entry`: how they serve, with their state
 //! - `partials`: what templates include by a path
 //! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
@@ -19,6 +19,7 @@ mod health;
 mod merge;
 mod packages;
 mod partials;
+mod prompt_folders;
 mod prompts;
 mod scan;
 mod scope;
@@ -41,8 +42,9 @@ pub use declared::clashes_of;
 pub use document::{Document, DocumentError, violations};
 pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
-pub use packages::{notes as package_notes, test_files};
+pub use packages::test_files;
 pub use partials::PartialFile;
+pub use prompt_folders::notes as package_notes;
 pub use prompts::Prompts;
 pub use scope::{Lookups, PromptScope};
 pub use snapshot::{Documents, Snapshot};

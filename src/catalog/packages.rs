@@ -10,14 +10,14 @@ use serde_json::{Value as Json, json};
 
 use super::document::own_name;
 use super::slots::RawDocument;
-use crate::formats::{self, FileNote, Files, Folder, is_hidden, read_folder, slashed};
+use crate::formats::{self, Files, Folder, is_hidden, read_folder, slashed};
 use base::encoding::without_mark;
 use base::model::{DocumentKind, Id, ProblemDetail, filled_in, is_file_reference, string_member};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
 /// The largest number of files in a package.
-const FILES_MAX: usize = 2_000;
+pub(super) const FILES_MAX: usize = 2_000;
 
 /// A document of a package with its kind.
 pub type PackageDocument = (DocumentKind, RawDocument);
@@ -58,7 +58,7 @@ pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
 }
 
 /// The folders of the packages below `dir`, sorted; none if the folder does not exist.
-fn packages_in(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub(super) fn packages_in(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut packages: Vec<PathBuf> = match std::fs::read_dir(dir) {
         Ok(entries) => {
             entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|p| is_package(p)).collect()
@@ -76,17 +76,18 @@ fn is_package(path: &Path) -> bool {
 }
 
 /// The name of a document of a package.
-struct Name<'a> {
+pub(super) struct Name<'a> {
     /// In the notation of keys of the store.
-    text: &'a str,
+    pub text: &'a str,
     /// Whether it is made of the file name because the document does not name itself.
-    guessed: bool,
+    pub guessed: bool,
 }
 
 /// A package with the contents of its files.
-struct Package<'a> {
-    name: String,
-    files: Files,
+pub(super) struct Package<'a> {
+    /// The path of its folder.
+    pub name: String,
+    pub files: Files,
     root: &'a str,
 }
 
@@ -111,45 +112,14 @@ impl Package<'_> {
         documents
     }
 
-    /// The documents of a folder of prompt files: an extension of the folder's name, and a prompt for each file, so that a broken
-    /// one takes none of the others down.
-    fn of_prompt_files(&self) -> Vec<PackageDocument> {
-        let reading = formats::read(&self.files, &self.name);
-        let Some(extension) = self.folder_name().filter(|_| !reading.is_empty()) else {
-            let message =
-                "a package needs a file package.json, or prompt files (.j2, .tmpl, .prompty, .prompt.yml, …)";
-            return vec![self.extension(Err(ProblemDetail::new(message)))];
-        };
-        let partials: Json = formats::partials(&self.files).map(|(path, text)| (path, json!(text))).collect();
-        let document = json!({"name": extension, "contributes": {"partials": partials}});
-        let name = Name { text: &extension, guessed: false };
-        let bytes = Ok(document.to_string().into_bytes());
-        let mut documents = vec![self.raw(DocumentKind::Extension, name, "", bytes)];
-        let key = |name: &str| format!("{extension}:{}", name.replace('.', ":"));
-        documents.extend(reading.prompts.into_iter().map(|prompt| {
-            let name = Name { text: &key(&prompt.name), guessed: false };
-            self.raw(DocumentKind::Prompt, name, &prompt.file, Ok(prompt.document.to_string().into_bytes()))
-        }));
-        documents.extend(reading.refused.into_iter().map(|FileNote { file, name, reason, line }| {
-            let problem = ProblemDetail { file: Some(self.file(&file)), line, ..ProblemDetail::new(reason) };
-            let text = name.map_or_else(|| format!("{extension}:#{file}"), |name| key(&name));
-            self.raw(DocumentKind::Prompt, Name { text: &text, guessed: false }, &file, Err(problem))
-        }));
-        documents
-    }
-
-    /// The name of the package's folder as the name of an extension.
-    fn folder_name(&self) -> Option<String> {
-        formats::legal_name(self.name.rsplit('/').next().unwrap_or_default())
-    }
-
-    fn file(&self, path: &str) -> String {
+    /// The path of a file as people see it.
+    pub fn file(&self, path: &str) -> String {
         format!("{}/{path}", self.name)
     }
 
     /// The extension document, with the files that it refers to filled in. Its key is made of its name, or of the name of the
     /// folder if it has none.
-    fn extension(&self, bytes: Result<&[u8], ProblemDetail>) -> PackageDocument {
+    pub fn extension(&self, bytes: Result<&[u8], ProblemDetail>) -> PackageDocument {
         let mut json = bytes.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
         let name = json.as_ref().and_then(|json| json.get("name")).and_then(Json::as_str);
         let name_is_missing = name.is_none();
@@ -180,7 +150,8 @@ impl Package<'_> {
         self.raw(kind, Name { text: &text, guessed }, path, bytes.map(<[u8]>::to_vec))
     }
 
-    fn raw(
+    /// A document of the package, with its key in the notation of the store.
+    pub fn raw(
         &self,
         kind: DocumentKind,
         name: Name<'_>,
@@ -299,21 +270,4 @@ pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
         }
     }
     Ok(found)
-}
-
-/// What is said of the files in folders of prompt files that are taken for no prompts, or not wholly.
-pub fn notes(dir: &Path) -> std::io::Result<Vec<String>> {
-    let mut notes = Vec::new();
-    for package in packages_in(dir)?.into_iter().filter(|package| !package.join("package.json").exists()) {
-        let shown = package.display().to_string();
-        let reading = formats::read(&read_folder(&package, &|_| true, FILES_MAX).files, &shown);
-        if reading.is_empty() {
-            continue;
-        }
-        let left_out = reading.prompts.iter().filter(|prompt| !prompt.left_out.is_empty());
-        notes.extend(left_out.map(|p| format!("{shown}/{}: left out: {}", p.file, p.left_out.join(", "))));
-        let passed = reading.passed_over.iter();
-        notes.extend(passed.map(|note| format!("{shown}/{}: not taken: {}", note.file, note.reason)));
-    }
-    Ok(notes)
 }

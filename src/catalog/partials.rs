@@ -16,6 +16,8 @@ pub struct Includer {
     /// The id of the prompt.
     pub id: Id,
     folder: Option<String>,
+    /// Files that it includes as they were, by the paths that it uses.
+    kept: Arc<[(String, PartialFile)]>,
 }
 
 /// A text that was found by its path.
@@ -37,15 +39,24 @@ impl PartialEq for PartialFile {
 }
 
 impl Includer {
-    /// The templates of a prompt.
+    /// The templates of a prompt, with files as they are now.
     pub fn new(prompt: &Prompt) -> Includer {
-        Includer { id: prompt.id.clone(), folder: prompt.folder.clone() }
+        Includer { id: prompt.id.clone(), folder: prompt.folder.clone(), kept: Arc::default() }
+    }
+
+    /// The templates of a prompt as it serves: if that is its last good version, with files as they were for it.
+    pub fn serving(prompt: &Prompt, documents: &Documents) -> Includer {
+        let kept = documents.prompts.get(&prompt.id).map(|entry| entry.files.clone()).unwrap_or_default();
+        Includer { kept, ..Includer::new(prompt) }
     }
 }
 
 impl Documents {
     /// The text that a template means by a path.
     pub fn partial_file(&self, path: &str, includer: &Includer) -> Option<PartialFile> {
+        if let Some((_, kept)) = includer.kept.iter().find(|(known, _)| known == path) {
+            return Some(kept.clone());
+        }
         let path = parts_of(path).ok()?.join("/");
         let folders = ["", "prompts"].into_iter().chain(includer.folder.as_deref());
         let mut paths = folders.map(|folder| match folder.trim_matches('/') {

@@ -122,7 +122,14 @@ mod tests {
 
     fn entry(id: &str) -> Arc<PromptEntry> {
         let id = Id::parse(id).unwrap();
-        Arc::new(PromptEntry { id, origin: Origin::Direct, prompt: None, extension: None, problems: vec![] })
+        Arc::new(PromptEntry {
+            id,
+            origin: Origin::Direct,
+            prompt: None,
+            files: Arc::default(),
+            extension: None,
+            problems: vec![],
+        })
     }
 
     proptest! {

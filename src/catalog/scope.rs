@@ -41,8 +41,17 @@ pub struct Lookups {
 impl PromptScope {
     /// The documents as the templates of a prompt see them.
     pub fn new(documents: Arc<Documents>, prompt: &Prompt) -> PromptScope {
-        let recorder = Mutex::new(Some(LookupRecorder::default()));
-        PromptScope { documents, includer: Includer::new(prompt), recorder }
+        PromptScope::of(documents, Includer::new(prompt))
+    }
+
+    /// As [`PromptScope::new`], for the version of the prompt that serves.
+    pub fn serving(documents: Arc<Documents>, prompt: &Prompt) -> PromptScope {
+        let includer = Includer::serving(prompt, &documents);
+        PromptScope::of(documents, includer)
+    }
+
+    fn of(documents: Arc<Documents>, includer: Includer) -> PromptScope {
+        PromptScope { documents, includer, recorder: Mutex::new(Some(LookupRecorder::default())) }
     }
 
     /// The prompt that a template means by a name.
@@ -96,15 +105,24 @@ impl Lookups {
         self.prompts.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The files that were found, by the paths under which they were looked up.
+    pub fn files(&self) -> Arc<[(String, PartialFile)]> {
+        self.files.iter().filter_map(|(path, file)| Some((path.clone(), file.clone()?))).collect()
+    }
+
+    /// As [`Lookups::holds_in`], for the version of the prompt that serves.
+    pub fn serve_in(&self, documents: &Documents, prompt: &Prompt) -> bool {
+        self.holds_in(documents, &Includer::serving(prompt, documents))
+    }
+
     /// Whether the same lookups of a prompt's templates give the same results in these documents.
-    pub fn holds_in(&self, documents: &Documents, prompt: &Prompt) -> bool {
-        let includer = Includer::new(prompt);
+    pub fn holds_in(&self, documents: &Documents, includer: &Includer) -> bool {
         let same_file = |(path, before): &(String, Option<PartialFile>)| {
-            documents.partial_file(path, &includer) == *before
+            documents.partial_file(path, includer) == *before
         };
         let same_prompt = |(name, before): &(String, PromptVersion)| match (
             before,
-            documents.prompt_named(name, &prompt.id),
+            documents.prompt_named(name, &includer.id),
         ) {
             (None, None) => true,
             (Some((id, prompt)), Some(entry)) => {

@@ -253,6 +253,7 @@ fn with_contributions(around: &Documents, extension: &Arc<Extension>) -> Arc<Doc
             id: prompt.id.clone(),
             origin: Origin::Extension,
             prompt: Some(prompt.clone()),
+            files: Arc::default(),
             extension: None,
             problems: Vec::new(),
         };

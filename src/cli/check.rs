@@ -115,6 +115,7 @@ fn print(problems: &[Json], failed: &[String], tested: bool) {
     }
 }
 
-fn counted(count: usize, noun: &str) -> String {
+/// A number with its noun.
+pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

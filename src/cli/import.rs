@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::args::{Common, Import};
-use super::check::without_new_store;
+use super::check::{counted, without_new_store};
 use super::client::Client;
 use super::documents::{path, print_json};
 use super::error::CliError;
@@ -154,7 +154,7 @@ impl PromptFiles {
         }
         let refused = outcomes.len() - taken.len() + self.reading.refused.len();
         let verb = if dry_run { "would be stored" } else { "stored" };
-        say(format_args!("{} prompts {verb}, {refused} files refused", taken.len()));
+        say(format_args!("{} {verb}, {} refused", counted(taken.len(), "prompt"), counted(refused, "file")));
     }
 
     /// Whether a template may include another text.

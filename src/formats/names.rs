@@ -15,7 +15,7 @@ const EXTENSIONS: [(&str, Option<Syntax>); 7] = [
     ("md", None),
 ];
 
-/// The beginnings of the names of files that are about a folder, and no prompts.
+/// The names of files that are about a folder, and no prompts.
 const ABOUT: [&str; 9] = [
     "readme",
     "license",
@@ -56,8 +56,8 @@ pub fn is_template_file(path: &str) -> bool {
 /// Whether a file tells people about the folder: a README, a license.
 pub fn is_about_folder(path: &str) -> bool {
     let name = file_name(path).to_ascii_lowercase();
-    ["md", "txt"].iter().any(|extension| name.ends_with(&format!(".{extension}")))
-        && ABOUT.iter().any(|about| name.starts_with(about))
+    let stem = name.split('.').next().unwrap_or_default();
+    ABOUT.contains(&stem) && (name.ends_with(".md") || name.ends_with(".txt"))
 }
 
 /// Whether a file is of a format that says more than a bare template does.
@@ -126,7 +126,8 @@ mod tests {
         assert_eq!(dialect_of("a.gotmpl"), Some(Syntax::Go));
         assert_eq!(dialect_of("a.md"), None);
         assert!(is_template_file("x/a.md") && is_template_file("a.txt"));
-        assert!(!is_template_file("x/README.md") && !is_template_file("requirements.txt"));
+        assert!(is_template_file("security_review.md") && is_template_file("readme.j2"));
+        assert!(!is_template_file("x/README.zh.md") && !is_template_file("requirements.txt"));
         assert!(!is_template_file("a.json") && !is_template_file("md"));
     }
 }

@@ -93,6 +93,7 @@ struct PreviewBody {
     template: Option<Json>,
     messages: Option<Json>,
     syntax: Option<Json>,
+    roles: Option<Json>,
     undefined: Option<Json>,
     tools: Option<Json>,
     #[serde(flatten)]
@@ -115,6 +116,7 @@ pub async fn preview(
         ("userPrompt", preview.template),
         ("messages", preview.messages),
         ("syntax", preview.syntax),
+        ("roles", preview.roles),
         ("undefined", preview.undefined),
         ("tools", preview.tools),
     ];

@@ -63,7 +63,7 @@ impl CompiledPrompt {
         documents: &Arc<Documents>,
         limits: &Limits,
     ) -> Result<CompiledPrompt, RenderError> {
-        let scope = Arc::new(PromptScope::new(documents.clone(), prompt));
+        let scope = Arc::new(PromptScope::serving(documents.clone(), prompt));
         let syntax = syntax_of(prompt, scope.as_ref());
         let mut templates = Vec::with_capacity(prompt.texts().len());
         let role_mark = role_mark(prompt);
@@ -115,7 +115,7 @@ impl CompiledPrompt {
         if self.valid_for.load(Ordering::Relaxed) == documents.revision {
             return true;
         }
-        let is_valid = self.lookups.as_ref().is_some_and(|lookups| lookups.holds_in(documents, prompt));
+        let is_valid = self.lookups.as_ref().is_some_and(|lookups| lookups.serve_in(documents, prompt));
         if is_valid {
             self.valid_for.store(documents.revision, Ordering::Relaxed);
         }

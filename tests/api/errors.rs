@@ -297,7 +297,7 @@ async fn a_preview_must_be_a_prompt_and_a_body_an_object() {
         json!({"messages": []}),
         json!({"messages": [{"content": "no role"}]}),
         json!({"template": "a", "messages": [{"role": "user", "content": "b"}]}),
-        json!({"template": "a", "syntax": "text"}),
+        json!({"template": "a", "syntax": "mustache"}),
         json!({}),
     ] {
         app.post("/api/render", body).await.assert_error(400, "invalid_request_error", "invalid_document");

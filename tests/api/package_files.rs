@@ -44,8 +44,14 @@ async fn a_jinja_text_includes_imports_and_extends_files_of_its_package_and_foll
         .eventually("/api/status", says("partial `prompts/parts/tone.md` (p/prompts/parts/tone.md)"))
         .await;
     assert_eq!(status.body["problems"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        app.render("p.q", json!({"name": "Ada"})).await.rendered(),
+        "[Hi Ada warmly near]",
+        "the last good one"
+    );
+    app.write_package_file("p/shared/macros.jinja", "{% macro hi(n) %}Ho {{ n }}{% endmacro %}");
     app.write_package_file("p/prompts/parts/tone.md", "gladly");
-    eventually_renders(&app, "p.q", "[Hi Ada gladly near]").await;
+    eventually_renders(&app, "p.q", "[Ho Ada gladly near]").await;
 }
 
 #[actix_web::test]

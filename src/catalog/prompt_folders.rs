@@ -1,0 +1,61 @@
+//! Folders of people's prompt files, which are packages without a `package.json`: an extension of the folder's name, and a prompt
+//! document for each file.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::packages::{FILES_MAX, Name, Package, PackageDocument, packages_in};
+use crate::formats::{self, FileNote, read_folder};
+use base::model::{DocumentKind, ProblemDetail};
+
+impl Package<'_> {
+    /// The documents of a folder of prompt files: an extension of the folder's name, and a prompt for each file, so that a broken
+    /// one takes none of the others down.
+    pub fn of_prompt_files(&self) -> Vec<PackageDocument> {
+        let reading = formats::read(&self.files, &self.name);
+        let Some(extension) = self.folder_name().filter(|_| !reading.is_empty()) else {
+            let message =
+                "a package needs a file package.json, or prompt files (.j2, .tmpl, .prompty, .prompt.yml, …)";
+            return vec![self.extension(Err(ProblemDetail::new(message)))];
+        };
+        let partials: Json = formats::partials(&self.files).map(|(path, text)| (path, json!(text))).collect();
+        let document = json!({"name": extension, "contributes": {"partials": partials}});
+        let name = Name { text: &extension, guessed: false };
+        let bytes = Ok(document.to_string().into_bytes());
+        let mut documents = vec![self.raw(DocumentKind::Extension, name, "", bytes)];
+        let key = |name: &str| format!("{extension}:{}", name.replace('.', ":"));
+        documents.extend(reading.prompts.into_iter().map(|prompt| {
+            let name = Name { text: &key(&prompt.name), guessed: false };
+            self.raw(DocumentKind::Prompt, name, &prompt.file, Ok(prompt.document.to_string().into_bytes()))
+        }));
+        documents.extend(reading.refused.into_iter().map(|FileNote { file, name, reason, line }| {
+            let problem = ProblemDetail { file: Some(self.file(&file)), line, ..ProblemDetail::new(reason) };
+            let text = name.map_or_else(|| format!("{extension}:#{file}"), |name| key(&name));
+            self.raw(DocumentKind::Prompt, Name { text: &text, guessed: false }, &file, Err(problem))
+        }));
+        documents
+    }
+
+    /// The name of the package's folder as the name of an extension.
+    fn folder_name(&self) -> Option<String> {
+        formats::legal_name(self.name.rsplit('/').next().unwrap_or_default())
+    }
+}
+
+/// What is said of the files in folders of prompt files that are taken for no prompts, or not wholly.
+pub fn notes(dir: &Path) -> std::io::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for package in packages_in(dir)?.into_iter().filter(|package| !package.join("package.json").exists()) {
+        let shown = package.display().to_string();
+        let reading = formats::read(&read_folder(&package, &|_| true, FILES_MAX).files, &shown);
+        if reading.is_empty() {
+            continue;
+        }
+        let left_out = reading.prompts.iter().filter(|prompt| !prompt.left_out.is_empty());
+        notes.extend(left_out.map(|p| format!("{shown}/{}: left out: {}", p.file, p.left_out.join(", "))));
+        let passed = reading.passed_over.iter();
+        notes.extend(passed.map(|note| format!("{shown}/{}: not taken: {}", note.file, note.reason)));
+    }
+    Ok(notes)
+}
