@@ -1,4 +1,5 @@
-//! fabric's patterns: a folder with `system.md`, and perhaps `user.md`. What a pattern works on comes as the variable `input`.
+//! fabric's patterns: a folder with `system.md`, and perhaps `user.md`. What a pattern works on comes as the variable `input`, in a
+//! chat as the last message of the user.
 //!
 //! fabric knows `{{name}}` and nothing else of templates. A pattern with other marks (it may be about templates) is taken with all
 //! of its marks as text, but for `{{input}}`.
@@ -38,6 +39,8 @@ pub fn read(system: &Source, user: Option<&Source>) -> Result<Found, Refusal> {
     let document = json!({
         "syntax": "jinja",
         "messages": messages,
+        // In a chat, what the user says is the input.
+        "input": "input",
         "parameters": {"type": "object", "properties": {"input": input}},
     });
     let document = document.as_object().cloned().unwrap_or_default();

@@ -165,6 +165,9 @@ async fn a_folder_of_prompt_files_is_a_package_and_a_broken_file_takes_nothing_e
     app.eventually("/api/prompts", |answer| answer.body == json!(IDS)).await;
     assert_eq!(app.get("/api/status").await.body["problems"], json!([]));
     assert_renders(&app).await;
+    let said = json!({"messages": [{"role": "user", "content": "draft"}]});
+    let answer = app.post("/api/chat/prompts/box.patterns.nuclei", said).await;
+    assert_eq!(answer.body["choices"][0]["message"]["content"], "CONTENT:\n\ndraft");
     let greet = app.get("/api/prompts/box.team.greet").await.body;
     assert_eq!(greet["prompt"]["params"], json!({"max_tokens": 300, "temperature": 0.2}));
     assert_eq!(greet["parameters"]["properties"]["who"]["examples"], json!(["Ada"]));

@@ -16,8 +16,8 @@ pub use messages::Messages;
 pub use parameters::{declared_names, object_schema, with_defaults};
 pub use problem::{ListedProblem, Problem, ProblemDetail};
 pub use prompt::{
-    Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, ToolFailure, Undefined, filled_in, filled_in_after,
-    is_file_reference, without_files,
+    Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, ToolFailure, Undefined, filled_in,
+    filled_in_after, is_file_reference, without_files,
 };
 pub use tool::Tool;
 
