@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use minijinja::{AutoEscape, Environment, Value as Engine};
@@ -83,6 +83,8 @@ fn render(templates: &[Template; 2], root: &Arc<Map>, functions: &Arc<dyn Functi
         output_bytes: limits.output_bytes,
         deadline: Instant::now() + Duration::from_secs(60),
         undefined: Undefined::Strict,
+        moment: SystemTime::now(),
+        seed: 1,
     };
     templates.each_ref().map(|template| template.render(root, functions, &run).unwrap())
 }

@@ -1,7 +1,7 @@
 //! Our Jinja engine, as a library.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use template::jinja::Template;
 use template::value::{Map, Value};
@@ -31,7 +31,14 @@ impl Prepared {
     pub fn execute(&self) -> Outcome<[String; 2]> {
         let Limits { steps, output_bytes, .. } = Limits::default();
         let deadline = Instant::now() + Duration::from_secs(1);
-        let budget = RunBudget { steps, output_bytes, deadline, undefined: Undefined::Strict };
+        let budget = RunBudget {
+            steps,
+            output_bytes,
+            deadline,
+            undefined: Undefined::Strict,
+            moment: SystemTime::now(),
+            seed: 1,
+        };
         let [system, user] = &self.templates;
         let run = |template: &Template| template.render(&self.data, &self.functions, &budget);
         Ok([run(system)?, run(user)?])

@@ -8,8 +8,9 @@
 //!
 //! The step limit applies to each message of a prompt, the output limit to all messages together.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use super::RendererOptions;
 use super::calls::{CallLimits, Calls};
@@ -38,6 +39,10 @@ pub struct Job {
     undefined: Undefined,
     tool_failure: ToolFailure,
     deadline: Instant,
+    /// The time that all runs are told, and the seed of their random values: a call that depends on them must be the same in
+    /// each wave.
+    moment: SystemTime,
+    seed: u128,
     /// The turn of the first wave, if it was taken before.
     turn: Mutex<Option<Turn>>,
 }
@@ -99,6 +104,8 @@ impl Job {
             tool_failure: compiled.prompt.tool_failure.unwrap_or(options.tool_failure),
             calls: Arc::new(calls),
             limits: options.limits,
+            moment: SystemTime::now(),
+            seed: seed(),
             turn: Mutex::new(turn),
             compiled,
             root,
@@ -219,6 +226,8 @@ impl Job {
             output_bytes: self.limits.output_bytes,
             deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(Instant::now() + time)),
             undefined: self.undefined,
+            moment: self.moment,
+            seed: self.seed,
         }
     }
 
@@ -229,6 +238,8 @@ impl Job {
         let (mut missing, mut first_error, mut pending) = (Vec::new(), None, None);
         let mut budget = *budget;
         for template in &self.compiled.templates {
+            // Each message draws values of its own.
+            budget.seed = budget.seed.wrapping_add(1);
             match template.render(&self.root, &functions, &budget) {
                 Ok(text) => {
                     budget.output_bytes = budget.output_bytes.saturating_sub(text.len());
@@ -256,4 +267,10 @@ impl Job {
             (None, None) => Ok(texts),
         }
     }
+}
+
+/// A new seed: the keys of the standard library's hashers are random.
+fn seed() -> u128 {
+    let part = |salt: u8| u128::from(RandomState::new().hash_one(salt));
+    part(0) << 64 | part(1)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use template::value::{Map, Value, from_json, parse_json};
@@ -87,7 +87,8 @@ impl Partials for CasePartials {
 
 fn run_budget(undefined: Undefined) -> RunBudget {
     let Limits { steps, output_bytes, .. } = Limits::default();
-    RunBudget { steps, output_bytes, deadline: Instant::now() + TIME, undefined }
+    let (deadline, moment) = (Instant::now() + TIME, SystemTime::now());
+    RunBudget { steps, output_bytes, deadline, undefined, moment, seed: 1 }
 }
 
 impl Case {

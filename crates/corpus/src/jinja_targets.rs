@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use template::jinja::Template;
 use template::value::{Map, Value, from_json};
@@ -135,6 +135,8 @@ fn run(template: &Template, root: &Arc<Map>, undefined: Undefined, by_waves: boo
             output_bytes: LIMITS.output_bytes,
             deadline: Instant::now() + TIME,
             undefined,
+            moment: SystemTime::now(),
+            seed: 1,
         };
         let result = template.render(root, &functions, &budget);
         let mut made = calls.calls.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,7 +14,7 @@
 //! - The size of the arguments counts as work of the template, so that the clock is read in time.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +159,11 @@ pub struct RunBudget {
     pub deadline: Instant,
     /// Whether a value that is not there ends the run with [`RunError::Missing`].
     pub undefined: Undefined,
+    /// The time that the template is told it is. All runs of a render must be told the same one, since a call whose arguments
+    /// depend on it would be made again.
+    pub moment: SystemTime,
+    /// What decides the template's random values. All runs of a render must have the same seed, for the same reason.
+    pub seed: u128,
 }
 
 /// A place in a template.

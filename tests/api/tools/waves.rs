@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -118,6 +118,8 @@ fn run(text: &str, syntax: Syntax, by_waves: bool) -> Option<Outcome> {
         output_bytes: limits.output_bytes,
         deadline,
         undefined: Undefined::Strict,
+        moment: SystemTime::now(),
+        seed: 1,
     };
     for wave in 1.. {
         match template.render(&root, &functions, &limits) {
@@ -241,6 +243,18 @@ fn templates_known_to_fool_a_naive_placeholder_are_rendered_as_if_from_left_to_r
         ),
     ] {
         expect(text, Syntax::Jinja, waves, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_call_with_the_time_or_a_random_value_is_made_once() {
+    let mut wrong = Vec::new();
+    for text in [
+        "{{ t_id(range(1000000) | random) }}{{ t_id(range(1000000) | random) }}",
+        "{{ t_id(strftime_now('%s %f')) }}{% if t_id(range(1000000) | random) %}{% endif %}",
+    ] {
+        expect(text, Syntax::Jinja, 2, &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

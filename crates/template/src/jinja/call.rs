@@ -322,7 +322,7 @@ impl<'a> Machine<'a> {
                 let [format] = self.bind("strftime_now", ["format"], &args)?;
                 let format = self.demand(format.unwrap_or(Val::Str("%Y-%m-%d")))?;
                 let format = self.text_of(format)?;
-                let text = self.check(crate::python::time::strftime(format, now(), self.text_room()))?;
+                let text = self.check(crate::python::time::strftime(format, self.now(), self.text_room()))?;
                 self.str(text)
             }
             Global::Lipsum => Err(self.fail("lipsum() is not available: prompts have no random texts")),
@@ -399,10 +399,9 @@ impl<'a> Machine<'a> {
         }
         Ok(bound)
     }
-}
 
-/// The time, in seconds since 1970.
-fn now() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs() as i64)
+    /// The time of the render, in seconds since 1970.
+    fn now(&self) -> i64 {
+        self.moment.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+    }
 }

@@ -248,11 +248,9 @@ impl<'a> Machine<'a> {
     }
 
     pub fn filter_random(&mut self, base: Val<'a>, args: &Arguments<'a>) -> Result<Val<'a>, Stop> {
-        use std::hash::BuildHasher;
         self.bind("random", [], args)?;
         let items = self.collect(base)?;
-        let seed = std::hash::RandomState::new().hash_one(items.len());
-        match items.get((seed % items.len().max(1) as u64) as usize) {
+        match items.get((self.random.draw() % items.len().max(1) as u128) as usize) {
             Some(item) => Ok(*item),
             None => self.nothing("No random item, sequence was empty."),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::ast::{Slot, Spot};
 use super::context::Context;
@@ -10,7 +11,7 @@ use super::library::{Library, Text};
 use super::store::Store;
 use super::val::{Activation, Undefined, Val};
 use crate::python::PyError;
-use crate::run::{Absent, Budget, Exhausted, Holder, Misses, Step};
+use crate::run::{Absent, Budget, Exhausted, Holder, Misses, Random, Step};
 use crate::value::{Map, Value};
 use crate::{Functions, Limits, MissingValue, Position, RunBudget, RunError};
 
@@ -56,6 +57,10 @@ pub(super) struct Machine<'a> {
     pub extended: Option<&'a Text>,
     /// The captured text that filters are applied to.
     pub captured_value: Val<'a>,
+    /// The time that the run is told it is.
+    pub moment: SystemTime,
+    /// What `random` draws from.
+    pub random: Random,
 }
 
 /// The state of a text that is captured.
@@ -120,6 +125,8 @@ impl<'a> Machine<'a> {
             silent: false,
             extended: None,
             captured_value: Val::None,
+            moment: budget.moment,
+            random: Random::new(budget.seed),
         }
     }
 

@@ -13,7 +13,7 @@ mod workload;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::Template;
 use crate::value::{Map, Value, from_json};
@@ -89,6 +89,8 @@ impl World {
                 output_bytes: limits.output_bytes,
                 deadline: Instant::now() + Duration::from_secs(60),
                 undefined: Undefined::Strict,
+                moment: SystemTime::now(),
+                seed: 1,
             },
         }
     }
