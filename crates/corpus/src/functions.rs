@@ -1,13 +1,13 @@
 //! The functions that the cases of the corpus call.
 
-use template::go::{Context, Functions, Outcome, Signature, Type, Val, to_upper};
+use template::go::{Context, Functions, Missing, Outcome, Signature, Type, Val, to_upper};
 use template::value::from_json;
 
 /// All functions that the README of the corpus describes.
 pub struct CorpusFunctions;
 
 const fn typed(params: &'static [Type], variadic: Option<Type>, result: Type) -> Signature {
-    Signature { params, variadic, result, takes_missing: false, takes_gaps: false }
+    Signature { params, variadic, result, takes_missing: Missing::None, takes_gaps: false }
 }
 
 impl Functions for CorpusFunctions {

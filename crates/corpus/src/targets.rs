@@ -1,8 +1,8 @@
 //! Properties that hold for any input: no panic, no hang, no exceeded limit, and consistent results.
 
 use template::go::{
-    Context, ExecError, ExecOptions, Functions, MissingKey, Need, Outcome, ParseOptions, Set, Signature,
-    UnknownFunctions, Val,
+    ArgumentUse, Context, ExecError, ExecOptions, Functions, Missing, MissingKey, Need, Outcome,
+    ParseOptions, Set, Signature, UnknownFunctions, Val,
 };
 use template::value::{Value, from_json};
 
@@ -15,6 +15,7 @@ const LIMITS: ExecOptions = ExecOptions {
     recursion: 100,
     output_bytes: 1 << 16,
     scratch_bytes: 1 << 20,
+    live_data: false,
     deadline: None,
 };
 
@@ -24,7 +25,7 @@ struct AllFunctions;
 impl Functions for AllFunctions {
     fn signature(&self, name: &str) -> Option<Signature> {
         match name {
-            "default" => Some(Signature { takes_missing: true, ..Signature::ANY }),
+            "default" => Some(Signature { takes_missing: Missing::Last, ..Signature::ANY }),
             "later" | "gap" => Some(Signature::ANY),
             _ => CorpusFunctions.signature(name),
         }
@@ -45,8 +46,8 @@ fn is_function(name: &str) -> bool {
     AllFunctions.signature(name).is_some()
 }
 
-fn takes_missing(name: &str) -> bool {
-    name == "default"
+fn use_of_arguments(name: &str) -> ArgumentUse {
+    if name == "default" { ArgumentUse::LastTested } else { ArgumentUse::Needed }
 }
 
 /// The most parts of an input; the last one has the rest.
@@ -92,7 +93,7 @@ pub fn parse(bytes: &[u8]) {
         }
     }
     for name in set.names() {
-        set.requires(name, &takes_missing);
+        set.requires(name, &use_of_arguments);
     }
     assert!(set.undefined().iter().all(|name| !set.contains(name)));
     set.functions();
@@ -119,7 +120,7 @@ pub fn execute(bytes: &[u8]) {
         Err(ExecError::Missing(missing)) => {
             assert_eq!(options.missing_key, MissingKey::Strict);
             assert!(missing.iter().map(|miss| miss.path.len()).sum::<usize>() <= 4 * options.scratch_bytes);
-            let listed = set.requires("t0", &takes_missing).paths;
+            let listed = set.requires("t0", &use_of_arguments).paths;
             for miss in missing.iter().filter(|miss| !miss.path.starts_with("(an expression)")) {
                 assert!(is_listed(&miss.path, &listed), "{} is not in {listed:?}", miss.path);
             }

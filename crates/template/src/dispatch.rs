@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::contract::{CompileError, Functions, Limits, Partials, Requirements, RunBudget, RunError, Syntax};
+use super::contract::{
+    CompileError, Functions, Limits, NoSurroundings, Partials, Requirements, RunBudget, RunError, Syntax,
+};
+use super::functions::is_service_function;
 use super::go_prompt::{self, GoTemplate};
 use super::jinja;
 use super::mustache;
@@ -103,26 +106,35 @@ fn is_plain(text: &str) -> bool {
     !(["{{", "{%", "{#", "\r"].iter().any(|mark| text.contains(mark)) || text.ends_with('\n'))
 }
 
+/// The functions whose names tell a Go template wherever they stand. The names of all others are names of variables, too.
+const SIGNS: [&str; 11] =
+    ["default", "dict", "fromJson", "indent", "join", "list", "lower", "split", "toJson", "trim", "upper"];
+
 /// Detects the dialect of a prompt from all its texts.
 ///
 /// 1. If a text has `{%` or `{#`, it is Jinja.
 /// 2. If no text has `{{`, it is plain text.
-/// 3. If each action of the texts is a name alone (`{{ name }}`, `{{ user.name }}`) and none of them is a function of the service,
-///    it is Jinja: that is how prompts in Mustache's manner are written, and such a name may be that of a Go function, too.
-/// 4. If all texts parse as Go, it is Go. An unknown function is accepted if an argument follows it.
+/// 3. If each action of the texts is a name alone (`{{ name }}`, `{{ user.name }}`) and none of them is a tool, it is Jinja: that is
+///    how prompts in Mustache's manner are written, and such a name may be that of a Go function, too.
+/// 4. If all texts parse as Go, it is Go. An unknown function is accepted if an argument follows it; what is valid Jinja,
+///    too, does not become Go by the names of functions such as `now` and `first`.
 /// 5. If an action begins with a field or a variable (`{{.a`, `{{if .a}}`), it is Go, although the text is not valid Go: the
 ///    author meant Go, and is to get Go's error message.
 /// 6. Everything else is Jinja.
 pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
     let any = |mark: &str| texts.iter().any(|text| text.contains(mark));
+    let all_parse = |known: &dyn Fn(&str) -> bool| texts.iter().all(|text| go_prompt::parses(text, known));
+    let is_sign = |name: &str| SIGNS.contains(&name) || functions.contains(name);
+    let is_function = |name: &str| is_service_function(name) || functions.contains(name);
     if any("{%") || any("{#") {
         Syntax::Jinja
     } else if !any("{{") {
         Syntax::Text
     } else if texts.iter().all(|text| has_only_names(text, functions)) {
         Syntax::Jinja
-    } else if texts.iter().all(|text| go_prompt::parses(text, functions))
+    } else if all_parse(&is_sign)
         || texts.iter().any(|text| is_meant_as_go(text))
+        || (all_parse(&is_function) && !texts.iter().all(|text| is_valid_jinja(text)))
     {
         Syntax::Go
     } else {
@@ -130,20 +142,28 @@ pub fn detect(texts: &[&str], functions: &dyn Functions) -> Syntax {
     }
 }
 
-/// Whether every action is a name, or the path of a member, and none of them calls a function that is not built in.
-fn has_only_names(text: &str, functions: &dyn Functions) -> bool {
+/// Whether every action is a name, or the path of a member, and none of them calls a tool.
+fn has_only_names(text: &str, tools: &dyn Functions) -> bool {
     text.split("{{").skip(1).all(|action| {
-        let name = action.split_once("}}").map_or("", |(name, _)| name.trim());
+        let inner = action.split_once("}}").map_or("", |(inner, _)| inner);
+        let inner = inner.strip_prefix('-').unwrap_or(inner);
+        let name = inner.strip_suffix('-').unwrap_or(inner).trim();
         let is_name = |part: &str| {
             part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
-        name.split('.').all(is_name) && !GO_KEYWORDS.contains(&name) && !functions.contains(name)
+        name.split('.').all(is_name) && !GO_KEYWORDS.contains(&name) && !tools.contains(name)
     })
 }
 
 /// Words that are actions of Go by themselves.
 const GO_KEYWORDS: [&str; 4] = ["break", "continue", "else", "end"];
+
+/// Whether a text without statements is a valid Jinja template.
+fn is_valid_jinja(text: &str) -> bool {
+    let partials: Arc<dyn Partials> = Arc::new(NoSurroundings);
+    jinja::Template::compile("", text, &partials, &Limits::default()).is_ok()
+}
 
 /// Whether an action begins with a field or a variable of Go, with or without a keyword before it.
 ///
@@ -164,5 +184,82 @@ fn with_go_error(error: CompileError, name: &str, text: &str, functions: &dyn Fu
             CompileError::Invalid { message: format!("{message} (as a Go template: {go})"), position }
         }
         (error, _) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arguments, CallResult};
+
+    struct Tools;
+
+    impl Functions for Tools {
+        fn contains(&self, name: &str) -> bool {
+            name == "tracker_issue"
+        }
+
+        fn call(&self, _: &str, _: Arguments) -> CallResult {
+            CallResult::Gap
+        }
+    }
+
+    #[track_caller]
+    fn expect(syntax: Syntax, texts: &[&str]) {
+        for text in texts {
+            assert_eq!(detect(&[text], &Tools), syntax, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_functions_are_names_of_variables_in_texts_that_have_no_other_sign_of_go() {
+        let names = [
+            "now", "title", "first", "date", "keys", "list", "values", "int", "get", "dict", "uuidv4", "join",
+        ];
+        for name in names {
+            expect(
+                Syntax::Jinja,
+                &[&format!("Hello {{{{ {name} }}}}!"), &format!("{{{{{name}}}}} {{{{- title -}}}}")],
+            );
+        }
+        expect(
+            Syntax::Jinja,
+            &[
+                "{{ name | title }}",
+                "{{ first | upper }}",
+                "{{ title }} by {{ author }}",
+                "{{ values | first }}",
+                "{{ now.year }}",
+                "{{ date|default('today') }}",
+                "{{ list }}{% if x %}{% endif %}",
+                "{{ title | default(\"x\") }}",
+                "{{ user.name }}",
+            ],
+        );
+    }
+
+    #[test]
+    fn functions_that_only_go_has_tell_go() {
+        expect(
+            Syntax::Go,
+            &[
+                "{{ now | htmlDate }}",
+                "{{ now | date \"2006-01-02\" }}",
+                "{{ list 1 2 | join \",\" }}",
+                "{{ uuidv4 | quote }}",
+                "{{ .name | title }}",
+                "{{ title .name }}",
+                "{{ $x := now }}{{ $x.Year }}",
+                "{{ upper \"a\" }}",
+                "{{ \"a\" | upper }}",
+                "{{ now }} {{ .name }}",
+                "{{ tracker_issue 42 }}",
+                "{{ replace \"a\" \"b\" .x }}",
+                "{{ nindent 2 .x }}",
+                "{{ join \",\" (keys .m) }}",
+                "{{ (now.AddDate 0 0 1).Format \"2006\" }}",
+            ],
+        );
+        expect(Syntax::Text, &["now", "{ now }"]);
     }
 }

@@ -8,8 +8,10 @@ use super::contract::{
     CompileError, Functions, Limits, MissingValue, Need, Partials, Position, Requirements, RunBudget,
     RunError, Syntax, Undefined,
 };
+use super::functions::{ServiceFunctions, changes_data, is_service_function, use_of_arguments};
 use super::go::{self, ExecError, ExecOptions, MissingKey, ParseOptions, Set, UnknownFunctions};
-use super::service_functions::{ServiceFunctions, is_service_function, takes_missing};
+use crate::go::time::Moment;
+use crate::run::Random;
 use crate::value::{Map, Value};
 
 /// How many partials one template may include, directly or through others.
@@ -21,15 +23,16 @@ pub struct GoTemplate {
     name: String,
     limits: Limits,
     requires: Requirements,
+    /// Whether it calls functions that change maps.
+    changes_data: bool,
     /// The length of the last output: the capacity of the next buffer. Buffers are not reused, since the text is moved into
     /// the answer without a copy.
     last_bytes: AtomicUsize,
 }
 
-/// Whether a text is a valid Go template; an unknown function is accepted if an argument follows it.
-pub fn parses(text: &str, functions: &dyn Functions) -> bool {
-    let known = |name: &str| is_service_function(name) || functions.contains(name);
-    let options = ParseOptions { unknown: UnknownFunctions::AcceptWithArgument, ..ParseOptions::new(&known) };
+/// Whether a text is a valid Go template with the known functions; an unknown one is accepted if an argument follows it.
+pub fn parses(text: &str, known: &dyn Fn(&str) -> bool) -> bool {
+    let options = ParseOptions { unknown: UnknownFunctions::AcceptWithArgument, ..ParseOptions::new(known) };
     Set::new().parse("", text, &options).is_ok()
 }
 
@@ -56,12 +59,15 @@ impl GoTemplate {
         let mut set = Set::new();
         set.parse(name, text, &options).map_err(invalid)?;
         let partials = add_partials(&mut set, Main { name, text }, partials, &options, limits)?;
-        let requires = requires(&set, name, partials);
+        let found = set.requires(name, &use_of_arguments);
+        let changes_data = found.functions.iter().any(|function| changes_data(&function.name));
+        let requires = requires(found, partials);
         Ok(GoTemplate {
             set,
             name: name.to_owned(),
             limits: *limits,
             requires,
+            changes_data,
             last_bytes: AtomicUsize::new(0),
         })
     }
@@ -90,13 +96,17 @@ impl GoTemplate {
             recursion: self.limits.recursion,
             output_bytes: run.output_bytes,
             scratch_bytes: self.limits.output_bytes.saturating_mul(4),
+            live_data: self.changes_data,
             deadline: Some(run.deadline),
         };
         let mut out = Vec::with_capacity(self.last_bytes.load(Ordering::Relaxed));
         let data = Value::Map(root.clone());
-        self.set
-            .execute(&self.name, &data, &ServiceFunctions(functions), &options, &mut out)
-            .map_err(failed)?;
+        let functions = ServiceFunctions {
+            tools: functions,
+            moment: Moment::from(run.moment),
+            random: Random::new(run.seed),
+        };
+        self.set.execute(&self.name, &data, &functions, &options, &mut out).map_err(failed)?;
         self.last_bytes.store(out.len(), Ordering::Relaxed);
         Ok(String::from_utf8(out)
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned()))
@@ -151,7 +161,7 @@ fn add_partials(
 ) -> Result<Vec<Need>, CompileError> {
     let Main { name, text } = main;
     let mut used: Vec<Need> = Vec::new();
-    while let Some(wanted) = set.requires(name, &takes_missing).templates.into_iter().next() {
+    while let Some(wanted) = set.requires(name, &use_of_arguments).templates.into_iter().next() {
         let fail = |message: String| {
             let position =
                 Some(Position { template: name.to_owned(), line: line_of(text, &wanted.name), column: None });
@@ -198,9 +208,8 @@ fn line_of(text: &str, name: &str) -> usize {
     1 + text.bytes().take(at).filter(|b| *b == b'\n').count()
 }
 
-/// What the template `name` may use. The functions of the service are no tools.
-fn requires(set: &Set, name: &str, mut partials: Vec<Need>) -> Requirements {
-    let mut found = set.requires(name, &takes_missing);
+/// What a template may use, in the terms of prompts. The functions of the service are no tools.
+fn requires(mut found: go::Requirements, mut partials: Vec<Need>) -> Requirements {
     found.functions.retain(|function| !is_service_function(&function.name));
     partials.sort();
     Requirements { partials, ..Requirements::of(found) }

@@ -5,6 +5,8 @@ mod analysis;
 mod contract;
 #[cfg(feature = "jinja")]
 mod dispatch;
+#[cfg(feature = "jinja")]
+mod functions;
 pub mod go;
 #[cfg(feature = "jinja")]
 mod go_prompt;
@@ -17,8 +19,6 @@ mod python;
 mod ranges;
 #[cfg(feature = "jinja")]
 mod requirements;
-#[cfg(feature = "jinja")]
-mod service_functions;
 mod run;
 pub mod value;
 

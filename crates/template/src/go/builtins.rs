@@ -1,6 +1,6 @@
 //! Go's built-in functions.
 
-use super::call::{Signature, Type};
+use super::call::{Missing, Signature, Type};
 use super::compare;
 use super::context::Context;
 use super::escape;
@@ -33,7 +33,7 @@ pub(super) enum Builtin {
 }
 
 const fn takes(params: &'static [Type], variadic: Option<Type>) -> Signature {
-    Signature { params, variadic, result: Type::Reflect, takes_missing: false, takes_gaps: false }
+    Signature { params, variadic, result: Type::Reflect, takes_missing: Missing::None, takes_gaps: false }
 }
 
 impl Builtin {
@@ -71,7 +71,7 @@ impl Builtin {
                 takes(ONE, Some(Type::Reflect))
             }
             Builtin::Len => Signature { takes_gaps: true, ..takes(ONE, None) },
-            Builtin::Not => Signature { takes_missing: true, ..takes(ONE, None) },
+            Builtin::Not => Signature { takes_missing: Missing::Last, ..takes(ONE, None) },
             Builtin::Ne | Builtin::Lt | Builtin::Le | Builtin::Gt | Builtin::Ge => takes(TWO, None),
             Builtin::Printf => Signature { takes_gaps: true, ..takes(&[Type::String], Some(Type::Any)) },
             Builtin::Print | Builtin::Println | Builtin::Html | Builtin::Js | Builtin::UrlQuery => {

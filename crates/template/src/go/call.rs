@@ -16,6 +16,12 @@ pub enum Type {
     Float,
     /// `bool`.
     Bool,
+    /// `map[string]interface {}`.
+    Map,
+    /// `[]interface {}`.
+    List,
+    /// `time.Time`.
+    Time,
     /// Go's `reflect.Value`: any value, without conversion.
     Reflect,
 }
@@ -29,6 +35,9 @@ impl Type {
             Type::Int => "int",
             Type::Float => "float64",
             Type::Bool => "bool",
+            Type::Map => "map[string]interface {}",
+            Type::List => "[]interface {}",
+            Type::Time => "time.Time",
             Type::Reflect => "reflect.Value",
         }
     }
@@ -41,19 +50,47 @@ impl Type {
             Type::Int => "map[string]int",
             Type::Float => "map[string]float64",
             Type::Bool => "map[string]bool",
+            Type::Map => "map[string]map[string]interface {}",
+            Type::List => "map[string][]interface {}",
+            Type::Time => "map[string]time.Time",
+        }
+    }
+
+    /// The name of the type of lists of values of this type.
+    pub(super) fn list_name(self) -> &'static str {
+        match self {
+            Type::Any | Type::Reflect => "[]interface {}",
+            Type::String => "[]string",
+            Type::Int => "[]int",
+            Type::Float => "[]float64",
+            Type::Bool => "[]bool",
+            Type::Map => "[]map[string]interface {}",
+            Type::List => "[][]interface {}",
+            Type::Time => "[]time.Time",
         }
     }
 
     /// The zero value of the type.
-    pub(super) fn zero(self) -> Val<'static> {
+    pub(super) fn zero<'a>(self) -> Val<'a> {
         match self {
-            Type::Any | Type::Reflect => Val::NIL,
+            Type::Any | Type::Reflect | Type::Map | Type::List | Type::Time => Val::NIL,
             Type::String => Val::bytes(b""),
             Type::Int => Val::int(0),
             Type::Float => Val::float(0.0),
             Type::Bool => Val::bool(false),
         }
     }
+}
+
+/// The arguments of a function that may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// None of them.
+    None,
+    /// The last one.
+    Last,
+    /// All of them.
+    Any,
 }
 
 /// The parameters and the result of a function.
@@ -65,10 +102,11 @@ pub struct Signature {
     pub variadic: Option<Type>,
     /// The type of the result.
     pub result: Type,
-    /// Whether the last argument may be missing in strict mode; it is passed as nil then.
-    pub takes_missing: bool,
-    /// Whether a gap among the arguments is passed as an empty string; otherwise the function is not called, and its
-    /// result is a gap.
+    /// Which arguments may be missing in strict mode; they are passed as nil then. If the result is nil, too, it is a
+    /// missing value.
+    pub takes_missing: Missing,
+    /// Whether a gap in the place of a string, or of a value of any type, is passed as an empty string; otherwise the
+    /// function is not called, and its result is a gap.
     pub takes_gaps: bool,
 }
 
@@ -78,14 +116,32 @@ impl Signature {
         params: &[],
         variadic: Some(Type::Any),
         result: Type::Any,
-        takes_missing: false,
+        takes_missing: Missing::None,
         takes_gaps: false,
     };
+
+    /// Whether a gap is passed as an empty string in the place `at`.
+    pub(super) fn takes_gap(&self, at: usize) -> bool {
+        self.takes_gaps && matches!(self.param(at), Type::String | Type::Any | Type::Reflect)
+    }
 
     /// The type of the parameter at index `at`.
     pub(super) fn param(&self, at: usize) -> Type {
         self.params.get(at).copied().or(self.variadic).unwrap_or(Type::Any)
     }
+}
+
+/// What a function needs of its arguments, for the static analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentUse {
+    /// All of them must be there.
+    Needed,
+    /// They may be missing (see [`Signature::takes_missing`]).
+    Tested,
+    /// The last one may be missing.
+    LastTested,
+    /// The member of the first one that the second one names; it may be missing, and so may they.
+    Member,
 }
 
 /// The result of a call.

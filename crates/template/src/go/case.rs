@@ -8,21 +8,31 @@ use super::unicode::Runes;
 /// assert_eq!(ai_prompt_template::go::to_upper("straße ǆ".as_bytes()), "STRAßE Ǆ".as_bytes());
 /// ```
 pub fn to_upper(text: &[u8]) -> Vec<u8> {
-    mapped(text, |c| match c {
+    mapped(text, to_upper_char)
+}
+
+/// The text in lower case. Invalid UTF-8 becomes U+FFFD.
+pub fn to_lower(text: &[u8]) -> Vec<u8> {
+    mapped(text, to_lower_char)
+}
+
+/// Go's `unicode.ToUpper`.
+pub(crate) fn to_upper_char(c: char) -> char {
+    match c {
         // Greek letters with iota subscript: Unicode's upper case has two characters, Go maps to the single one
         // (titlecase).
         '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => offset(c, 8),
         '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => offset(c, 9),
         _ => single(c, c.to_uppercase()),
-    })
+    }
 }
 
-/// The text in lower case. Invalid UTF-8 becomes U+FFFD.
-pub fn to_lower(text: &[u8]) -> Vec<u8> {
-    mapped(text, |c| match c {
+/// Go's `unicode.ToLower`.
+pub(crate) fn to_lower_char(c: char) -> char {
+    match c {
         'İ' => 'i',
         _ => single(c, c.to_lowercase()),
-    })
+    }
 }
 
 fn mapped(text: &[u8], map: impl Fn(char) -> char) -> Vec<u8> {

@@ -1,14 +1,19 @@
 //! The arena for the values that a run makes, with the limit of their memory.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
 
 use typed_arena::Arena;
 
 use crate::run::{Absent, Holder, Step};
-use crate::value::{Map, Value};
+use crate::value::{List, Map, Value};
 
 use super::call::Type;
+use super::exec::{ExecOptions, MissingKey};
 use super::fmt::{Printer, sprint};
+use super::time::Moment;
 use super::val::{Base, Dict, Slice, V, Val};
 
 /// How deep lists and maps that functions make may nest.
@@ -25,6 +30,12 @@ pub(super) struct Store<'a> {
     slices: Arena<Slice<'a>>,
     dicts: Arena<Dict<'a>>,
     absents: Arena<Absent<'a>>,
+    moments: Arena<Moment>,
+    /// In a run that may change maps: what stands for the maps and lists of the data that were read, by their addresses.
+    live_maps: RefCell<HashMap<usize, &'a Dict<'a>>>,
+    live_lists: RefCell<HashMap<usize, &'a Slice<'a>>>,
+    /// Whether any of those maps was changed.
+    changed: Cell<bool>,
 }
 
 impl<'a> Store<'a> {
@@ -36,7 +47,36 @@ impl<'a> Store<'a> {
             slices: Arena::with_capacity(0),
             dicts: Arena::with_capacity(0),
             absents: Arena::with_capacity(0),
+            moments: Arena::with_capacity(0),
+            live_maps: RefCell::default(),
+            live_lists: RefCell::default(),
+            changed: Cell::new(false),
         }
+    }
+
+    /// A part of the data in a run that may change maps: the same map always gives the same value, so that a change is seen
+    /// wherever the map is read.
+    pub(super) fn live(&'a self, value: &'a Value) -> Val<'a> {
+        let v = match value {
+            Value::Map(map) => V::Dict(self.live_map(map)),
+            Value::List(list) => V::Slice(self.live_list(list)),
+            _ => return Val::data(value),
+        };
+        Val::of(v).boxed()
+    }
+
+    fn live_map(&'a self, map: &'a Arc<Map>) -> &'a Dict<'a> {
+        let mut known = self.live_maps.borrow_mut();
+        known.entry(Arc::as_ptr(map) as usize).or_insert_with(|| self.dicts.alloc(Dict::over(map, self)))
+    }
+
+    fn live_list(&'a self, list: &'a Arc<List>) -> &'a Slice<'a> {
+        let mut known = self.live_lists.borrow_mut();
+        known.entry(Arc::as_ptr(list) as usize).or_insert_with(|| {
+            let cap = super::index::grown_capacity(list.len());
+            let base = Base::Live(list, self);
+            self.slices.alloc(Slice { base, start: 0, len: list.len(), cap, of: Type::Any, nil: false })
+        })
     }
 }
 
@@ -65,18 +105,47 @@ pub struct Context<'a> {
     exhausted: Cell<bool>,
     /// How many bytes functions have processed since the last reading of the clock.
     worked: Cell<usize>,
+    deadline: Option<Instant>,
     strict: bool,
+    /// Whether functions may change maps of the data.
+    live: bool,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(store: &'a Store<'a>, scratch: usize, strict: bool) -> Context<'a> {
+    pub(super) fn new(store: &'a Store<'a>, options: &ExecOptions) -> Context<'a> {
         Context {
             store,
-            scratch: Cell::new(scratch),
+            scratch: Cell::new(options.scratch_bytes),
             exhausted: Cell::new(false),
             worked: Cell::new(0),
-            strict,
+            deadline: options.deadline,
+            strict: options.missing_key == MissingKey::Strict,
+            live: options.live_data,
         }
+    }
+
+    /// A part of the data.
+    pub(super) fn data(&self, value: &'a Value) -> Val<'a> {
+        if self.live { self.store.live(value) } else { Val::data(value) }
+    }
+
+    /// Whether the run's time is over; functions that take long ask from time to time, and give up.
+    pub fn is_late(&self) -> bool {
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late {
+            // The run looks at the clock, too, as soon as the function returns.
+            self.work(usize::MAX);
+        }
+        late
+    }
+
+    /// Whether values may take so many more bytes. If not, the run ends as soon as the function returns.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        let fits = bytes <= self.scratch_left() && !self.is_exhausted();
+        if !fits {
+            self.exhaust();
+        }
+        fits
     }
 
     /// How many more bytes values may take.
@@ -131,7 +200,7 @@ impl<'a> Context<'a> {
     /// Makes a value of plain data, such as a tool's answer. Its numbers become floats, like all numbers of the data.
     pub fn value(&self, value: Value) -> Val<'a> {
         self.charge(weight(&value));
-        Val::data(self.store.values.alloc(value))
+        self.data(self.store.values.alloc(value))
     }
 
     /// Converts a value to plain data. The memory counts, since parts that are shared here are copied.
@@ -139,14 +208,21 @@ impl<'a> Context<'a> {
     /// Invalid UTF-8 in strings becomes U+FFFD. Whole numbers, which are floats in a template, become integers, as JSON
     /// writes them.
     pub fn to_value(&self, value: &Val<'a>) -> Value {
+        self.to_value_at(value, 0)
+    }
+
+    fn to_value_at(&self, value: &Val<'a>, depth: u16) -> Value {
         self.charge(size_of::<Value>());
+        if depth > MAX_DEPTH {
+            self.exhaust();
+        }
         if self.is_exhausted() {
             return Value::Null;
         }
         match value.v {
             V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => Value::Null,
             V::Bool(value) => Value::Bool(value),
-            V::Int(n) => Value::Int(n),
+            V::Int(n) | V::Whole(_, n) => Value::Int(n),
             V::Byte(n) => Value::Int(i64::from(n)),
             V::Float(n) if n.fract() == 0.0 && n.abs() < EXACT_BELOW => Value::Int(n as i64),
             V::Float(n) => Value::Float(n),
@@ -156,16 +232,29 @@ impl<'a> Context<'a> {
                 Value::from(String::from_utf8_lossy(bytes).as_ref())
             }
             V::List(list) => Value::List(list.clone()),
-            V::Slice(slice) => {
-                (0..slice.len).map(|at| self.to_value(&slice.get(at))).collect::<Vec<_>>().into()
-            }
+            V::Slice(slice) => match slice.base {
+                Base::Live(list, _) if slice.len == list.len() && !self.store.changed.get() => {
+                    Value::List(list.clone())
+                }
+                _ => {
+                    let items = (0..slice.len).map(|at| self.to_value_at(&slice.get(at), depth + 1));
+                    items.collect::<Vec<_>>().into()
+                }
+            },
             V::Map(map) => Value::Map(map.clone()),
-            V::Dict(dict) => {
-                let entry = |(key, value): &(&[u8], Val<'a>)| {
-                    (String::from_utf8_lossy(key).as_ref().into(), self.to_value(value))
-                };
-                Value::from(Map::from_entries(dict.entries.iter().map(entry).collect()))
-            }
+            V::Dict(dict) => match dict.base() {
+                Some(base) if !self.store.changed.get() => Value::Map(base.clone()),
+                _ => {
+                    let members = dict.members().into_iter().map(|(key, value)| {
+                        (String::from_utf8_lossy(key).as_ref().into(), self.to_value_at(&value, depth + 1))
+                    });
+                    Value::from(Map::from_entries(members.collect()))
+                }
+            },
+            V::Time(moment) => match moment.json() {
+                Ok(json) => Value::from(String::from_utf8_lossy(&json).as_ref()),
+                Err(_) => Value::Null,
+            },
         }
     }
 
@@ -197,12 +286,67 @@ impl<'a> Context<'a> {
 
     /// Makes a list.
     pub fn list(&self, items: Vec<Val<'a>>) -> Val<'a> {
+        self.list_of(Type::Any, items)
+    }
+
+    /// Makes a list whose elements all have this type.
+    pub fn list_of(&self, of: Type, items: Vec<Val<'a>>) -> Val<'a> {
         self.charge(items.len() * size_of::<Val<'a>>() + 96);
         let (len, depth) = (items.len(), deepest(items.iter()));
-        let items = items.into_iter().map(Val::boxed).collect();
-        let base = Base::Made(self.store.items.alloc(items));
-        let slice = self.store.slices.alloc(Slice { base, start: 0, len, cap: len });
+        let hold = if of == Type::Any { Val::boxed } else { Val::unboxed };
+        let base = Base::Made(self.store.items.alloc(items.into_iter().map(hold).collect()));
+        let slice = self.store.slices.alloc(Slice { base, start: 0, len, cap: len, of, nil: false });
         self.nested(Val::of(V::Slice(slice)), depth)
+    }
+
+    /// Makes a list of the type of another one.
+    pub fn list_like(&self, list: &Val<'a>, items: Vec<Val<'a>>) -> Val<'a> {
+        match list.v {
+            V::Slice(slice) if slice.nil => self.nil_list(slice.of),
+            V::Slice(slice) => self.list_of(slice.of, items),
+            _ => self.list(items),
+        }
+    }
+
+    /// Makes a map of the type of another one.
+    pub fn map_like(&self, map: &Val<'a>, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
+        match map.v {
+            V::Dict(dict) => self.map_of(dict.of, entries),
+            _ => self.map(entries),
+        }
+    }
+
+    /// Makes Go's nil slice, which is empty.
+    pub fn nil_list(&self, of: Type) -> Val<'a> {
+        let none = Slice { base: Base::Made(&[]), start: 0, len: 0, cap: 0, of, nil: true };
+        self.nested(self.slice(none), 0)
+    }
+
+    /// Makes a Go `time.Time`.
+    pub fn time(&self, moment: Moment) -> Val<'a> {
+        self.charge(size_of::<Moment>());
+        Val::of(V::Time(self.store.moments.alloc(moment)))
+    }
+
+    /// Sets a member of a map, or removes it; everyone who holds the map sees it.
+    ///
+    /// # Errors
+    /// If the value is not a map that functions may change.
+    pub fn change(&self, map: &Val<'a>, key: &'a [u8], value: Option<Val<'a>>) -> Result<(), String> {
+        let V::Dict(dict) = map.v else {
+            return Err(match map.is_nil() {
+                true => "assignment to entry in nil map".to_owned(),
+                false => "this map belongs to the data, which cannot be changed here".to_owned(),
+            });
+        };
+        let copied = dict.shared_members() + 1;
+        self.work(copied * size_of::<Val<'a>>());
+        if self.has_room(copied * (size_of::<Val<'a>>() + 16)) {
+            self.charge(copied * (size_of::<Val<'a>>() + 16));
+            self.store.changed.set(true);
+            dict.change(key, value.map(Val::boxed));
+        }
+        Ok(())
     }
 
     /// Makes a map; of equal keys, the last one counts.
@@ -222,7 +366,7 @@ impl<'a> Context<'a> {
         kept.reverse();
         kept.sort_by(|a, b| a.0.cmp(b.0));
         kept.dedup_by(|later, first| later.0 == first.0);
-        let dict = self.store.dicts.alloc(Dict { entries: kept, of });
+        let dict = self.store.dicts.alloc(Dict::new(of, kept));
         self.nested(Val::of(V::Dict(dict)), depth)
     }
 

@@ -18,8 +18,8 @@ pub(super) struct Args<'a> {
     pub(super) piped: Option<Val<'a>>,
 }
 
-impl Args<'_> {
-    pub(super) const NONE: Args<'static> = Args { first: None, rest: &[], piped: None };
+impl<'a> Args<'a> {
+    pub(super) const NONE: Args<'a> = Args { first: None, rest: &[], piped: None };
 
     fn is_none(&self) -> bool {
         self.rest.is_empty() && self.piped.is_none()
@@ -137,7 +137,7 @@ impl<'a> Machine<'a, '_> {
         match first {
             Expr::Field { path, .. } => {
                 self.at = Some(NodeRef::Expr(first));
-                self.fields(dot, path, args)
+                self.fields(dot, dot, path, args)
             }
             Expr::Chain { .. } => self.chain(dot, first, args),
             Expr::Ident { .. } => self.function(dot, first, NodeRef::Command(command), args),
@@ -145,7 +145,7 @@ impl<'a> Machine<'a, '_> {
                 self.not_a_function(args)?;
                 self.pipe(&dot, pipe)
             }
-            Expr::Variable { .. } => self.variable_chain(first, args),
+            Expr::Variable { .. } => self.variable_chain(dot, first, args),
             _ => {
                 self.at = Some(NodeRef::Expr(first));
                 self.not_a_function(args)?;
@@ -184,7 +184,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    fn variable_chain(&mut self, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
+    fn variable_chain(&mut self, dot: Val<'a>, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
         self.at = Some(NodeRef::Expr(expr));
         let Expr::Variable { variable, path, .. } = expr else { return Ok(Val::NONE) };
         let value = *self.variable(variable).ok_or_else(|| self.undefined(variable))?;
@@ -193,7 +193,7 @@ impl<'a> Machine<'a, '_> {
             self.not_a_function(args)?;
             return Ok(value);
         }
-        self.fields(value, path, args)
+        self.fields(dot, value, path, args)
     }
 
     fn chain(&mut self, dot: Val<'a>, expr: &'a Expr, args: Args<'a>) -> Result<Val<'a>, Stop> {
@@ -210,16 +210,25 @@ impl<'a> Machine<'a, '_> {
                 self.function(dot, base, NodeRef::Expr(base), Args::NONE)?
             }
         };
-        self.fields(value, path, args)
+        self.fields(dot, value, path, args)
     }
 
-    /// The value at the end of a chain of fields; arguments of the last field are an error.
-    fn fields(&mut self, mut value: Val<'a>, path: &'a [Box<str>], args: Args<'a>) -> Result<Val<'a>, Stop> {
+    /// The value at the end of a chain of fields; arguments are for the last one, which must be a method then.
+    fn fields(
+        &mut self,
+        dot: Val<'a>,
+        mut value: Val<'a>,
+        path: &'a [Box<str>],
+        args: Args<'a>,
+    ) -> Result<Val<'a>, Stop> {
         let last = path.len().saturating_sub(1);
         self.budget.spend(last / 16)?;
         for (at, name) in path.iter().enumerate() {
-            let called = at == last && !args.is_none();
-            value = self.field(value, name, called)?;
+            let given = if at == last { args } else { Args::NONE };
+            value = match value.v {
+                V::Time(moment) => self.method(dot, moment, name, given)?,
+                _ => self.field(value, name, !given.is_none())?,
+            };
         }
         Ok(value)
     }
@@ -267,6 +276,9 @@ impl<'a> Machine<'a, '_> {
             (MissingKey::Zero, _) => Ok(Val::NIL),
             (MissingKey::Error, _) => Err(self.fail("map has no entry for key %q", &[Val::text(name)])),
             (MissingKey::Strict, V::Map(map)) => self.absent(Holder::Map(map), name),
+            (MissingKey::Strict, V::Dict(dict)) if let Some(base) = dict.base() => {
+                self.absent(Holder::Map(base), name)
+            }
             (MissingKey::Strict, _) => self.absent(Holder::Unknown, name),
         }
     }
@@ -283,8 +295,8 @@ impl<'a> Machine<'a, '_> {
         let value = match expr {
             Expr::Dot(_) => dot,
             Expr::Nil(_) => return self.nil_argument(wanted),
-            Expr::Field { path, .. } => self.fields(dot, path, Args::NONE)?,
-            Expr::Variable { .. } => self.variable_chain(expr, Args::NONE)?,
+            Expr::Field { path, .. } => self.fields(dot, dot, path, Args::NONE)?,
+            Expr::Variable { .. } => self.variable_chain(dot, expr, Args::NONE)?,
             Expr::Pipe(pipe) => self.pipe(&dot, pipe)?,
             Expr::Ident { .. } => self.function(dot, expr, NodeRef::Expr(expr), Args::NONE)?,
             Expr::Chain { .. } => self.chain(dot, expr, Args::NONE)?,
@@ -295,7 +307,7 @@ impl<'a> Machine<'a, '_> {
 
     fn nil_argument(&mut self, wanted: Type) -> Result<Val<'a>, Stop> {
         match wanted {
-            Type::Any => Ok(Val::NIL),
+            Type::Any | Type::Map | Type::List => Ok(Val::NIL),
             Type::Reflect => Ok(Val::NONE),
             _ => Err(self.fail("cannot assign nil to %s", &[Val::text(wanted.name())])),
         }
@@ -310,6 +322,11 @@ impl<'a> Machine<'a, '_> {
             (Type::Float, Expr::Number(_, number)) => number.float.map(Val::float),
             _ => None,
         };
+        if matches!(wanted, Type::Map | Type::List | Type::Time) {
+            let shown = expr.to_string();
+            let names = [Val::text(&shown), Val::text(wanted.name())];
+            return Err(self.fail("can't handle %s for arg of type %s", &names));
+        }
         let expected = match wanted {
             Type::Bool => "bool",
             Type::Int => "integer",
@@ -327,7 +344,7 @@ impl<'a> Machine<'a, '_> {
         self.settled(value)?;
         let fits = match (wanted, value.kind()) {
             (Type::Reflect, _) => true,
-            (Type::Any, _) if matches!(value.v, V::None) => return Ok(Val::NIL),
+            (Type::Any | Type::Map | Type::List, _) if matches!(value.v, V::None) => return Ok(Val::NIL),
             (Type::Any, _) => true,
             // Strict mode handles missing values after all arguments were evaluated.
             _ if matches!(value.v, V::Absent(_) | V::Gap) => true,
@@ -336,9 +353,10 @@ impl<'a> Machine<'a, '_> {
                 return Err(self.fail("invalid value; expected %s", &[name]));
             }
             (Type::String, kind) => kind == ValueKind::String,
-            (Type::Int, kind) => kind == ValueKind::Int,
+            (Type::Int, _) => matches!(value.v, V::Int(_)),
             (Type::Float, kind) => kind == ValueKind::Float,
             (Type::Bool, kind) => kind == ValueKind::Bool,
+            (Type::Map | Type::List | Type::Time, _) => value.type_name() == wanted.name(),
         };
         match (fits, wanted) {
             (true, Type::Reflect | Type::Any) => Ok(value),

@@ -64,6 +64,9 @@ pub struct ExecOptions {
     pub output_bytes: usize,
     /// The most bytes of all values that the run makes, those included that it no longer uses.
     pub scratch_bytes: usize,
+    /// Whether functions may change maps of the data ([`Context::change`](super::Context::change)). The data itself stays as
+    /// it is: the run then reads maps through stand-ins, which takes longer.
+    pub live_data: bool,
     /// The time by which the run must end; the clock is read every 256 steps, and more often if they are long.
     pub deadline: Option<Instant>,
 }
@@ -76,6 +79,7 @@ impl Default for ExecOptions {
             recursion: 1_000,
             output_bytes: 4 << 20,
             scratch_bytes: 64 << 20,
+            live_data: false,
             deadline: None,
         }
     }
@@ -150,10 +154,10 @@ impl Set {
             let message = format!("template: no template {name} associated with template {main}");
             return Err(ExecError::NoTemplate { message });
         };
-        let strict = options.missing_key == MissingKey::Strict;
         let store = Store::new();
-        let context = Context::new(&store, options.scratch_bytes, strict);
+        let context = Context::new(&store, options);
         let out_limit = out.len().saturating_add(options.output_bytes);
+        let dot = context.data(data).unboxed();
         let mut machine = Machine {
             set: self,
             functions,
@@ -172,7 +176,7 @@ impl Set {
             out_limit,
             pending: false,
         };
-        let result = machine.run(Val::data(data).unboxed());
+        let result = machine.run(dot);
         let misses = machine.misses;
         match result {
             Err(stop) if !hides_misses(&stop) => Err(*stop),

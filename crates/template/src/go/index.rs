@@ -1,5 +1,6 @@
 //! The built-in functions `index`, `slice` and `len`.
 
+use super::call::Type;
 use super::context::Context;
 use super::val::{Base, Slice, V, Val, ValueKind};
 use crate::run::Holder;
@@ -52,7 +53,10 @@ fn member<'a>(map: Val<'a>, index: Val<'a>, context: &Context<'a>) -> Result<Val
     };
     Ok(match (map.member(key), map.v) {
         (Some(member), _) => member,
-        (None, V::Dict(dict)) => dict.of.zero(),
+        (None, V::Dict(dict)) => match dict.base() {
+            Some(base) if context.is_strict() => context.absent(Holder::Map(base), key),
+            _ => dict.of.zero(),
+        },
         (None, V::Map(map)) if context.is_strict() => context.absent(Holder::Map(map), key),
         (None, _) => Val::NIL,
     })
@@ -73,7 +77,7 @@ fn position(index: Val<'_>, cap: usize) -> Result<usize, String> {
 }
 
 /// The part of a string or list between two positions; a third one sets its capacity.
-pub(super) fn slice<'a>(
+pub(crate) fn slice<'a>(
     item: Val<'a>,
     indexes: &[Val<'a>],
     context: &Context<'a>,
@@ -99,11 +103,11 @@ pub(super) fn slice<'a>(
     if high > max {
         return Err(format!("invalid slice index: {high} > {max}"));
     }
-    let part = |base, start| Slice { base, start, len: high - low, cap: max - low };
+    let part = |base, start, of| Slice { base, start, len: high - low, cap: max - low, of, nil: false };
     let mut sliced = match item.v {
         V::Str(bytes) => Val::bytes(bytes.get(low..high).unwrap_or_default()),
-        V::List(list) => context.slice(part(Base::Data(list), low)),
-        V::Slice(outer) => context.slice(part(outer.base, outer.start + low)),
+        V::List(list) => context.slice(part(Base::Data(list), low, Type::Any)),
+        V::Slice(outer) => context.slice(part(outer.base, outer.start + low, outer.of)),
         _ => Val::NONE,
     };
     sliced.depth = item.depth;
@@ -111,7 +115,7 @@ pub(super) fn slice<'a>(
 }
 
 /// The capacity of a list of this length from Go's JSON decoder, which is how far it can be sliced.
-fn grown_capacity(len: usize) -> usize {
+pub(super) fn grown_capacity(len: usize) -> usize {
     const STEPS: [usize; 21] = [
         0, 1, 2, 4, 8, 16, 32, 71, 143, 303, 591, 1023, 1535, 2560, 3584, 5120, 6656, 8704, 11264, 14336,
         18432,

@@ -2,10 +2,11 @@
 
 use super::ast::{Expr, NodeRef};
 use super::builtins::{self, Builtin};
-use super::call::{Outcome, Signature, Type};
+use super::call::{Missing, Outcome, Signature, Type};
 use super::context::deepest;
 use super::eval::Args;
 use super::exec::{Machine, Stop};
+use super::time::{self, Moment};
 use super::val::{V, Val, ValueKind};
 
 /// A function that is called: its name, place and arguments.
@@ -18,6 +19,32 @@ struct Callee<'a> {
 }
 
 impl<'a> Machine<'a, '_> {
+    /// Calls the method `name` of a moment.
+    pub(super) fn method(
+        &mut self,
+        dot: Val<'a>,
+        moment: &'a Moment,
+        name: &'a str,
+        args: Args<'a>,
+    ) -> Result<Val<'a>, Stop> {
+        let Some(signature) = time::method(name) else {
+            let names = [Val::text(name), Val::text(Type::Time.name())];
+            return Err(self.fail("can't evaluate field %s in type %s", &names));
+        };
+        self.check_count(name, &signature, args)?;
+        let start = self.arguments.len();
+        let result = self.collect(dot, &signature, args).and_then(|()| {
+            if self.any_missing(start, &signature, args, false)? {
+                return Ok(Val::of(V::Gap));
+            }
+            let given = self.arguments.get(start..).unwrap_or_default();
+            let value = time::call_method(moment, name, given, &self.context);
+            self.check_memory().map(|()| value)
+        });
+        self.arguments.truncate(start);
+        result
+    }
+
     /// Calls the function named `word`; errors name `node`.
     pub(super) fn function(
         &mut self,
@@ -43,9 +70,15 @@ impl<'a> Machine<'a, '_> {
                 let compares = matches!(builtin, Some(Builtin::Eq | Builtin::Ne));
                 let start = self.arguments.len();
                 let result = self.collect(dot, &signature, args).and_then(|()| {
+                    let missing = self.last_missing(start);
                     match self.any_missing(start, &signature, args, compares)? {
                         true => Ok(Val::of(V::Gap)),
-                        false => self.call(Callee { name, builtin: *builtin, node, args }, signature, start),
+                        false => {
+                            let callee = Callee { name, builtin: *builtin, node, args };
+                            let result = self.call(callee, signature, start)?;
+                            // Nil in place of a missing value is that missing value.
+                            Ok(if matches!(result.v, V::Nil) { missing.unwrap_or(result) } else { result })
+                        }
                     }
                 });
                 self.arguments.truncate(start);
@@ -91,6 +124,12 @@ impl<'a> Machine<'a, '_> {
         Ok(())
     }
 
+    /// The last argument that is missing.
+    fn last_missing(&self, start: usize) -> Option<Val<'a>> {
+        let given = self.arguments.get(start..).unwrap_or_default();
+        given.iter().rev().find(|arg| matches!(arg.v, V::Absent(_))).copied()
+    }
+
     /// Whether an argument is missing in strict mode; it is recorded unless the function takes missing values.
     fn any_missing(
         &mut self,
@@ -107,13 +146,18 @@ impl<'a> Machine<'a, '_> {
         for at in start..end {
             let Some(slot) = self.arguments.get_mut(at) else { break };
             match slot.v {
-                V::Absent(_) | V::Gap if signature.takes_missing && at + 1 == end => *slot = Val::NIL,
+                V::Absent(_) | V::Gap
+                    if signature.takes_missing == Missing::Any
+                        || signature.takes_missing == Missing::Last && at + 1 == end =>
+                {
+                    *slot = Val::NIL;
+                }
                 V::Absent(absent) => {
                     self.at = args.rest.get(at - start).or(args.first).map(NodeRef::Expr);
                     self.miss(absent)?;
                     found = true;
                 }
-                V::Gap if signature.takes_gaps || among_texts => *slot = Val::bytes(b""),
+                V::Gap if among_texts || signature.takes_gap(at - start) => *slot = Val::bytes(b""),
                 V::Gap => found = true,
                 _ => {}
             }
@@ -139,7 +183,7 @@ impl<'a> Machine<'a, '_> {
         };
         self.check_memory()?;
         let made = before.saturating_sub(self.context.scratch_left());
-        self.budget.spend((made + self.context.take_work()) / 256)?;
+        self.budget.spend(made.saturating_add(self.context.take_work()) / 256)?;
         result.map_err(|message| {
             self.at = Some(node);
             self.fail("error calling %s: %w", &[Val::text(name), Val::text(&message)])

@@ -80,7 +80,7 @@
 //!         match name {
 //!             // shout(string) string
 //!             "shout" => Some(Signature {
-//!                 params: &[Type::String], result: Type::String, variadic: None, takes_missing: false, takes_gaps: false,
+//!                 params: &[Type::String], result: Type::String, variadic: None, takes_missing: Missing::None, takes_gaps: false,
 //!             }),
 //!             // Anything in, anything out.
 //!             "pair" => Some(Signature::ANY),
@@ -156,8 +156,8 @@
 //!
 //! [`MissingKey`] has Go's three modes and a fourth: [`MissingKey::Strict`] prints nothing for a missing value, goes on, and
 //! at the end reports all missing values, each with the place that needed it first. Tests of truth (`if`, `with`, `and`,
-//! `or`, `not`) do not need a value, and neither does the last argument of a function that
-//! [takes missing values](Signature::takes_missing), such as `default`.
+//! `or`, `not`) do not need a value, and neither do the arguments that a function
+//! [takes if they are missing](Signature::takes_missing), as `default` takes its last one.
 //!
 //! A missing value is placed where its operand begins, while Go's own messages keep Go's positions. What is missing below
 //! the result of a function is reported as `(an expression).name`. A path names at most 32 members below the last value
@@ -190,7 +190,7 @@
 //! let text = r#"{{define "doc"}}{{.title}}{{if .stale}} (old){{end}}{{end}}
 //! {{range $d := .docs}}{{template "doc" $d}}{{end}}{{fetch .query}}{{template "footer"}}"#;
 //! set.parse("t", text, &ParseOptions::new(&|name| name == "fetch"))?;
-//! let requires = set.requires("t", &|_| false);
+//! let requires = set.requires("t", &|_| ArgumentUse::Needed);
 //!
 //! let names = |needs: &[Need]| needs.iter().map(|need| need.name.clone()).collect::<Vec<_>>();
 //! assert_eq!(names(&requires.paths), ["docs", "docs[]", "docs[].stale", "docs[].title", "query"]);
@@ -268,6 +268,7 @@ mod report;
 mod requires;
 mod requires_call;
 mod set;
+pub mod time;
 mod token;
 mod unicode;
 mod unicode_tables;
@@ -278,7 +279,7 @@ mod walk;
 mod tests;
 
 pub use crate::analysis::{Need, Requirements};
-pub use call::{Functions, NoFunctions, Outcome, Signature, Type};
+pub use call::{ArgumentUse, Functions, Missing, NoFunctions, Outcome, Signature, Type};
 pub use case::{to_lower, to_upper};
 pub use context::Context;
 pub use error::{ExecError, MissingValue, ParseError, Place};
@@ -286,3 +287,15 @@ pub use exec::{ExecOptions, MissingKey};
 pub use parse_options::{ParseOptions, UnknownFunctions};
 pub use set::Set;
 pub use val::Val;
+
+// What the functions of sprig use, too.
+#[cfg(feature = "jinja")]
+pub(crate) use case::{to_lower_char, to_upper_char};
+#[cfg(feature = "jinja")]
+pub(crate) use index::slice;
+#[cfg(feature = "jinja")]
+pub(crate) use number::{parse_float, underscores_separate_digits};
+#[cfg(feature = "jinja")]
+pub(crate) use quote::{can_backquote, push_quoted};
+#[cfg(feature = "jinja")]
+pub(crate) use unicode::{Runes, is_letter, is_word};

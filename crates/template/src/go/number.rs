@@ -166,7 +166,7 @@ fn parse_int(text: &str) -> Option<i64> {
 }
 
 /// Whether every underscore stands between digits or between a base prefix and a digit.
-fn underscores_separate_digits(text: &str) -> bool {
+pub(crate) fn underscores_separate_digits(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text).to_ascii_lowercase();
     let prefixed = ["0b", "0o", "0x"].iter().any(|prefix| text.starts_with(prefix));
     let is_hex = text.starts_with("0x");
@@ -186,13 +186,13 @@ fn underscores_separate_digits(text: &str) -> bool {
 
 /// The error of a text that is not a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FloatError {
+pub(crate) enum FloatError {
     Syntax,
     Range,
 }
 
 /// `strconv.ParseFloat`, without its names for infinity and NaN.
-pub(super) fn parse_float(text: &str) -> Result<f64, FloatError> {
+pub(crate) fn parse_float(text: &str) -> Result<f64, FloatError> {
     let plain: String = text.chars().filter(|&c| c != '_').collect();
     if plain.len() < text.len() && !underscores_separate_digits(text) {
         return Err(FloatError::Syntax);

@@ -3,7 +3,7 @@
 use super::unicode::{Runes, decode, is_print};
 
 /// Appends `text` between `quote`s with everything escaped that is not printable (or not ASCII, for `ascii`).
-pub(super) fn push_quoted(out: &mut Vec<u8>, text: &[u8], ascii: bool) {
+pub(crate) fn push_quoted(out: &mut Vec<u8>, text: &[u8], ascii: bool) {
     out.push(b'"');
     for (c, bytes) in Runes(text) {
         match c {
@@ -61,7 +61,7 @@ fn push_hex(out: &mut Vec<u8>, prefix: &[u8], value: u32, digits: u32) {
 }
 
 /// Whether `text` can be written between back quotes without changes.
-pub(super) fn can_backquote(text: &[u8]) -> bool {
+pub(crate) fn can_backquote(text: &[u8]) -> bool {
     Runes(text).all(|(c, _)| match c {
         None | Some('\u{feff}' | '`' | '\x7f') => false,
         Some(c) => c >= ' ' || c == '\t',

@@ -16,9 +16,20 @@ pub(super) struct Loop<'a> {
 
 /// The items that a loop iterates over.
 enum Items<'a> {
-    List { list: Val<'a>, next: usize },
-    Map { members: std::vec::IntoIter<(&'a [u8], Val<'a>)>, len: usize },
-    Int { next: i64, end: i64, byte: bool },
+    List {
+        list: Val<'a>,
+        next: usize,
+    },
+    Map {
+        members: std::vec::IntoIter<(&'a [u8], Val<'a>)>,
+        len: usize,
+    },
+    /// Whole numbers of the type of this one.
+    Int {
+        next: i64,
+        end: i64,
+        of: Val<'a>,
+    },
 }
 
 /// The memory of each member of a map that a loop iterates over, in bytes.
@@ -43,10 +54,15 @@ impl<'a> Items<'a> {
                 Some((Val::int(*next as i64 - 1), item))
             }
             Items::Map { members, .. } => members.next().map(|(key, value)| (Val::bytes(key), value)),
-            Items::Int { next, end, byte } => (*next < *end).then(|| {
+            Items::Int { next, end, of } => (*next < *end).then(|| {
                 let value = *next;
                 *next += 1;
-                (Val::NONE, if *byte { Val::of(V::Byte(value as u8)) } else { Val::int(value) })
+                let v = match of.v {
+                    V::Byte(_) => V::Byte(value as u8),
+                    V::Whole(of, _) => V::Whole(of, value),
+                    _ => V::Int(value),
+                };
+                (Val::NONE, Val::of(v))
             }),
         }
     }
@@ -92,7 +108,7 @@ impl<'a> Machine<'a, '_> {
                     return Err(self.fail(message, &[value]));
                 }
                 let end = value.as_int().unwrap_or(0);
-                Ok(Some(Items::Int { next: 0, end, byte: value.kind() == ValueKind::Uint }))
+                Ok(Some(Items::Int { next: 0, end, of: value }))
             }
             ValueKind::Slice => Ok(Some(Items::List { list: value, next: 0 })),
             ValueKind::Map => {

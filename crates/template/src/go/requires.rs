@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::ast::{BranchKind, Expr, List, Node, Pipe, ROOT, Tree, VariableId};
+use super::call::ArgumentUse;
 use super::requires_call::CallArguments;
 use super::set::Set;
 use crate::analysis::{Calls, Cells, Facts, PathStep, Paths, Requirements};
@@ -38,7 +39,7 @@ enum Variable<'a> {
 
 pub(super) struct Analysis<'a, 'f> {
     set: &'a Set,
-    pub(super) takes_missing: &'f dyn Fn(&str) -> bool,
+    pub(super) use_of_arguments: &'f dyn Fn(&str) -> ArgumentUse,
     jobs: Vec<Job<'a>>,
     called: HashSet<Invocation<'a>>,
     /// Calls under way, by the name of the template.
@@ -55,12 +56,11 @@ pub(super) struct Analysis<'a, 'f> {
 impl Set {
     /// What a run of the template `name` may use.
     ///
-    /// `takes_missing` says which functions accept a last argument that is not there (see
-    /// [`Signature`](super::Signature)): what is only passed to them is optional.
-    pub fn requires(&self, name: &str, takes_missing: &dyn Fn(&str) -> bool) -> Requirements {
+    /// `use_of_arguments` says what a function that is not built-in needs of its arguments.
+    pub fn requires(&self, name: &str, use_of_arguments: &dyn Fn(&str) -> ArgumentUse) -> Requirements {
         let mut analysis = Analysis {
             set: self,
-            takes_missing,
+            use_of_arguments,
             jobs: Vec::new(),
             called: HashSet::new(),
             calls: Calls::new(),

@@ -2,6 +2,7 @@
 
 use super::ast::Expr;
 use super::builtins::Builtin;
+use super::call::ArgumentUse;
 use super::requires::{Analysis, View};
 use crate::analysis::{Join, PathStep, Paths};
 
@@ -29,13 +30,25 @@ impl<'a> Analysis<'a, '_> {
         if builtin.is_none() {
             self.facts.function(name, view.optional);
         }
-        let test = builtin == Some(Builtin::Not) || (builtin.is_none() && (self.takes_missing)(name));
+        let needs = match builtin {
+            Some(Builtin::Not) => ArgumentUse::Tested,
+            Some(_) => ArgumentUse::Needed,
+            None => (self.use_of_arguments)(name),
+        };
         let mut values: Vec<Paths> = args.iter().map(|arg| self.operand(arg, view)).collect();
         values.extend(piped);
         for (at, value) in values.iter().enumerate() {
-            let optional = view.optional || (test && at + 1 == values.len());
+            let tested = match needs {
+                ArgumentUse::Needed => false,
+                ArgumentUse::LastTested => at + 1 == values.len(),
+                ArgumentUse::Tested | ArgumentUse::Member => true,
+            };
+            let optional = view.optional || tested;
             match builtin {
-                // The indexed value is only on the way to the element.
+                // The value is only on the way to the element or member.
+                None if at == 0 && needs == ArgumentUse::Member => {
+                    self.facts.look_at(&value.below_root(), optional);
+                }
                 Some(Builtin::Index) if at == 0 => self.facts.look_at(&value.below_root(), optional),
                 Some(Builtin::Not) => self.facts.look_at(value, optional),
                 _ => self.facts.use_whole(value, optional),
@@ -43,6 +56,11 @@ impl<'a> Analysis<'a, '_> {
         }
         let Some((first, indexes)) = values.split_first() else { return Paths::default() };
         match builtin {
+            None if needs == ArgumentUse::Member => {
+                let member = first.step(&index_step(args.get(1)));
+                self.facts.look_at(&member, true);
+                member.optional()
+            }
             Some(Builtin::Index) => {
                 let mut item = first.clone();
                 for at in 0..indexes.len() {

@@ -5,12 +5,12 @@ use crate::ranges::within;
 use super::unicode_tables::{DIGITS, LETTERS, PRINTABLE};
 
 /// Go's `unicode.IsLetter`.
-pub(super) fn is_letter(c: char) -> bool {
+pub(crate) fn is_letter(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphabetic() } else { within(LETTERS, c) }
 }
 
 /// Whether `c` may be a part of a name: letters, digits and `_`.
-pub(super) fn is_word(c: char) -> bool {
+pub(crate) fn is_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { is_letter(c) || within(DIGITS, c) }
 }
 
@@ -20,7 +20,7 @@ pub(super) fn is_print(c: char) -> bool {
 }
 
 /// The first character of a byte string, with its length; `None` stands for a byte that starts no character.
-pub(super) fn decode(bytes: &[u8]) -> Option<(Option<char>, usize)> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<(Option<char>, usize)> {
     let &first = bytes.first()?;
     if first < 0x80 {
         return Some((Some(char::from(first)), 1));
@@ -36,7 +36,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Option<char>, usize)> {
 }
 
 /// How many characters a byte string has; a byte that starts no character counts as one.
-pub(super) fn count(bytes: &[u8]) -> usize {
+pub(crate) fn count(bytes: &[u8]) -> usize {
     if bytes.is_ascii() {
         return bytes.len();
     }
@@ -47,7 +47,7 @@ pub(super) fn count(bytes: &[u8]) -> usize {
 }
 
 /// The characters of a byte string with their bytes; `None` stands for a byte that starts no character.
-pub(super) struct Runes<'b>(pub(super) &'b [u8]);
+pub(crate) struct Runes<'b>(pub(crate) &'b [u8]);
 
 impl<'b> Iterator for Runes<'b> {
     type Item = (Option<char>, &'b [u8]);

@@ -1,11 +1,14 @@
 //! Values as templates see them: borrowed from the data or from the arena of the run, and always cheap to copy.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::run::Absent;
 use crate::value::{List, Map, Value};
 
 use super::call::Type;
+use super::context::Store;
+use super::time::Moment;
 
 /// A value inside a run.
 ///
@@ -34,6 +37,8 @@ pub(super) enum V<'a> {
     Nil,
     Bool(bool),
     Int(i64),
+    /// An integer of another type than `int`.
+    Whole(IntType, i64),
     /// A byte of a string (Go's `uint8`).
     Byte(u8),
     Float(f64),
@@ -43,6 +48,25 @@ pub(super) enum V<'a> {
     Slice(&'a Slice<'a>),
     Map(&'a Arc<Map>),
     Dict(&'a Dict<'a>),
+    Time(&'a Moment),
+}
+
+/// The integer types that functions and methods give besides `int`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IntType {
+    Int64,
+    Month,
+    Weekday,
+}
+
+impl IntType {
+    fn name(self) -> &'static str {
+        match self {
+            IntType::Int64 => "int64",
+            IntType::Month => "time.Month",
+            IntType::Weekday => "time.Weekday",
+        }
+    }
 }
 
 /// A part of a list, or a list made during the run.
@@ -52,20 +76,36 @@ pub(super) struct Slice<'a> {
     pub(super) len: usize,
     /// The capacity: how far slicing can extend the list again.
     pub(super) cap: usize,
+    /// The type of the elements.
+    pub(super) of: Type,
+    /// Whether it is Go's nil slice, which only JSON and `deepEqual` tell from an empty one.
+    pub(super) nil: bool,
 }
 
 /// The elements below a [`Slice`].
 #[derive(Clone, Copy)]
 pub(super) enum Base<'a> {
     Data(&'a Arc<List>),
+    /// A list of the data in a run that may change maps.
+    Live(&'a Arc<List>, &'a Store<'a>),
     Made(&'a [Val<'a>]),
 }
 
-/// A map made during the run, sorted by key.
+/// A map made during the run, or one that stands for a map of the data in a run that may change maps.
 pub(super) struct Dict<'a> {
-    pub(super) entries: Vec<(&'a [u8], Val<'a>)>,
+    members: RefCell<Members<'a>>,
     /// The type of the members.
     pub(super) of: Type,
+    /// The map of the data that this one stands for.
+    base: Option<(&'a Arc<Map>, &'a Store<'a>)>,
+}
+
+/// The members of a [`Dict`].
+enum Members<'a> {
+    /// Those of the base.
+    Unchanged,
+    /// Members of its own, sorted by key, and the names of the base that were removed.
+    Own { entries: Vec<(&'a [u8], Val<'a>)>, removed: Vec<&'a [u8]> },
 }
 
 /// Go's `reflect.Kind`, as far as templates can tell kinds apart.
@@ -82,11 +122,12 @@ pub(super) enum ValueKind {
     String,
     Slice,
     Map,
+    Struct,
 }
 
 impl<'a> Val<'a> {
-    pub(super) const NONE: Val<'static> = Val { v: V::None, boxed: false, depth: 0 };
-    pub(super) const NIL: Val<'static> = Val { v: V::Nil, boxed: true, depth: 0 };
+    pub(super) const NONE: Val<'a> = Val { v: V::None, boxed: false, depth: 0 };
+    pub(super) const NIL: Val<'a> = Val { v: V::Nil, boxed: true, depth: 0 };
 
     pub(super) fn of(v: V<'a>) -> Val<'a> {
         Val { v, boxed: false, depth: 0 }
@@ -105,6 +146,11 @@ impl<'a> Val<'a> {
     /// Makes a Go `int`.
     pub fn int(value: i64) -> Val<'a> {
         Val::of(V::Int(value))
+    }
+
+    /// Makes a Go `int64`.
+    pub fn int64(value: i64) -> Val<'a> {
+        Val::of(V::Whole(IntType::Int64, value))
     }
 
     /// Makes a Go `float64`, which is the type of every number in the data.
@@ -146,10 +192,10 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The value of a Go `int`.
+    /// The value of a Go integer.
     pub fn as_int(&self) -> Option<i64> {
         match self.v {
-            V::Int(n) => Some(n),
+            V::Int(n) | V::Whole(_, n) => Some(n),
             V::Byte(n) => Some(i64::from(n)),
             _ => None,
         }
@@ -163,6 +209,63 @@ impl<'a> Val<'a> {
         }
     }
 
+    /// The value of a Go `bool`.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.v {
+            V::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value of a Go `time.Time`.
+    pub fn as_time(&self) -> Option<&'a Moment> {
+        match self.v {
+            V::Time(moment) => Some(moment),
+            _ => None,
+        }
+    }
+
+    /// Whether the value is a Go slice.
+    pub fn is_list(&self) -> bool {
+        self.kind() == ValueKind::Slice
+    }
+
+    /// Whether the value is Go's nil slice.
+    pub fn is_nil_list(&self) -> bool {
+        matches!(self.v, V::Slice(slice) if slice.nil)
+    }
+
+    /// Whether both are the same map, which a change of either changes.
+    pub fn is_same_map(&self, other: &Val<'a>) -> bool {
+        match (self.v, other.v) {
+            (V::Map(a), V::Map(b)) => Arc::ptr_eq(a, b),
+            (V::Dict(a), V::Dict(b)) => std::ptr::eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// Whether the value is a Go map.
+    pub fn is_map(&self) -> bool {
+        self.kind() == ValueKind::Map
+    }
+
+    /// The name of the value's Go kind (`reflect.Kind`).
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind() {
+            ValueKind::Invalid | ValueKind::Nil => "invalid",
+            ValueKind::Bool => "bool",
+            ValueKind::Int if matches!(self.v, V::Whole(IntType::Int64, _)) => "int64",
+            ValueKind::Int => "int",
+            ValueKind::Uint => "uint8",
+            ValueKind::Float => "float64",
+            ValueKind::Complex => "complex128",
+            ValueKind::String => "string",
+            ValueKind::Slice => "slice",
+            ValueKind::Map => "map",
+            ValueKind::Struct => "struct",
+        }
+    }
+
     /// Whether the value is `nil`, or no value at all.
     pub fn is_nil(&self) -> bool {
         matches!(self.kind(), ValueKind::Invalid | ValueKind::Nil)
@@ -173,7 +276,7 @@ impl<'a> Val<'a> {
         match self.v {
             V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => false,
             V::Bool(value) => value,
-            V::Int(n) => n != 0,
+            V::Int(n) | V::Whole(_, n) => n != 0,
             V::Byte(n) => n != 0,
             V::Float(n) => n != 0.0,
             V::Complex(real, imaginary) => real != 0.0 || imaginary != 0.0,
@@ -181,7 +284,8 @@ impl<'a> Val<'a> {
             V::List(list) => !list.is_empty(),
             V::Slice(slice) => slice.len > 0,
             V::Map(map) => !map.is_empty(),
-            V::Dict(dict) => !dict.entries.is_empty(),
+            V::Dict(dict) => dict.len() > 0,
+            V::Time(_) => true,
         }
     }
 
@@ -190,13 +294,14 @@ impl<'a> Val<'a> {
             V::None | V::Absent(_) | V::Pending(_) | V::Gap => ValueKind::Invalid,
             V::Nil => ValueKind::Nil,
             V::Bool(_) => ValueKind::Bool,
-            V::Int(_) => ValueKind::Int,
+            V::Int(_) | V::Whole(..) => ValueKind::Int,
             V::Byte(_) => ValueKind::Uint,
             V::Float(_) => ValueKind::Float,
             V::Complex(..) => ValueKind::Complex,
             V::Str(_) => ValueKind::String,
             V::List(_) | V::Slice(_) => ValueKind::Slice,
             V::Map(_) | V::Dict(_) => ValueKind::Map,
+            V::Time(_) => ValueKind::Struct,
         }
     }
 
@@ -207,13 +312,16 @@ impl<'a> Val<'a> {
             V::Nil => "interface {}",
             V::Bool(_) => "bool",
             V::Int(_) => "int",
+            V::Whole(of, _) => of.name(),
             V::Byte(_) => "uint8",
             V::Float(_) => "float64",
             V::Complex(..) => "complex128",
             V::Str(_) => "string",
-            V::List(_) | V::Slice(_) => "[]interface {}",
+            V::List(_) => "[]interface {}",
+            V::Slice(slice) => slice.of.list_name(),
             V::Dict(dict) => dict.of.map_name(),
             V::Map(_) => "map[string]interface {}",
+            V::Time(_) => "time.Time",
         }
     }
 
@@ -246,7 +354,7 @@ impl<'a> Val<'a> {
             V::List(list) => Some(list.len()),
             V::Slice(slice) => Some(slice.len),
             V::Map(map) => Some(map.len()),
-            V::Dict(dict) => Some(dict.entries.len()),
+            V::Dict(dict) => Some(dict.len()),
             V::Str(bytes) => Some(bytes.len()),
             _ => None,
         }
@@ -285,7 +393,9 @@ impl<'a> Val<'a> {
                 let members = map.iter_sorted().into_iter();
                 members.map(|(key, value)| (key.as_bytes(), Val::data(value).within(self))).collect()
             }
-            V::Dict(dict) => dict.entries.iter().map(|(key, value)| (*key, value.within(self))).collect(),
+            V::Dict(dict) => {
+                dict.members().into_iter().map(|(key, value)| (key, value.within(self))).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -306,14 +416,87 @@ impl<'a> Slice<'a> {
         let at = self.start + at;
         match self.base {
             Base::Data(list) => list.get(at).map_or(Val::NIL, Val::data),
-            Base::Made(items) => items.get(at).copied().unwrap_or(Val::NIL),
+            Base::Live(list, store) => list.get(at).map_or(Val::NIL, |value| store.live(value)),
+            Base::Made(items) => items.get(at).copied().unwrap_or(self.of.zero()),
         }
     }
 }
 
 impl<'a> Dict<'a> {
+    /// A map with these members, sorted by key.
+    pub(super) fn new(of: Type, entries: Vec<(&'a [u8], Val<'a>)>) -> Dict<'a> {
+        Dict { members: RefCell::new(Members::Own { entries, removed: Vec::new() }), of, base: None }
+    }
+
+    /// A map that stands for one of the data.
+    pub(super) fn over(base: &'a Arc<Map>, store: &'a Store<'a>) -> Dict<'a> {
+        Dict { members: RefCell::new(Members::Unchanged), of: Type::Any, base: Some((base, store)) }
+    }
+
+    /// The map of the data that this one stands for.
+    pub(super) fn base(&self) -> Option<&'a Arc<Map>> {
+        self.base.map(|(base, _)| base)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match (&*self.members.borrow(), self.base) {
+            (Members::Own { entries, .. }, _) => entries.len(),
+            (Members::Unchanged, Some((base, _))) => base.len(),
+            (Members::Unchanged, None) => 0,
+        }
+    }
+
     pub(super) fn get(&self, key: &[u8]) -> Option<Val<'a>> {
-        let found = self.entries.binary_search_by(|(k, _)| (*k).cmp(key)).ok()?;
-        self.entries.get(found).map(|(_, value)| *value)
+        let name = || std::str::from_utf8(key).ok();
+        let below = || self.base.and_then(|(base, store)| base.get(name()?).map(|value| store.live(value)));
+        match &*self.members.borrow() {
+            Members::Unchanged => below(),
+            Members::Own { entries, removed } => match entries.binary_search_by(|(k, _)| (*k).cmp(key)) {
+                Ok(found) => entries.get(found).map(|(_, value)| *value),
+                // Look-ups in the root find more than its own members.
+                Err(_) if removed.contains(&key) => None,
+                Err(_) => below(),
+            },
+        }
+    }
+
+    /// The members, sorted by key.
+    pub(super) fn members(&self) -> Vec<(&'a [u8], Val<'a>)> {
+        match (&*self.members.borrow(), self.base) {
+            (Members::Own { entries, .. }, _) => entries.clone(),
+            (Members::Unchanged, Some((base, store))) => {
+                let members = base.iter_sorted().into_iter();
+                members.map(|(key, value)| (key.as_bytes(), store.live(value))).collect()
+            }
+            (Members::Unchanged, None) => Vec::new(),
+        }
+    }
+
+    /// How many members a change has to copy first.
+    pub(super) fn shared_members(&self) -> usize {
+        let unchanged = matches!(&*self.members.borrow(), Members::Unchanged);
+        if unchanged { self.len() } else { 0 }
+    }
+
+    /// Sets a member, or removes it.
+    pub(super) fn change(&self, key: &'a [u8], value: Option<Val<'a>>) {
+        if matches!(&*self.members.borrow(), Members::Unchanged) {
+            let entries = self.members();
+            self.members.replace(Members::Own { entries, removed: Vec::new() });
+        }
+        let Members::Own { entries, removed } = &mut *self.members.borrow_mut() else { return };
+        match (entries.binary_search_by(|(k, _)| (*k).cmp(key)), value) {
+            (Ok(at), Some(value)) => {
+                if let Some(slot) = entries.get_mut(at) {
+                    slot.1 = value;
+                }
+            }
+            (Ok(at), None) => {
+                entries.remove(at);
+                removed.push(key);
+            }
+            (Err(at), Some(value)) => entries.insert(at, (key, value)),
+            (Err(_), None) => removed.push(key),
+        }
     }
 }

@@ -25,11 +25,17 @@ impl Printer<'_> {
         match value.v {
             V::None | V::Absent(_) | V::Pending(_) | V::Gap | V::Nil => self.push(b"null"),
             V::Bool(truth) => self.push(if truth { b"true" } else { b"false" }),
-            V::Int(n) => self.push(itoa::Buffer::new().format(n).as_bytes()),
+            V::Int(n) | V::Whole(_, n) => self.push(itoa::Buffer::new().format(n).as_bytes()),
             V::Byte(n) => self.push(itoa::Buffer::new().format(n).as_bytes()),
             V::Float(n) => self.json_number(n)?,
             V::Complex(..) => return Err("json: unsupported type: complex128".into()),
             V::Str(text) => self.json_string(text, escape_html),
+            V::Slice(slice) if slice.nil => self.push(b"null"),
+            V::Time(moment) => {
+                self.push(b"\"");
+                self.push(&moment.json()?);
+                self.push(b"\"");
+            }
             V::List(_) | V::Slice(_) => {
                 self.push(b"[");
                 let mut at = 0;

@@ -6,6 +6,7 @@ mod int;
 mod json;
 mod text;
 
+use super::time::name_of_whole;
 use super::unicode::count;
 use super::val::{V, Val, ValueKind};
 
@@ -60,6 +61,11 @@ pub(super) fn lossy(bytes: &[u8]) -> String {
         Ok(text) => text.to_owned(),
         Err(_) => super::unicode::Runes(bytes).map(|(c, _)| c.unwrap_or('\u{fffd}')).collect(),
     }
+}
+
+/// Whether a verb shows a value that has a text of its own as that text.
+fn is_for_text(verb: char) -> bool {
+    matches!(verb, 'v' | 's' | 'q' | 'x' | 'X')
 }
 
 impl Flags {
@@ -203,6 +209,12 @@ impl<'o> Printer<'o> {
             }
             V::Bool(_) => self.bad_verb(Some(value), verb),
             V::Int(n) => self.integer(value, n.unsigned_abs(), n < 0, verb),
+            V::Whole(of, n) => {
+                match name_of_whole(of, n).filter(|_| is_for_text(verb) && !self.flags.sharp_v) {
+                    Some(name) => drop(self.string(name.as_bytes(), verb)),
+                    None => self.integer(value, n.unsigned_abs(), n < 0, verb),
+                }
+            }
             V::Byte(n) => self.integer(value, u64::from(n), false, verb),
             V::Float(n) => self.float(value, n, verb),
             V::Complex(real, imaginary) => self.complex(value, real, imaginary, verb),
@@ -213,6 +225,8 @@ impl<'o> Printer<'o> {
             }
             V::List(_) | V::Slice(_) => self.list(value, verb, depth),
             V::Map(_) | V::Dict(_) => self.map(value, verb, depth),
+            V::Time(moment) if is_for_text(verb) => drop(self.string(&moment.shown(), verb)),
+            V::Time(_) => self.bad_verb(Some(value), verb),
         }
     }
 

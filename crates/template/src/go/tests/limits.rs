@@ -138,7 +138,7 @@ fn deep_blocks_are_run_or_refused_on_a_small_stack() {
             if unique {
                 let (out, result) = run(&text(999), "null", &ExecOptions::default());
                 assert_eq!((out.as_str(), result), ("x", Ok(())), "{open}");
-                parsed(&text(999)).requires("t", &|_| false);
+                parsed(&text(999)).requires("t", &|_| ArgumentUse::Needed);
             }
         }
         let chain =
@@ -260,7 +260,7 @@ proptest! {
             let missing_key = if strict { MissingKey::Strict } else { MissingKey::Default };
             let limits = ExecOptions { missing_key, steps: 10_000, scratch_bytes: 1 << 20, output_bytes: 1 << 16, ..ExecOptions::default() };
             let _ = set.execute("t", &data, &TestFunctions, &limits, &mut Vec::new());
-            set.requires("t", &|name| name == "default");
+            set.requires("t", &|name| if name == "default" { ArgumentUse::LastTested } else { ArgumentUse::Needed });
         }
     }
 }

@@ -15,7 +15,7 @@ struct TestFunctions;
 impl Functions for TestFunctions {
     fn signature(&self, name: &str) -> Option<Signature> {
         match name {
-            "default" => Some(Signature { takes_missing: true, ..Signature::ANY }),
+            "default" => Some(Signature { takes_missing: Missing::Last, ..Signature::ANY }),
             "say" | "list" | "object" | "plain" | "later" | "gap" => Some(Signature::ANY),
             _ => None,
         }

@@ -4,7 +4,8 @@ use super::*;
 
 /// The paths with a mark each: `?` for optional, `*` for dynamic.
 fn paths(text: &str) -> Vec<String> {
-    let requires = parsed(text).requires("t", &|name| name == "default");
+    let requires = parsed(text)
+        .requires("t", &|name| if name == "default" { ArgumentUse::LastTested } else { ArgumentUse::Needed });
     let mark = |need: Need| {
         format!(
             "{}{}{}",
@@ -52,7 +53,7 @@ fn paths_are_followed_through_everything_that_hands_values_on() {
 fn what_is_used_as_a_whole_is_told_from_what_is_only_looked_at() {
     let text =
         "{{range .a}}{{.b}}{{end}}{{if .c}}{{end}}{{.d}}{{len .e}}{{not .f}}{{$x := .g}}{{index .h 0}}";
-    let listed = parsed(text).requires("t", &|_| false).paths;
+    let listed = parsed(text).requires("t", &|_| ArgumentUse::Needed).paths;
     let named = |whole| {
         let needs = listed.iter().filter(|need| need.whole == whole);
         needs.map(|need| need.name.as_str()).collect::<Vec<_>>()
@@ -104,7 +105,7 @@ fn handing_all_of_the_data_on_touches_none_of_it() {
 #[test]
 fn functions_and_templates_that_others_must_supply_are_listed() {
     let set = parsed("{{say 1}}{{if .a}}{{list 1}}{{template \"x\"}}{{end}}{{template \"y\"}}");
-    let requires = set.requires("t", &|_| false);
+    let requires = set.requires("t", &|_| ArgumentUse::Needed);
     let names =
         |needs: &[Need]| needs.iter().map(|need| (need.name.clone(), need.optional)).collect::<Vec<_>>();
     assert_eq!(names(&requires.functions), [("list".to_owned(), true), ("say".to_owned(), false)]);

@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn a_place_whose_change_changes_a_run_was_listed(text in any_text(), data in any_data()) {
         let set = parsed(&text);
-        let listed = set.requires("t", &|name| name == "default").paths;
+        let listed = set.requires("t", &|name| if name == "default" { ArgumentUse::LastTested } else { ArgumentUse::Needed }).paths;
         let mut pointers = Vec::new();
         places(&data, "", &mut pointers);
         for missing_key in [MissingKey::Default, MissingKey::Error, MissingKey::Strict] {
@@ -229,7 +229,7 @@ proptest! {
     fn a_run_that_succeeds_had_all_that_is_not_optional(text in any_text(), data in any_data()) {
         let set = parsed(&text);
         if outcome(&set, &data, MissingKey::Strict).1.is_ok() {
-            let listed = set.requires("t", &|name| name == "default").paths;
+            let listed = set.requires("t", &|name| if name == "default" { ArgumentUse::LastTested } else { ArgumentUse::Needed }).paths;
             let certain = |need: &&Need| !need.optional && !need.dynamic && !need.name.contains('[');
             for need in listed.iter().filter(certain) {
                 let pointer: String = steps(&need.name).iter().map(|step| format!("/{step}")).collect();
@@ -242,7 +242,7 @@ proptest! {
     fn whatever_a_run_misses_was_listed(text in any_text(), data in any_data()) {
         let set = parsed(&text);
         if let Err(ExecError::Missing(missing)) = outcome(&set, &data, MissingKey::Strict).1 {
-            let listed = set.requires("t", &|name| name == "default").paths;
+            let listed = set.requires("t", &|name| if name == "default" { ArgumentUse::LastTested } else { ArgumentUse::Needed }).paths;
             for miss in missing.iter().filter(|miss| !miss.path.starts_with("(an expression)")) {
                 prop_assert!(is_listed(&miss.path, &listed, false), "{} is not in {:?} of {}", miss.path, listed, text);
             }

@@ -1,0 +1,169 @@
+//! Lists: parts, changes (which make new lists), and tests.
+
+use super::call::{Call, Made, NIL_POINTER, Walk};
+use super::convert::to_int64;
+use super::equal::equal;
+use super::logic::is_empty;
+use crate::go::{self, Type, Val};
+
+pub fn list<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    call.list(call.args.to_vec())
+}
+
+/// The elements of a list; `task` begins the error for anything else.
+fn items_for<'a>(call: &Call<'_, 'a>, value: Val<'a>, task: &str) -> Result<Vec<Val<'a>>, String> {
+    match value {
+        _ if value.is_nil() => Err(NIL_POINTER.to_owned()),
+        _ if value.is_list() => call.items(&value),
+        _ => Err(format!("{task} type {}", value.kind_name())),
+    }
+}
+
+/// The length of a list; the error for anything else.
+fn length_for(value: Val<'_>, task: &str) -> Result<usize, String> {
+    match value {
+        _ if value.is_nil() => Err(NIL_POINTER.to_owned()),
+        _ if value.is_list() => Ok(value.len().unwrap_or(0)),
+        _ => Err(format!("{task} type {}", value.kind_name())),
+    }
+}
+
+pub fn first<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    length_for(call.arg(0), "Cannot find first on")?;
+    Ok(call.arg(0).item(0).unwrap_or_else(Val::nil))
+}
+
+pub fn last<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let len = length_for(call.arg(0), "Cannot find last on")?;
+    Ok(len.checked_sub(1).and_then(|at| call.arg(0).item(at)).unwrap_or_else(Val::nil))
+}
+
+pub fn rest<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let items = items_for(call, call.arg(0), "Cannot find rest on")?;
+    match items.split_first() {
+        Some((_, rest)) => call.list(rest.to_vec()),
+        None => Ok(call.context.nil_list(Type::Any)),
+    }
+}
+
+pub fn initial<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let items = items_for(call, call.arg(0), "Cannot find initial on")?;
+    match items.split_last() {
+        Some((_, initial)) => call.list(initial.to_vec()),
+        None => Ok(call.context.nil_list(Type::Any)),
+    }
+}
+
+pub fn append<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let mut items = items_for(call, call.arg(0), "Cannot push on")?;
+    items.push(call.arg(1));
+    call.list(items)
+}
+
+pub fn prepend<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let mut items = items_for(call, call.arg(0), "Cannot prepend on")?;
+    items.insert(0, call.arg(1));
+    call.list(items)
+}
+
+pub fn concat<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let mut all = Vec::new();
+    for value in call.args {
+        if !value.is_nil() && !value.is_list() {
+            return Err(format!("Cannot concat type {} as list", value.kind_name()));
+        }
+        let items = items_for(call, *value, "Cannot concat")?;
+        call.room((all.len() + items.len()) * size_of::<Val<'a>>())?;
+        all.extend(items);
+    }
+    match all.is_empty() {
+        true => Ok(call.context.nil_list(Type::Any)),
+        false => call.list(all),
+    }
+}
+
+pub fn reverse<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let mut items = items_for(call, call.arg(0), "Cannot find reverse on")?;
+    items.reverse();
+    call.list(items)
+}
+
+pub fn compact<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let mut items = items_for(call, call.arg(0), "Cannot compact on")?;
+    items.retain(|item| !is_empty(item));
+    call.list(items)
+}
+
+fn includes<'a>(walk: &Walk<'_, 'a>, items: &[Val<'a>], wanted: &Val<'a>) -> Result<bool, String> {
+    for item in items {
+        if equal(walk, wanted, item, 0)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+pub fn uniq<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let (walk, mut kept) = (Walk::new(call.context), Vec::new());
+    for item in items_for(call, call.arg(0), "Cannot find uniq on")? {
+        if !includes(&walk, &kept, &item)? {
+            kept.push(item);
+        }
+    }
+    call.list(kept)
+}
+
+pub fn without<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let (walk, mut kept) = (Walk::new(call.context), Vec::new());
+    for item in items_for(call, call.arg(0), "Cannot find without on")? {
+        if !includes(&walk, call.rest(1), &item)? {
+            kept.push(item);
+        }
+    }
+    call.list(kept)
+}
+
+pub fn has<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    if call.arg(1).is_nil() {
+        return Ok(Val::bool(false));
+    }
+    let items = items_for(call, call.arg(1), "Cannot find has on")?;
+    includes(&Walk::new(call.context), &items, &call.arg(0)).map(Val::bool)
+}
+
+/// Sprig's `slice LIST [FROM [TO]]`; on a string, Go's own `slice`, which this function hides.
+pub fn slice<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let value = call.arg(0);
+    if value.is_nil() {
+        return Err(NIL_POINTER.to_owned());
+    }
+    if value.as_bytes().is_some() {
+        return go::slice(value, call.rest(1), call.context);
+    }
+    if !value.is_list() {
+        return Err(format!("list should be type of slice or array but {}", value.kind_name()));
+    }
+    let len = value.len().unwrap_or(0);
+    if len == 0 {
+        return Ok(Val::nil());
+    }
+    let bound = |at: usize, missing: usize| call.args.get(at).map_or(missing as i64, to_int64);
+    let bounds = [Val::int(bound(1, 0)), Val::int(bound(2, len))];
+    let out_of_range = "reflect.Value.Slice: slice index out of bounds";
+    go::slice(value, &bounds, call.context).map_err(|_| out_of_range.to_owned())
+}
+
+/// `chunk SIZE LIST`: lists of that size, the last one of what is left.
+pub fn chunk<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    let items = items_for(call, call.arg(1), "Cannot chunk")?;
+    let groups = ((items.len() as f64 - 1.0) / call.int(0) as f64).floor() + 1.0;
+    let size = usize::try_from(call.int(0)).unwrap_or(0);
+    if groups != 0.0 && size == 0 {
+        return Err("runtime error: makeslice: len out of range".to_owned());
+    }
+    let size = size.max(1);
+    let items = if groups == 0.0 { Vec::new() } else { items };
+    call.room(items.len() * (size_of::<Val<'a>>() + 128))?;
+    let chunks = items.chunks(size).map(|chunk| call.context.list(chunk.to_vec())).collect();
+    Ok(call.context.list_of(Type::List, chunks))
+}
