@@ -313,6 +313,27 @@ async fn answers_are_data_and_never_template_text() {
 }
 
 #[tokio::test]
+async fn calls_with_the_time_or_random_values_are_made_once_however_often_a_render_runs() {
+    let world = World::start_with(slow_limits).await;
+    for (syntax, text) in [
+        ("go", "{{if t_id uuidv4}}{{t_id (now.UnixNano)}}{{end}}{{range until 60000}}{{end}}{{t_id uuidv4}}"),
+        (
+            "jinja",
+            "{% if t_id(range(1, 1000000000) | random) %}{{ t_id(strftime_now('%s %f')) }}{% endif %}{% for i in range(60000) %}{% endfor %}{{ t_id(range(1, 1000000000) | random) }}",
+        ),
+    ] {
+        let before = world.called().len();
+        // Two messages draw values of their own.
+        let messages = json!([{"role": "system", "content": text}, {"role": "user", "content": text}]);
+        let answer =
+            world.app.post("/api/render?explain=true", json!({"messages": messages, "syntax": syntax})).await;
+        assert_eq!(answer.body["report"]["pooled"], true, "{answer:?}");
+        let called: BTreeSet<String> = world.called().iter().skip(before).map(Json::to_string).collect();
+        assert_eq!((world.called().len() - before, called.len()), (5, 5), "{called:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_render_too_long_for_the_serving_thread_makes_the_same_calls() {
     let world = World::start_with(slow_limits).await;
     let template = "{{ t_id(1) }}{% for i in range(60000) %}{% endfor %}{{ t_id(2) }}";

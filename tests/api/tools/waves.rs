@@ -118,7 +118,7 @@ fn run(text: &str, syntax: Syntax, by_waves: bool) -> Option<Outcome> {
         output_bytes: limits.output_bytes,
         deadline,
         undefined: Undefined::Strict,
-        moment: SystemTime::now(),
+        moment: SystemTime::UNIX_EPOCH + Duration::new(1_700_000_000, 123_456_789),
         seed: 1,
     };
     for wave in 1.. {
@@ -255,6 +255,17 @@ fn a_call_with_the_time_or_a_random_value_is_made_once() {
         "{{ t_id(strftime_now('%s %f')) }}{% if t_id(range(1000000) | random) %}{% endif %}",
     ] {
         expect(text, Syntax::Jinja, 2, &mut wrong);
+    }
+    for (text, waves) in [
+        ("{{t_id uuidv4}}{{t_id uuidv4}}", 2),
+        ("{{t_id now.UnixNano}}{{$x := t_id (now.Format \"05.000000000\")}}{{$x}}", 2),
+        ("{{if t_flag uuidv4}}{{t_id uuidv4}}{{else}}{{t_id uuidv4}}{{end}}{{t_id uuidv4}}", 3),
+        (
+            "{{$d := dict}}{{range .variables.l}}{{$_ := set $d . uuidv4}}{{end}}{{t_id $d}}{{t_id (ago now)}}",
+            2,
+        ),
+    ] {
+        expect(text, Syntax::Go, waves, &mut wrong);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

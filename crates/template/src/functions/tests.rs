@@ -205,7 +205,7 @@ fn hostile_arguments_end_in_an_error() {
         "{{until 1000000000}}",
         "{{until -9223372036854775808}}",
         "{{untilStep 0 9223372036854775807 1}}",
-        "{{seq -9223372036854775808 9223372036854775807}}",
+        "{{seq 0 9223372036854775806}}",
         r#"{{$s := repeat 100000 "ab"}}{{replace "" $s $s}}"#,
         r#"{{$s := repeat 100000 "a"}}{{replace "a" $s $s}}"#,
         r#"{{$s := repeat 4000 "a,"}}{{join $s (splitList "," (repeat 10000 $s))}}"#,
