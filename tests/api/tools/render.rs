@@ -319,7 +319,7 @@ async fn calls_with_the_time_or_random_values_are_made_once_however_often_a_rend
         ("go", "{{if t_id uuidv4}}{{t_id (now.UnixNano)}}{{end}}{{range until 60000}}{{end}}{{t_id uuidv4}}"),
         (
             "jinja",
-            "{% if t_id(range(1, 1000000000) | random) %}{{ t_id(strftime_now('%s %f')) }}{% endif %}{% for i in range(60000) %}{% endfor %}{{ t_id(range(1, 1000000000) | random) }}",
+            "{% if t_id(range(1, 1000000) | random) %}{{ t_id(strftime_now('%s %f')) }}{% endif %}{% for i in range(60000) %}{% endfor %}{{ t_id(range(1, 1000000) | random) }}",
         ),
     ] {
         let before = world.called().len();

@@ -198,7 +198,7 @@ impl Words {
             self.run(is_connector);
             Kind::Connector
         } else if is_punctuation(first) {
-            self.run(|c| is_punctuation(c));
+            self.run(is_punctuation);
             Kind::Punctuation
         } else if is_upper(first) {
             self.upper_word();

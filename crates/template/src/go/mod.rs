@@ -224,7 +224,7 @@
 //!
 //! # Differences from Go
 //!
-//! * Values have no methods, struct fields, channels or functions, since JSON has none.
+//! * Values have no struct fields, channels or functions, since JSON has none, and only times ([`time`]) have methods.
 //! * Custom delimiters and `Option` are not supported; [`ExecOptions::missing_key`] replaces the only option.
 //! * Where Go has no limit, there is one that can be set. Go's limit of 100,000 nested calls is
 //!   [`ExecOptions::recursion`]; its default is 1,000.
@@ -237,7 +237,7 @@
 //!   trees are in `set`, and `walk` visits their nodes
 //! - Execution: `exec` runs statements, with `range` for loops; `eval`, `invoke`, `call` and
 //!   `builtins` (`index`, `compare`, `escape`) evaluate expressions
-//! - Values: `val`; `context` makes them, `fmt` prints them; `unicode` and `case` classify and convert characters
+//! - Values: `val`; `context` makes them, `fmt` prints them; [`time`] has moments and durations; `unicode` and `case` classify and convert characters
 //! - Errors: `error`, `report`
 //! - Static analysis: `requires`, `requires_call`
 //!
