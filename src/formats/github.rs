@@ -8,7 +8,7 @@ use super::source::{Found, Refusal, Source};
 use super::yaml;
 
 /// The ends of the names of such files.
-pub const EXTENSIONS: [&str; 2] = [".prompt.yml", ".prompt.yaml"];
+pub const EXTENSIONS: [&str; 4] = [".prompt.yml", ".prompt.yaml", "_prompt.yml", "_prompt.yaml"];
 
 /// The members that are taken; `testData` in part.
 const KNOWN: [&str; 10] = [

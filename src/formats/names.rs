@@ -110,6 +110,7 @@ mod tests {
         for (path, name) in [
             ("a/b c.prompty", "a.b-c"),
             ("x.prompt.yml", "x"),
+            ("sample_prompt.yaml", "sample"),
             ("prompts/deep/q.v1.jinja2", "deep.q-v1"),
             ("patterns/ai/system.md", "patterns.ai"),
             ("system.md", "system"),
