@@ -11,7 +11,8 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use base::model::{
-    DocumentKind, Extension, Id, Origin, ProblemDetail, Prompt, Tool, is_file_reference, string_member,
+    DocumentKind, Extension, Fault, Id, Origin, ProblemDetail, Prompt, Restful, Tool, is_file_reference,
+    string_member,
 };
 use base::schema::{self, Effort, Schema, Violation};
 use template::value::{Value, from_json};
@@ -127,10 +128,20 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
                 prompt_violations(prompt, &format!("/contributes/prompts/{at}"), &mut violations);
             }
         }
-        DocumentKind::Tool => violations.extend(["parameters", "returns"].iter().filter_map(|member| {
-            let error = Schema::compile(json.get(member)?).err()?;
-            Some(Violation { path: format!("/{member}"), message: error.to_string(), missing: None })
-        })),
+        DocumentKind::Tool => {
+            violations.extend(["parameters", "returns"].iter().filter_map(|member| {
+                let error = Schema::compile(json.get(member)?).err()?;
+                Some(Violation { path: format!("/{member}"), message: error.to_string(), missing: None })
+            }));
+            if violations.is_empty() && json.get("type").and_then(Json::as_str) == Some("restful") {
+                let faults = Restful::read(json).err().into_iter().flatten();
+                violations.extend(faults.map(|Fault { path, message }| Violation {
+                    path,
+                    message,
+                    missing: None,
+                }));
+            }
+        }
         DocumentKind::Environ => {}
     }
     violations

@@ -43,7 +43,7 @@ use grpc::{Grpc, UnaryCall};
 use mcp::{Endpoint, Mcp, ToolCall};
 use modules::{Modules, Target, base_of_environ};
 use prepared::{Binding, CallDefaults, GrpcBinding, McpBinding, McpServer, PreparedTool, RestBinding};
-use rest::Rest;
+use rest::{RequestParts, Rest};
 use template::Arguments;
 use template::value::Value;
 
@@ -232,10 +232,10 @@ impl Tools {
     ) -> Result<Value, ToolError> {
         let _permit = prepared.permits.acquire().await;
         let answer = match &prepared.binding {
-            Binding::Rest(RestBinding { address, method }) => {
-                let (address, unused) = rest::fill(address, &call.bound.arguments)?;
-                let target = self.modules.target(&prepared.tool.module, &address, call.module)?;
-                self.rest.call(target, method, &unused, &headers_of(caller)).await
+            Binding::Rest(RestBinding { request, method }) => {
+                let parts = RequestParts::new(request, &call.bound.arguments)?;
+                let target = self.modules.target(&prepared.tool.module, &parts.address, call.module)?;
+                self.rest.call(target, method, parts, &headers_of(caller)).await
             }
             Binding::Grpc(binding) => Box::pin(self.ask_grpc(caller, prepared, binding, call)).await,
             Binding::Mcp(binding) => Box::pin(self.ask_mcp(caller, prepared, binding, call)).await,

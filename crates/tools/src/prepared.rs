@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::arguments::Parameters;
 use super::error::ToolError;
 use super::offload::{LARGE_BYTES, offload};
-use base::model::Tool;
+use base::model::{Restful, Tool};
 use base::schema::{Effort, Schema, Violation, in_words};
 use template::value::Value;
 
@@ -44,8 +44,8 @@ pub(super) enum Binding {
 /// An HTTP request.
 #[derive(Debug)]
 pub(super) struct RestBinding {
-    /// A URL, which may be relative; `{name}` in it stands for an argument.
-    pub address: String,
+    /// Where each argument goes.
+    pub request: Restful,
     pub method: Method,
 }
 
@@ -170,24 +170,15 @@ impl Binding {
                 }))
             }
             _ => {
-                let restful = document.get("restful");
-                let method = text(restful, "method").and_then(|method| method.parse().ok());
-                let address = text(restful, "url").or_else(|| text(Some(document), "url"));
-                let address = address.ok_or_else(|| absent("url"))?;
-                if chooses_host(&address) {
-                    let message =
-                        "its URL has an argument in the host; arguments are allowed after the host only"
-                            .to_owned();
-                    return Err(ToolError::Unusable { message });
-                }
-                Ok(Binding::Rest(RestBinding { address, method: method.unwrap_or(Method::POST) }))
+                let request = Restful::read(document).map_err(|faults| {
+                    let faults: Vec<String> = faults.into_iter().map(|fault| fault.message).collect();
+                    ToolError::Unusable { message: faults.join("; ") }
+                })?;
+                let method = request.method.parse().map_err(|_| ToolError::Unusable {
+                    message: format!("`{}` is not a method", request.method),
+                })?;
+                Ok(Binding::Rest(RestBinding { request, method }))
             }
         }
     }
-}
-
-/// Whether an argument can change the host that a URL points to. A template must not choose the host.
-fn chooses_host(address: &str) -> bool {
-    let Some((_, rest)) = address.split_once("://") else { return false };
-    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('{'))
 }

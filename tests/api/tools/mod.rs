@@ -7,6 +7,7 @@ mod mcp;
 mod mcp_server;
 mod render;
 mod rest;
+mod rest_places;
 mod rest_server;
 mod templates;
 mod waves;

@@ -16,6 +16,7 @@ pub struct RecordedRequest {
     pub path: String,
     pub query: String,
     pub headers: HeaderMap,
+    /// The JSON; another body is a text, and none is null.
     pub body: Json,
 }
 
@@ -115,7 +116,10 @@ async fn answer(request: Request<Body>, state: &ServerState) -> Response<Body> {
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
         headers: head.headers,
-        body: serde_json::from_slice(&body).unwrap_or(Json::Null),
+        body: serde_json::from_slice(&body).unwrap_or_else(|_| match &*body {
+            [] => Json::Null,
+            other => String::from_utf8_lossy(other).into(),
+        }),
     };
     state.seen.lock().unwrap().push(seen.clone());
     let response = respond(&seen).await;
@@ -142,6 +146,8 @@ async fn respond(seen: &RecordedRequest) -> Response<Body> {
         // What the tool of that name answers.
         "computed" => json_reply(&super::waves::answer(rest, &seen.body["value"]).unwrap()),
         "text" => reply(200, "text/plain; charset=utf-8", "plain <text>"),
+        "cyrillic" => reply(200, "text/plain; charset=windows-1251", &b"\xcf\xf0\xe8\xe2\xe5\xf2"[..]),
+        "latin" => reply(200, "application/json; charset=iso-8859-1", &b"{\"a\": \"\xe4\"}"[..]),
         "untyped" => Response::new(Body::from("untyped")),
         "empty" => reply(204, "application/json", ""),
         "broken" => reply(200, "application/json", "{\"a\": "),

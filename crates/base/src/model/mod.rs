@@ -1,5 +1,6 @@
 //! The documents of the catalog as plain data: extensions, prompts, environs and tools, their ids, and their problems.
 
+mod argument_text;
 mod extension;
 mod id;
 mod kind;
@@ -7,8 +8,10 @@ mod messages;
 mod parameters;
 mod problem;
 mod prompt;
+mod restful;
 mod tool;
 
+pub use argument_text::{ArgumentText, InvalidArgumentText, TextPart};
 pub use extension::{Dependence, EngineRequirement, Extension, FailStrategy, Requirement};
 pub use id::{Id, InvalidId, function_name};
 pub use kind::{DocumentKind, PerKind};
@@ -19,6 +22,7 @@ pub use prompt::{
     Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, ToolFailure, Undefined, filled_in,
     filled_in_after, is_file_reference, without_files,
 };
+pub use restful::{Encoding, Fault, Restful, header_fault};
 pub use tool::Tool;
 
 /// The version of the prompt engine that extensions can require under `engines`; independent of the crate's version.
