@@ -10,7 +10,7 @@ use base::pool::{Lane, Pool, PoolError};
 use base::schema::Effort;
 use template::Arguments;
 use template::value::Value;
-use tools::{BoundArguments, Call, ToolAnswer, ToolError, Tools};
+use tools::{BoundArguments, Call, Description, ToolAnswer, ToolError, Tools};
 
 use crate::catalog::{Catalog, NotLoadedError};
 
@@ -87,21 +87,34 @@ impl Toolbox {
                 None => ToolboxError::NotFound { id: id.clone() },
             });
         };
-        let bound = self.bind(tool, by_name(arguments)?).await?;
+        let (arguments, module) = (by_name(arguments)?, snapshot.module_environ(&tool.module));
+        let bound = match self.bind(tool, None, arguments.clone()).await? {
+            Some(bound) => bound,
+            None => {
+                let description = self.tools.describe(caller, tool, module).await?;
+                let bound = self.bind(tool, Some(description), arguments).await?;
+                bound.ok_or_else(|| ToolError::Unusable { message: "it is not known what it takes".into() })?
+            }
+        };
         let began = Instant::now();
-        let call = Call { tool, bound: &bound, module: snapshot.module_environ(&tool.module) };
+        let call = Call { tool, bound: &bound, module };
         let answer = self.tools.call(caller, call).await?;
         Ok(TimedAnswer { answer, duration: began.elapsed() })
     }
 
-    /// The arguments as the tool gets them, checked in the pool if that takes long.
-    async fn bind(&self, tool: &Arc<Tool>, arguments: Arguments) -> Result<BoundArguments, ToolboxError> {
-        match self.tools.bind(tool, &arguments, Effort::SERVING) {
+    /// The arguments as the tool gets them, checked in the pool if that takes long; `None` as [`Tools::bind`].
+    async fn bind(
+        &self,
+        tool: &Arc<Tool>,
+        description: Option<Description>,
+        arguments: Arguments,
+    ) -> Result<Option<BoundArguments>, ToolboxError> {
+        match self.tools.bind(tool, description.as_ref(), &arguments, Effort::SERVING) {
             Err(ToolError::Effort { .. }) => {}
             bound => return Ok(bound?),
         }
         let (tools, tool) = (self.tools.clone(), tool.clone());
-        let work = move || tools.bind(&tool, &arguments, Effort::POOL);
+        let work = move || tools.bind(&tool, description.as_ref(), &arguments, Effort::POOL);
         Ok(self.pool.run(Lane::Short, Instant::now() + self.check_time, work).await??)
     }
 }

@@ -1,6 +1,6 @@
 //! The tool calls of one render: requested by its templates, made between two waves, and then answered from a table.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use super::report::{CallReport, OutcomeKind, Warning, WaveReport};
 use crate::catalog::Snapshot;
 use base::caller::Caller;
 use base::memory::{Memory, Reservation};
-use base::model::Tool;
+use base::model::{Id, Tool};
 use base::schema::Effort;
 use template::value::Value;
 use template::{ARGUMENT_BYTES, Arguments, CallResult, Functions};
-use tools::{BoundArguments, Call, Identity, ToolAnswer, ToolError, Tools};
+use tools::{BoundArguments, Call, Description, Identity, ToolAnswer, ToolError, Tools};
 
 /// The tools of a catalog as functions for the templates of one render.
 pub struct Calls {
@@ -57,12 +57,44 @@ struct Table {
     answer_bytes: usize,
     /// The part of the memory budget that the answers take.
     held: Option<Reservation>,
+    /// The tools without `parameters` that were called, by their ids, and what their servers say that they take.
+    described: BTreeMap<Id, DescribedTool>,
     /// Whether no more calls are accepted in this wave, because with the results the run might not get to them.
     closed: bool,
     /// Whether the run is on a serving thread, where checking arguments may take little time only.
     inline: bool,
     /// Whether checking arguments would have taken too long for a serving thread.
     ran_out: bool,
+}
+
+/// A tool whose arguments only its server knows.
+struct DescribedTool {
+    tool: Arc<Tool>,
+    /// The description, or why there is none; `None` until the server has answered.
+    outcome: Option<Result<Description, ToolError>>,
+}
+
+/// Why a call is not made.
+struct UnmadeError {
+    error: String,
+    /// The error as the log may show it.
+    for_log: String,
+}
+
+impl From<ToolError> for UnmadeError {
+    fn from(error: ToolError) -> UnmadeError {
+        UnmadeError { error: error.to_string(), for_log: error.for_log() }
+    }
+}
+
+/// What became of the arguments of a call.
+enum Binding {
+    /// They fit, or they do not.
+    Done(Result<BoundArguments, UnmadeError>),
+    /// The check takes too long for a serving thread.
+    TooLong,
+    /// The server has to say first what the tool takes.
+    Undescribed,
 }
 
 /// A call that was requested.
@@ -72,6 +104,8 @@ struct ToolRequest {
     wave: usize,
     /// The arguments as the tool gets them; if they do not fit, those in the template.
     bound: Result<BoundArguments, Vec<Value>>,
+    /// Why the call is not made, as the log may show it.
+    unmade: Option<String>,
     /// `None` until the call has been made.
     outcome: Option<CallOutcome>,
 }
@@ -130,18 +164,47 @@ impl Calls {
         self.table().closed = true;
     }
 
-    /// Makes all calls that were requested and have not been made yet, after a wave that `needed` the result of one of them.
-    /// Returns their number.
+    /// Makes all calls that were requested and have not been made yet, after a wave that `needed` the result of one of them, and
+    /// asks servers what their tools take. Returns how many answers there are.
     pub async fn make(&self, needed: Option<usize>) -> usize {
+        let (described, made) = tokio::join!(self.describe(), self.make_calls(needed));
+        described + made
+    }
+
+    /// Asks the servers of tools without `parameters` what they take, so that the next wave can bind their arguments.
+    async fn describe(&self) -> usize {
+        let asked: Vec<Arc<Tool>> = {
+            let table = self.table();
+            let asked = table.described.values().filter(|described| described.outcome.is_none());
+            asked.map(|described| described.tool.clone()).collect()
+        };
+        let asking = asked.iter().map(|tool| async move {
+            let module = self.snapshot.module_environ(&tool.module);
+            let outcome = self.tools.describe(&self.caller, tool, module).await;
+            if let Some(described) = self.table().described.get_mut(&tool.id) {
+                described.outcome = Some(outcome);
+            }
+        });
+        stream::iter(asking).buffer_unordered(self.limits.parallel).for_each(|()| async {}).await;
+        asked.len()
+    }
+
+    async fn make_calls(&self, needed: Option<usize>) -> usize {
         let pending: Vec<PendingCall> = {
             let mut table = self.table();
-            table.waves.push(needed);
             let calls = table.calls.iter().enumerate().filter(|(_, request)| request.outcome.is_none());
             let pending = |(number, request): (usize, &ToolRequest)| {
                 let (tool, bound) = (request.tool.clone(), request.bound.clone().ok()?);
                 Some(PendingCall { number, tool, bound })
             };
-            calls.filter_map(pending).collect()
+            let pending: Vec<PendingCall> = calls.filter_map(pending).collect();
+            // A wave that only asked what tools take is not one of the report.
+            if !pending.is_empty() {
+                // The run may have needed a call that is not requested before the next wave.
+                let needed = needed.filter(|number| *number < table.calls.len());
+                table.waves.push(needed);
+            }
+            pending
         };
         let calls = pending.iter().map(|PendingCall { number, tool, bound }| async move {
             let outcome = self.call_one(tool, bound).await;
@@ -187,9 +250,10 @@ impl Calls {
 
     /// Logs the calls that failed before they were made.
     pub fn log_unmade(&self) {
-        for request in self.table().calls.iter().filter(|request| request.bound.is_err()) {
-            let error = request.outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
-            self.log(&request.tool, error.unwrap_or_default(), Duration::ZERO);
+        for request in &self.table().calls {
+            if let Some(error) = &request.unmade {
+                self.log(&request.tool, error, Duration::ZERO);
+            }
         }
     }
 
@@ -203,7 +267,9 @@ impl Calls {
     pub fn unanswered(&self) -> Vec<String> {
         let table = self.table();
         let calls = table.calls.iter().filter(|request| request.outcome.is_none());
+        let undescribed = table.described.iter().filter(|(_, described)| described.outcome.is_none());
         let mut ids: Vec<String> = calls.map(|request| request.tool.id.to_string()).collect();
+        ids.extend(undescribed.map(|(id, _)| id.to_string()));
         ids.sort();
         ids.dedup();
         ids
@@ -246,30 +312,43 @@ impl Calls {
         waves
     }
 
-    /// The arguments as the tool gets them, or the error if they do not fit; `None` if the check takes too long for a serving
-    /// thread.
-    fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments) -> Option<Result<BoundArguments, String>> {
+    /// The arguments as the tool gets them.
+    fn bind(&self, tool: &Arc<Tool>, arguments: &Arguments) -> Binding {
         let allowed = self.limits.allowed.as_ref();
         if allowed.is_some_and(|allowed| !allowed.iter().any(|id| id == tool.id.as_str())) {
-            return Some(Err("the prompt's `limits.tools` does not allow this tool".to_owned()));
+            let error = "the prompt's `limits.tools` does not allow this tool".to_owned();
+            return Binding::Done(Err(UnmadeError { for_log: error.clone(), error }));
         }
-        let inline = self.table().inline;
+        let (inline, described) = {
+            let table = self.table();
+            let described = table.described.get(&tool.id).and_then(|described| described.outcome.clone());
+            (table.inline, described.transpose())
+        };
         let effort = if inline { Effort::SERVING } else { Effort::MEDIUM };
-        match self.tools.bind(tool, arguments, effort) {
-            Err(ToolError::Effort { .. }) if inline => None,
-            bound => Some(bound.map_err(|error| error.to_string())),
+        let bound = described.and_then(|description| {
+            self.tools.bind(tool, description.as_ref(), arguments, effort)
+        });
+        match bound {
+            Err(ToolError::Effort { .. }) if inline => Binding::TooLong,
+            Ok(None) => Binding::Undescribed,
+            Ok(Some(bound)) => Binding::Done(Ok(bound)),
+            Err(error) => Binding::Done(Err(error.into())),
         }
     }
 
     /// Requests a call that the table does not have in this notation.
     fn request(&self, tool: &Arc<Tool>, arguments: Arguments, written: Identity) -> CallResult {
-        let Some(bound) = self.bind(tool, &arguments) else {
-            self.table().ran_out = true;
-            return CallResult::Denied("its arguments take too long to check".to_owned());
+        let bound = match self.bind(tool, &arguments) {
+            Binding::Done(bound) => bound,
+            Binding::TooLong => {
+                self.table().ran_out = true;
+                return CallResult::Denied("its arguments take too long to check".to_owned());
+            }
+            Binding::Undescribed => return self.table().ask_about(tool),
         };
         let identity = match &bound {
             Ok(bound) => bound.identity,
-            Err(error) => Identity::of(&(tool.id.as_str(), error)),
+            Err(unmade) => Identity::of(&(tool.id.as_str(), &unmade.error)),
         };
         let mut table = self.table();
         if let Some(&number) = table.numbers.get(&identity) {
@@ -286,11 +365,14 @@ impl Calls {
                 self.limits.calls
             ));
         }
-        let failed = |error: &String| CallOutcome::failed(tool, error.clone(), Duration::ZERO);
+        let failed = |unmade: &UnmadeError| CallOutcome::failed(tool, unmade.error.clone(), Duration::ZERO);
         let outcome = bound.as_ref().err().map(failed);
-        let bound = bound.map_err(|_| arguments.positional);
+        let (bound, unmade) = match bound {
+            Ok(bound) => (Ok(bound), None),
+            Err(unmade) => (Err(arguments.positional), Some(unmade.for_log)),
+        };
         let wave = table.waves.len();
-        table.calls.push(ToolRequest { tool: tool.clone(), wave, bound, outcome });
+        table.calls.push(ToolRequest { tool: tool.clone(), wave, bound, unmade, outcome });
         table.numbers.insert(identity, number);
         table.add_identity(written, number);
         table.result(number)
@@ -298,6 +380,15 @@ impl Calls {
 }
 
 impl Table {
+    /// Notes that a server has to say what a tool takes; the next wave requests the call.
+    fn ask_about(&mut self, tool: &Arc<Tool>) -> CallResult {
+        if !self.closed {
+            let asked = || DescribedTool { tool: tool.clone(), outcome: None };
+            self.described.entry(tool.id.clone()).or_insert_with(asked);
+        }
+        CallResult::Pending(self.calls.len())
+    }
+
     /// Adds the identity of a call as it is written in the template, so that the next wave need not check its arguments again.
     fn add_identity(&mut self, written: Identity, number: usize) {
         if self.numbers.len() < IDENTITIES_MAX {

@@ -2,6 +2,7 @@
 //!
 //! - [`Tools`]: binds arguments and calls tools, within the limits of [`ToolOptions`]
 //! - `prepared`: a tool's document, parsed and compiled; `arguments`: binding and checking; `modules`: base URLs and headers
+//! - `description`: what a tool without `parameters` takes, as its server says
 //! - `rest`, [`grpc`], [`mcp`]: the three protocols; `client`: the HTTP client for REST
 //! - [`Gate`]: the address policy; `cache`: answers with `cacheSeconds`; `identity`: digests of calls;
 //!   `offload`: CPU-bound work on blocking threads
@@ -9,6 +10,7 @@
 mod arguments;
 mod cache;
 mod client;
+mod description;
 mod error;
 mod gate;
 pub mod grpc;
@@ -29,6 +31,7 @@ use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName};
 use lru::LruCache;
 
+pub use description::Description;
 pub use error::ToolError;
 pub use gate::{ANY_PORT, Gate, InvalidPattern};
 pub use identity::Identity;
@@ -161,21 +164,32 @@ impl Tools {
 
     /// Binds arguments to a tool's parameters: by name, with defaults, and checked against the schema.
     ///
+    /// What a tool without `parameters` takes is in its `description`, or is known from an earlier one; `None` if it is not
+    /// known, and [`Tools::describe`] has to ask the tool's server first.
+    ///
     /// # Errors
     /// [`ToolError::Arguments`] if they do not fit; [`ToolError::Effort`] if the check would take more than `effort`;
     /// [`ToolError::Unusable`] if the tool's document is not usable.
     pub fn bind(
         &self,
         tool: &Arc<Tool>,
+        description: Option<&Description>,
         arguments: &Arguments,
         effort: Effort,
-    ) -> Result<BoundArguments, ToolError> {
+    ) -> Result<Option<BoundArguments>, ToolError> {
         let prepared = self.prepare(tool)?;
-        let arguments = prepared.parameters.bind(arguments, effort)?;
+        let arguments = match (&prepared.parameters, description) {
+            (Some(parameters), _) => parameters.bind(arguments, effort)?,
+            (None, Some(description)) => description.bind(arguments, effort)?,
+            (None, None) => match prepared.description() {
+                Some(description) => description.bind(arguments, effort)?,
+                None => return Ok(None),
+            },
+        };
         let mut json = arguments.to_json();
         json.sort_all_objects();
         let identity = Identity::of(&(prepared.version, tool.id.as_str(), json));
-        Ok(BoundArguments { arguments, identity })
+        Ok(Some(BoundArguments { arguments, identity }))
     }
 
     /// Calls a tool, within its time limit; dropping the future cancels the call.
@@ -254,8 +268,7 @@ impl Tools {
         binding: &GrpcBinding,
         call: &Call<'_>,
     ) -> Result<Value, ToolError> {
-        let Target { url, mut headers } = self.target(prepared, &binding.address, call)?;
-        headers.extend(headers_of(caller));
+        let Target { url, headers } = self.grpc_target(caller, prepared, binding, call.module)?;
         let arguments = call.bound.arguments.to_json();
         let timeout = prepared.timeout;
         let unary = UnaryCall {
@@ -280,7 +293,7 @@ impl Tools {
         let endpoint = match &binding.server {
             McpServer::Named(name) => Endpoint::Server(name),
             McpServer::Url(address) => {
-                target = self.target(prepared, address, call)?;
+                target = self.target(prepared, address, call.module)?;
                 Endpoint::Http { url: &target.url, headers: &target.headers }
             }
         };
@@ -294,8 +307,26 @@ impl Tools {
         Ok(Value::from(answer))
     }
 
-    fn target(&self, prepared: &PreparedTool, address: &str, call: &Call<'_>) -> Result<Target, ToolError> {
-        let target = self.modules.target(&prepared.tool.module, address, call.module)?;
+    /// The server of a gRPC tool, with the metadata of its calls.
+    fn grpc_target(
+        &self,
+        caller: &Caller,
+        prepared: &PreparedTool,
+        binding: &GrpcBinding,
+        module: Option<&Value>,
+    ) -> Result<Target, ToolError> {
+        let mut target = self.target(prepared, &binding.address, module)?;
+        target.headers.extend(headers_of(caller));
+        Ok(target)
+    }
+
+    fn target(
+        &self,
+        prepared: &PreparedTool,
+        address: &str,
+        module: Option<&Value>,
+    ) -> Result<Target, ToolError> {
+        let target = self.modules.target(&prepared.tool.module, address, module)?;
         self.gate.check(&target.url)?;
         Ok(target)
     }

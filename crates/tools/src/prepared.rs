@@ -1,7 +1,7 @@
 //! A tool's document, prepared for calls: its binding parsed, its schemas compiled.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 
 use super::arguments::Parameters;
+use super::description::Description;
 use super::error::ToolError;
 use super::offload::{LARGE_BYTES, offload};
 use base::model::{Restful, Tool};
@@ -23,7 +24,10 @@ pub(super) struct PreparedTool {
     /// Unique for every version of every tool in this process, so that cached answers of old versions are not found.
     pub version: u64,
     pub binding: Binding,
-    pub parameters: Parameters,
+    /// What the tool takes; `None` if only its server says it.
+    pub parameters: Option<Parameters>,
+    /// What its server has said lately, if only that says it.
+    pub described: Mutex<Option<(Instant, Description)>>,
     /// The time limit of one call.
     pub timeout: Duration,
     /// How long an answer is cached, if the document has `cacheSeconds`.
@@ -98,12 +102,16 @@ impl PreparedTool {
         let returns = document.get("returns").map(Schema::compile).transpose();
         let milliseconds = document.get("timeoutMs").and_then(Json::as_u64);
         let seconds = document.get("cacheSeconds").and_then(Json::as_f64).filter(|seconds| *seconds > 0.0);
+        let binding = Binding::read(document)?;
+        let parameters = document.get("parameters");
+        let says = parameters.is_some() || matches!(binding, Binding::Rest(_));
+        let parameters = says.then(|| Parameters::new(parameters)).transpose();
         Ok(PreparedTool {
             tool: tool.clone(),
             version,
-            binding: Binding::read(document)?,
-            parameters: Parameters::new(document.get("parameters"))
-                .map_err(|error| unusable("parameters", &error))?,
+            binding,
+            parameters: parameters.map_err(|error| unusable("parameters", &error))?,
+            described: Mutex::default(),
             timeout: milliseconds.map_or(defaults.timeout, Duration::from_millis),
             cache: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             permits: Semaphore::new(defaults.parallel_calls.min(Semaphore::MAX_PERMITS)),

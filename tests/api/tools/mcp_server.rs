@@ -64,6 +64,11 @@ impl McpServer {
         self.tools.calls.load(Ordering::SeqCst)
     }
 
+    /// How many pages of the list of tools were asked for.
+    pub fn lists(&self) -> usize {
+        self.tools.lists.load(Ordering::SeqCst)
+    }
+
     /// How many slow calls were cancelled.
     pub fn cancelled(&self) -> usize {
         self.tools.cancelled.load(Ordering::SeqCst)

@@ -1,6 +1,7 @@
 //! Tools against real servers, over REST, gRPC and MCP: alone, and called by templates.
 
 mod calls;
+mod described;
 mod grpc;
 mod grpc_server;
 mod mcp;

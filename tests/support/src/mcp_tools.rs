@@ -7,7 +7,7 @@ use rmcp::RoleServer;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
-    Implementation, ServerCapabilities, ServerConfig,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Default)]
 pub struct Tools {
     pub calls: Arc<AtomicUsize>,
+    pub lists: Arc<AtomicUsize>,
     pub slow: Arc<AtomicUsize>,
     pub cancelled: Arc<AtomicUsize>,
 }
@@ -24,6 +25,33 @@ impl ServerHandler for Tools {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         ServerConfig::new(capabilities).with_server_info(Implementation::new("test", "1"))
+    }
+
+    /// Some of the tools, on two pages.
+    async fn list_tools(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.lists.fetch_add(1, Ordering::SeqCst);
+        let tool = |name: &'static str, about: &'static str, schema: Value| {
+            Tool::new(name, about, Arc::new(schema.as_object().unwrap().clone()))
+        };
+        let mut result = ListToolsResult::default();
+        if page.and_then(|page| page.cursor).is_none() {
+            let schema = json!({
+                "type": "object",
+                "properties": {"b": {"type": "integer"}, "a": {"type": "integer", "default": 10}},
+                "required": ["b"],
+            });
+            result.tools = vec![tool("add", "Adds two numbers", schema)];
+            result.next_cursor = Some("more".to_owned());
+        } else {
+            let text = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+            let broken = json!({"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}});
+            result.tools = vec![tool("echo", "Says it again", text), tool("meta", "Cannot be read", broken)];
+        }
+        Ok(result)
     }
 
     async fn call_tool(

@@ -24,6 +24,11 @@ impl<'a> MethodName<'a> {
         }
     }
 
+    /// The name of a service, without a method.
+    pub(super) fn of_service(service: &'a str) -> MethodName<'a> {
+        MethodName { service, method: "" }
+    }
+
     /// The path of requests.
     pub(super) fn path(&self) -> Result<PathAndQuery, ToolError> {
         let path = format!("/{}/{}", self.service, self.method).parse();

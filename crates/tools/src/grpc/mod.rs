@@ -7,6 +7,7 @@
 //! - `types`: a cache of message types
 //! - `reflection`: asking a server for its types
 //! - `message`: JSON to protobuf and back
+//! - `schema`: message types as JSON Schemas; `listing`: the methods that a server has
 
 mod channels;
 mod wire;
@@ -15,6 +16,8 @@ mod method;
 mod types;
 mod reflection;
 mod message;
+mod schema;
+mod listing;
 
 use std::time::Duration;
 
@@ -24,6 +27,7 @@ use reqwest::Url;
 use serde_json::Value as Json;
 
 use self::channels::Channels;
+pub use self::listing::ListedMethod;
 use self::method::MethodName;
 use self::types::{TypeCache, TypeSource};
 use self::wire::Wire;
@@ -72,6 +76,33 @@ impl Grpc {
         match call.descriptor_set {
             Some(set) => self.attempt(&self.types.of_set(set).await?, &name, &wire, call.arguments).await,
             None => self.by_reflection(&name, &wire, call.arguments).await,
+        }
+    }
+
+    /// The JSON Schema of the request of a method, in the canonical JSON mapping.
+    ///
+    /// # Errors
+    /// As [`Grpc::call`].
+    pub async fn request_schema(&self, call: UnaryCall<'_>) -> Result<Json, ToolError> {
+        let name = MethodName::parse(call.method)?;
+        let wire = Wire::new(&self.channels, &call)?;
+        let types = match call.descriptor_set {
+            Some(set) => self.types.of_set(set).await?,
+            None => self.types_of(&name, &wire).await?,
+        };
+        Ok(schema::of_message(&name.find(&types)?.input()))
+    }
+
+    /// The types of a service by server reflection, which are kept for a minute.
+    async fn types_of(&self, name: &MethodName<'_>, wire: &Wire<'_>) -> Result<DescriptorPool, ToolError> {
+        let origin =
+            TypeSource::Service { server: wire.server().to_owned(), service: name.service.to_owned() };
+        match self.types.of_service(&origin) {
+            Some(types) => Ok(types),
+            None => {
+                let files = reflection::files(wire, name.service).await?;
+                self.types.make(origin, wire.elapsed(), || Ok(files)).await
+            }
         }
     }
 

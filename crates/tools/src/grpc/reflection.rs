@@ -41,6 +41,28 @@ pub(super) async fn files(wire: &Wire<'_>, service: &str) -> Result<DescriptorFi
     Err(unusable("the server has no reflection; add a `descriptorSet` to the tool's document"))
 }
 
+/// The names of a server's services.
+pub(super) async fn services(wire: &Wire<'_>) -> Result<Vec<String>, ToolError> {
+    for path in PATHS {
+        let mut server = Server { wire, path: PathAndQuery::from_static(path), received: 0 };
+        match server.ask(vec![Question::ListServices(String::new())]).await {
+            Ok(answers) => return Ok(listed(answers)),
+            Err(ReflectionError::NoReflection) => {}
+            Err(ReflectionError::NotFound) => return Ok(Vec::new()),
+            Err(ReflectionError::Other(error)) => return Err(error),
+        }
+    }
+    Err(unusable("the server has no reflection, which alone says what methods it has"))
+}
+
+fn listed(answers: Vec<Answer>) -> Vec<String> {
+    let lists = answers.into_iter().filter_map(|answer| match answer {
+        Answer::ListServicesResponse(list) => Some(list.service),
+        _ => None,
+    });
+    lists.flatten().map(|service| service.name).collect()
+}
+
 /// A server, asked in one version of the protocol.
 struct Server<'a> {
     wire: &'a Wire<'a>,
@@ -85,11 +107,7 @@ impl Server<'_> {
     /// The names of the server's services; empty if it does not list them.
     async fn services(&mut self) -> Vec<String> {
         let answers = self.ask(vec![Question::ListServices(String::new())]).await.unwrap_or_default();
-        let lists = answers.into_iter().filter_map(|answer| match answer {
-            Answer::ListServicesResponse(list) => Some(list.service),
-            _ => None,
-        });
-        lists.flatten().map(|service| service.name).collect()
+        listed(answers)
     }
 
     async fn ask(&mut self, questions: Vec<Question>) -> Result<Vec<Answer>, ReflectionError> {

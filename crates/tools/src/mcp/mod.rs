@@ -2,6 +2,7 @@
 //!
 //! - `sessions`: the pool of open sessions; `session`: one of them; `session_thread`: the thread that runs them
 //! - `http` and `client`, `child` and `pipes`: the two transports; `request_filter`: refuses requests of servers
+//! - `listing`: the tools that a server has
 //! - `answer`, `error`: results and errors; `id_scanner`: finds the request that an overlong answer belongs to
 
 mod answer;
@@ -10,6 +11,7 @@ mod client;
 mod error;
 mod http;
 mod id_scanner;
+mod listing;
 mod pipes;
 mod request_filter;
 mod session;
@@ -17,6 +19,7 @@ mod session_thread;
 mod sessions;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -24,6 +27,7 @@ use rmcp::model::{CallToolRequestParams, RequestMetaObject};
 use serde_json::{Map, Value};
 
 pub use self::child::ServerCommand;
+pub use self::listing::{ListedTool, Listing};
 use self::sessions::{ServerKey, Sessions};
 use crate::error::ToolError;
 use crate::gate::Gate;
@@ -78,10 +82,7 @@ impl Mcp {
     /// [`ToolError::Unreachable`] without a working connection; [`ToolError::Failed`] if the server or the tool reports an
     /// error; [`ToolError::Answer`] for an answer that is too long, or has neither text nor structured content.
     pub async fn call(&self, call: ToolCall<'_>) -> Result<Value, ToolError> {
-        let key = match call.endpoint {
-            Endpoint::Http { url, headers } => ServerKey::http(url, headers),
-            Endpoint::Server(name) => ServerKey::Server(name.to_owned()),
-        };
+        let key = key(call.endpoint);
         let params = params(call);
         let session = self.sessions.get(&key).await?;
         let answer = match session.call(params.clone()).await {
@@ -89,6 +90,27 @@ impl Mcp {
             answer => answer,
         };
         answer::value(answer.map_err(|error| error.error)?)
+    }
+
+    /// The tools that a server lists; what it said within the last minute is not asked for again.
+    ///
+    /// # Errors
+    /// As [`Mcp::call`].
+    pub async fn tools(&self, endpoint: Endpoint<'_>) -> Result<Arc<Listing>, ToolError> {
+        let key = key(endpoint);
+        let session = self.sessions.get(&key).await?;
+        let listing = match session.tools().await {
+            Err(error) if error.may_retry => self.sessions.renew(&key, &session).await?.tools().await,
+            listing => listing,
+        };
+        listing.map_err(|error| error.error)
+    }
+}
+
+fn key(endpoint: Endpoint<'_>) -> ServerKey {
+    match endpoint {
+        Endpoint::Http { url, headers } => ServerKey::http(url, headers),
+        Endpoint::Server(name) => ServerKey::Server(name.to_owned()),
     }
 }
 

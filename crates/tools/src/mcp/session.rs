@@ -22,6 +22,7 @@ use super::child::{Child, ServerCommand};
 use super::client;
 use super::error::{self, McpError, unreachable};
 use super::http::Http;
+use super::listing::KeptListing;
 use super::pipes::Pipes;
 use super::request_filter::RequestFilter;
 use crate::error::ToolError;
@@ -41,7 +42,8 @@ const RESUMES: usize = 3;
 
 /// An open session; dropping it closes it.
 pub(super) struct Session {
-    service: RunningService<RoleClient, ClientConfig>,
+    pub(super) service: RunningService<RoleClient, ClientConfig>,
+    pub(super) listing: KeptListing,
     child: Option<Mutex<Child>>,
 }
 
@@ -55,7 +57,8 @@ impl Session {
     ) -> Result<Session, ToolError> {
         let http = Http::new(client::new(&gate, secrets)?, limit);
         let transport = StreamableHttpClientTransport::with_client(http, config(&url));
-        Ok(Session { service: handshake(transport).await?, child: None })
+        let service = handshake(transport).await?;
+        Ok(Session { service, listing: KeptListing::default(), child: None })
     }
 
     /// Starts a server as a child process, and opens a session over its pipes.
@@ -64,7 +67,9 @@ impl Session {
         let (mut child, stdin, stdout) = started
             .map_err(|error| unreachable(&format!("`{}` cannot be started: {error}", command.program)))?;
         match handshake(Pipes::new(stdin, stdout, limit)).await {
-            Ok(service) => Ok(Session { service, child: Some(Mutex::new(child)) }),
+            Ok(service) => {
+                Ok(Session { service, listing: KeptListing::default(), child: Some(Mutex::new(child)) })
+            }
             Err(error) => Err(child.wait().await.map_or(error, |end| unreachable(&end))),
         }
     }
