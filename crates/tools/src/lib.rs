@@ -3,6 +3,7 @@
 //! - [`Tools`]: binds arguments and calls tools, within the limits of [`ToolOptions`]
 //! - `prepared`: a tool's document, parsed and compiled; `arguments`: binding and checking; `modules`: base URLs and headers
 //! - `description`: what a tool without `parameters` takes, as its server says
+//! - [`discover`]: documents of what servers and API descriptions offer
 //! - `rest`, [`grpc`], [`mcp`]: the three protocols; `client`: the HTTP client for REST
 //! - [`Gate`]: the address policy; `cache`: answers with `cacheSeconds`; `identity`: digests of calls;
 //!   `offload`: CPU-bound work on blocking threads
@@ -11,6 +12,7 @@ mod arguments;
 mod cache;
 mod client;
 mod description;
+pub mod discover;
 mod error;
 mod gate;
 pub mod grpc;

@@ -69,6 +69,11 @@ impl Modules {
         Ok(Modules { modules: modules.collect::<Result<_, _>>()? })
     }
 
+    /// Whether the settings give a module a base URL.
+    pub fn has_base(&self, name: &str) -> bool {
+        self.modules.get(name).is_some_and(|module| module.base.is_some())
+    }
+
     /// The URL and headers for an address of a tool of the module `name`. A relative address is joined to the module's
     /// base URL: that of the settings, else that in `environ`, the environ `modules.{module}`.
     ///

@@ -61,17 +61,23 @@ async fn what_is_asked_of_a_server_is_no_wave_and_told_with_other_calls() {
         }),
     )
     .await;
-    let template = "{{ m_add(1).sum }} {{ m_two(1, 2).sum }} {{ l_add(m_add(1).sum).sum }}";
-    let body = json!({"template": template, "syntax": "jinja", "variables": {}});
-    let answer = app.post("/api/render?explain=true", body).await;
-    assert_eq!(answer.rendered(), "11 3 21");
-    let waves = answer.body["report"]["waves"].as_array().unwrap();
-    let tools = |wave: &Json| -> Vec<String> {
-        let calls = wave["calls"].as_array().unwrap();
-        calls.iter().map(|call| call["tool"].as_str().unwrap().to_owned()).collect()
+    let body = |template: &str| json!({"template": template, "syntax": "jinja", "variables": {}});
+    let waves = |answer: &Answer| -> Vec<Vec<String>> {
+        let tools = |wave: &Json| {
+            let calls = wave["calls"].as_array().unwrap();
+            calls.iter().map(|call| call["tool"].as_str().unwrap().to_owned()).collect()
+        };
+        answer.body["report"]["waves"].as_array().unwrap().iter().map(tools).collect()
     };
-    assert_eq!(waves.iter().map(tools).collect::<Vec<_>>(), [vec!["m.two"], vec!["m.add"], vec!["l.add"]]);
-    assert_eq!(waves[1]["calls"][0]["arguments"], json!({"b": 1, "a": 10}), "defaults are filled in");
+    let template = "{{ m_add(1) | string }} {{ m_two(1, 2) | string }}";
+    let answer = app.post("/api/render?explain=true", body(template)).await;
+    assert_eq!(waves(&answer), [["m.add"], ["m.two"]], "{answer:?}");
+    let template = "{{ l_add(1) }} {{ m_two(2, 2) }} {{ l_add(m_add(2).sum).sum }}";
+    let answer = app.post("/api/render?explain=true", body(template)).await;
+    assert_eq!(answer.rendered(), "{'sum': 11} {'sum': 4} 22");
+    let expected = [["m.two", "m.add"], ["l.add", "l.add"]];
+    assert_eq!(waves(&answer), expected, "{answer:?}");
+    assert_eq!(answer.body["report"]["waves"][0]["calls"][1]["arguments"], json!({"b": 2, "a": 10}));
 }
 
 #[tokio::test]
