@@ -1,14 +1,15 @@
 //! A client of the service's own HTTP API.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use reqwest::{ClientBuilder, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
 use super::error::CliError;
 use base::error::innermost;
-use base::outbound::plain_client;
+use base::outbound::{plain_client, whole_body};
 
 /// A client of one service.
 #[derive(Debug)]
@@ -22,10 +23,7 @@ pub struct Client {
 impl Client {
     /// A client of the service at `base`, such as `http://127.0.0.1:8080`.
     pub fn new(base: &str) -> Client {
-        let local =
-            ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| base.starts_with(own));
-        // Proxies of the environment (`http_proxy`) are for other machines.
-        let builder = if local { plain_client().no_proxy() } else { plain_client() };
+        let builder = client_for(base);
         Client { base: base.to_owned(), http: builder.build().unwrap_or_default(), _folder: None }
     }
 
@@ -137,6 +135,33 @@ impl Client {
         CliError::Unreachable { url: self.base.clone(), message: innermost(error).to_string() }
     }
 }
+
+/// A builder of a client for this address. Proxies of the environment (`http_proxy`) are for other machines.
+fn client_for(url: &str) -> ClientBuilder {
+    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| url.starts_with(own));
+    if local { plain_client().no_proxy() } else { plain_client() }
+}
+
+/// The longest text that is fetched.
+const FETCHED_BYTES: usize = 16 << 20;
+
+/// The text at a URL that need not be the service's.
+///
+/// # Errors
+/// When it cannot be had.
+pub async fn fetch(url: &str) -> Result<String, CliError> {
+    let failed = |message: String| CliError::Usage(format!("{url}: {message}"));
+    let http = client_for(url).timeout(FETCH_TIME).build().map_err(|error| failed(error.to_string()))?;
+    let response = http.get(url).send().await.map_err(|error| failed(innermost(&error).to_string()))?;
+    if !response.status().is_success() {
+        return Err(failed(format!("the server answered {}", response.status())));
+    }
+    let bytes = whole_body(response, FETCHED_BYTES).await.map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| failed("it is no UTF-8 text".to_owned()))
+}
+
+/// How long fetching may take.
+const FETCH_TIME: Duration = Duration::from_secs(30);
 
 /// The error that ends a stream.
 pub(super) fn broken_off(body: &Json) -> CliError {

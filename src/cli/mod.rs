@@ -17,6 +17,7 @@ mod serve;
 mod signals;
 mod target;
 mod tool;
+mod tool_import;
 mod transfer;
 mod values;
 
@@ -70,6 +71,7 @@ async fn run(cli: Cli) -> Result<(), CliError> {
             KindAction::Tool(ToolAction::Call { id, arguments }) => {
                 tool::call(&common, &id, &arguments).await
             }
+            KindAction::Tool(ToolAction::Import(options)) => tool_import::run(&common, &options).await,
         },
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -19,7 +19,7 @@ mod plain;
 mod prompty;
 mod roles;
 mod source;
-mod yaml;
+pub mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -93,6 +93,7 @@ fn table() -> Vec<Path> {
         path("/models", [get("models_without_version", Render, chat::models)]),
         path("/models/{id:.+}", [get("model_without_version", Render, chat::model)]),
         path("/api/tools/{id}/call", [post("call_tool", Operator, tools::call)]),
+        path("/api/tools/discover", [post("discover_tools", Operator, tools::discover)]),
         path("/api/status", [get("status", Render, status::status)]),
         path("/api/store/confirm", [post("confirm_loss", Operator, status::confirm)]),
         path("/healthz", [get("alive", Open, status::alive)]),

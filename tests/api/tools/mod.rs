@@ -4,6 +4,7 @@ mod calls;
 mod described;
 mod grpc;
 mod grpc_server;
+mod imports;
 mod mcp;
 mod mcp_server;
 mod render;
