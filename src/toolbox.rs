@@ -93,7 +93,8 @@ impl Toolbox {
             None => {
                 let description = self.tools.describe(caller, tool, module).await?;
                 let bound = self.bind(tool, Some(description), arguments).await?;
-                bound.ok_or_else(|| ToolError::Unusable { message: "it is not known what it takes".into() })?
+                bound
+                    .ok_or_else(|| ToolError::Unusable { message: "it is not known what it takes".into() })?
             }
         };
         let began = Instant::now();

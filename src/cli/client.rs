@@ -138,7 +138,8 @@ impl Client {
 
 /// A builder of a client for this address. Proxies of the environment (`http_proxy`) are for other machines.
 fn client_for(url: &str) -> ClientBuilder {
-    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| url.starts_with(own));
+    let local =
+        ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| url.starts_with(own));
     if local { plain_client().no_proxy() } else { plain_client() }
 }
 

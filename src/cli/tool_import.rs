@@ -43,7 +43,8 @@ pub async fn run(common: &Common, options: &ToolImport) -> Result<(), CliError> 
     let client = target::open(common).await?;
     let reply = client.post("/api/tools/discover", &request).await?;
     let discovery = Discovery::read(&reply).ok_or_else(|| client.unusable("its answer lists no tools"))?;
-    if options.list || !(options.all || !options.only.is_empty()) {
+    let is_chosen = options.all || !options.only.is_empty();
+    if options.list || !is_chosen {
         match options.json {
             true => print_json(&reply),
             false => discovery.list(!options.list),
@@ -99,17 +100,19 @@ async fn store(client: &Client, found: &Found, dry_run: bool) -> Result<Became, 
     let at = path(DocumentKind::Tool, &found.id);
     let before = client.get_bytes(&format!("{at}?raw=store")).await?;
     let before = before.map(|bytes| serde_json::from_slice::<Json>(&bytes).unwrap_or_default());
-    let document = before.as_ref().map_or_else(|| found.document.clone(), |old| updated(old, &found.document));
+    let document =
+        before.as_ref().map_or_else(|| found.document.clone(), |old| updated(old, &found.document));
+    let text = document.to_string();
     // Compared as text: the order of the parameters is that of calls by position.
-    let became = match &before {
+    let became = match before.as_ref().map(Json::to_string) {
         None => "created",
-        Some(before) if before.to_string() == document.to_string() => return Ok(Ok("unchanged")),
+        Some(before) if before == text => return Ok(Ok("unchanged")),
         Some(_) => "updated",
     };
     if dry_run {
         return Ok(Ok(became));
     }
-    match client.put(&at, document.to_string().into_bytes()).await {
+    match client.put(&at, text.into_bytes()).await {
         Ok(_) => Ok(Ok(became)),
         Err(CliError::Refused { message, .. }) => Ok(Err(message)),
         Err(error) => Err(error),
@@ -134,7 +137,9 @@ impl Discovery {
         let left_out = reply.get("left_out")?.as_array()?.iter();
         Some(Discovery {
             tools: reply.get("tools")?.as_array()?.iter().map(found).collect::<Option<_>>()?,
-            left_out: left_out.map(|left| Some((text(left, "name")?, text(left, "reason")?))).collect::<Option<_>>()?,
+            left_out: left_out
+                .map(|left| Some((text(left, "name")?, text(left, "reason")?)))
+                .collect::<Option<_>>()?,
             notes: texts(reply.get("notes")),
         })
     }
@@ -200,7 +205,9 @@ impl Discovery {
     fn as_json(&self, outcomes: &[(&Found, Became)], dry_run: bool) -> Json {
         let outcome = |(found, became): &(&Found, Became)| match became {
             Ok(became) => json!({"id": found.id, "name": found.name, "became": became, "notes": found.notes}),
-            Err(reason) => json!({"id": found.id, "name": found.name, "refused": reason, "notes": found.notes}),
+            Err(reason) => {
+                json!({"id": found.id, "name": found.name, "refused": reason, "notes": found.notes})
+            }
         };
         let left = |(name, reason): &(String, String)| json!({"name": name, "reason": reason});
         json!({

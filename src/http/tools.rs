@@ -73,7 +73,8 @@ impl DiscoverBody {
             (None, Some(GrpcBody { url }), None) => Ok(Source::Grpc(url)),
             (None, None, Some(document)) => Ok(Source::OpenApi { document, read_at: self.read_at }),
             _ => {
-                let message = "the body needs one of `mcp` {url | server}, `grpc` {url} and `openapi` (the document)";
+                let message =
+                    "the body needs one of `mcp` {url | server}, `grpc` {url} and `openapi` (the document)";
                 Err(ApiError::new(Kind::InvalidInput, "invalid_request", message))
             }
         }

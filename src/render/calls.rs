@@ -325,9 +325,8 @@ impl Calls {
             (table.inline, described.transpose())
         };
         let effort = if inline { Effort::SERVING } else { Effort::MEDIUM };
-        let bound = described.and_then(|description| {
-            self.tools.bind(tool, description.as_ref(), arguments, effort)
-        });
+        let bound =
+            described.and_then(|description| self.tools.bind(tool, description.as_ref(), arguments, effort));
         match bound {
             Err(ToolError::Effort { .. }) if inline => Binding::TooLong,
             Ok(None) => Binding::Undescribed,

@@ -135,7 +135,8 @@ async fn a_method_of_grpc_takes_its_request_by_reflection_or_descriptor_set() {
             answer.assert_error(400, "invalid_request_error", "invalid_arguments");
         }
         assert_eq!(server.calls(), calls, "nothing was sent");
-        let deep = json!({"deeper": {"part": {"unit": "OUNCE"}, "at": "2020-01-02T03:04:05Z"}, "ratio": "NaN"});
+        let deep =
+            json!({"deeper": {"part": {"unit": "OUNCE"}, "at": "2020-01-02T03:04:05Z"}, "ratio": "NaN"});
         let answer = app.post("/api/tools/g.echo/call", json!({"arguments": deep})).await;
         assert_eq!(answer.body["value"]["deeper"]["part"]["unit"], "OUNCE", "{answer:?}");
     }

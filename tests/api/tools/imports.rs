@@ -56,7 +56,7 @@ async fn the_operations_of_an_api_become_tools_that_send_what_they_say() {
     for line in [
         "shop.getItem",
         "without the cookie parameter `session`: it is a cookie",
-        "without the header parameter `X-Request-ID`: it the header",
+        "without the header parameter `X-Request-ID`: it is a header that the service",
         "without the query parameter `ids`: it is a list that is not to be exploded",
         "not taken: POST /upload: its body is multipart/form-data",
         "not taken: GET /me: the cookie parameter `session` is a cookie",
@@ -117,8 +117,12 @@ async fn a_second_import_updates_and_keeps_what_people_added() {
     shop(dir.path(), &server);
     let (code, said) = import(&app, dir.path(), &["openapi", "shop.yaml"]).await;
     assert!(code == 0 && said.contains("the_shop_s_api.getItem") && said.contains("--only NAME,…"), "{said}");
-    let (code, said) = import(&app, dir.path(), &["openapi", "shop.yaml", "--only", "*Item,login", "--dry-run"]).await;
-    assert!(code == 0 && said.contains("2 tools: 2 created") && said.contains("nothing was stored"), "{said}");
+    let (code, said) =
+        import(&app, dir.path(), &["openapi", "shop.yaml", "--only", "*Item,login", "--dry-run"]).await;
+    assert!(
+        code == 0 && said.contains("2 tools: 2 created") && said.contains("nothing was stored"),
+        "{said}"
+    );
     assert_eq!(app.get("/api/tools").await.body, json!([]), "nothing is stored before it is chosen");
     let (code, said) = import(&app, dir.path(), &["openapi", "shop.yaml", "--only", "nothing*,login"]).await;
     assert!(code == 2 && said.contains("no tool nothing*"), "{said}");
@@ -131,7 +135,8 @@ async fn a_second_import_updates_and_keeps_what_people_added() {
     app.put_tool("the_shop_s_api.login", document).await;
     let (_, said) = import(&app, dir.path(), &chosen).await;
     assert!(said.contains("0 created, 0 updated, 2 unchanged"), "{said}");
-    let changed = std::fs::read_to_string(dir.path().join("shop.yaml")).unwrap().replace("/login:", "/signin:");
+    let changed =
+        std::fs::read_to_string(dir.path().join("shop.yaml")).unwrap().replace("/login:", "/signin:");
     write(dir.path(), "shop.yaml", changed);
     let (_, said) = import(&app, dir.path(), &chosen).await;
     assert!(said.contains("0 created, 1 updated, 1 unchanged"), "{said}");
@@ -147,7 +152,7 @@ async fn the_tools_of_mcp_servers_are_imported_and_called() {
     for (source, module, count) in [(url.as_str(), "test", 2), ("local", "local", 2)] {
         let (code, said) = import(&app, dir.path(), &["mcp", source, "--all"]).await;
         assert!(code == 0 && said.contains(&format!("{count} tools: {count} created")), "{said}");
-        assert!(said.contains("not taken: meta: ") && said.contains("#/nowhere"), "{said}");
+        assert!(said.contains("not taken: meta: ") && said.contains("/nowhere"), "{said}");
         let document = stored(&app, &format!("{module}.add")).await;
         assert_eq!(document["description"], "Adds two numbers");
         assert_eq!(document["parameters"]["properties"]["a"]["default"], 10);
@@ -169,8 +174,6 @@ async fn the_unary_methods_of_grpc_servers_are_imported_and_called() {
     }
     let sent = call(&app, "test.Tools.Echo", json!({"text": "a", "part": {"unit": "OUNCE"}})).await;
     assert_eq!((&sent["text"], &sent["part"]["unit"]), (&json!("a"), &json!("OUNCE")));
-    let answer = app.preview("jinja", "{{ mine_Tools_Echo('b').text }}", json!({})).await;
-    assert_eq!(answer.status, 400, "it is not there yet");
     import(&app, dir.path(), &["grpc", url, "--only", "Tools.Echo", "--module", "mine"]).await;
     let answer = app.preview("jinja", "{{ mine_Tools_Echo('b').text }}", json!({})).await;
     assert_eq!(answer.rendered(), "b");
@@ -186,13 +189,23 @@ async fn what_cannot_be_discovered_is_told() {
     for (body, status, code, expected) in [
         (json!({}), 400, "invalid_request", "one of `mcp`"),
         (json!({"mcp": {}}), 400, "invalid_request", "one of `mcp`"),
-        (json!({"mcp": {"server": "x"}, "grpc": {"url": "http://h"}}), 400, "invalid_request", "one of `mcp`"),
+        (
+            json!({"mcp": {"server": "x"}, "grpc": {"url": "http://h"}}),
+            400,
+            "invalid_request",
+            "one of `mcp`",
+        ),
         (json!({"mcp": {"server": "x"}}), 502, "tool_unusable", "no MCP server `x`"),
         (json!({"mcp": {"url": mcp.url().as_str()}}), 502, "tool_forbidden", "tools.allowed_hosts"),
         (json!({"grpc": {"url": "http://127.0.0.1:1"}}), 502, "tool_forbidden", "tools.allowed_hosts"),
         (json!({"openapi": {"swagger": "2.0"}}), 502, "tool_unusable", "Swagger 2.0"),
         (json!({"openapi": []}), 502, "tool_unusable", "not OpenAPI 3"),
-        (json!({"openapi": {"openapi": "3.1.0"}, "module": "a b"}), 502, "tool_unusable", "cannot be a module"),
+        (
+            json!({"openapi": {"openapi": "3.1.0"}, "module": "a b"}),
+            502,
+            "tool_unusable",
+            "cannot be a module",
+        ),
     ] {
         let answer = app.post("/api/tools/discover", body.clone()).await;
         assert!(answer.status == status && answer.error().0 == code, "{body}: {answer:?}");

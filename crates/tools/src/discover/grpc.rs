@@ -39,7 +39,16 @@ impl Tools {
             };
             let binding = json!({"url": url, "method": name});
             let notes = Vec::new();
-            drafts.push(Draft { module, name, subject, description: None, parameters, kind: "grpc", binding, notes });
+            drafts.push(Draft {
+                module,
+                name,
+                subject,
+                description: None,
+                parameters,
+                kind: "grpc",
+                binding,
+                notes,
+            });
         }
         Ok(finished(drafts, left_out))
     }

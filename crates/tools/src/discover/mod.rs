@@ -146,7 +146,10 @@ fn finished(drafts: Vec<Draft>, left_out: Vec<LeftOut>) -> Discovery {
                 return Err(format!("all tools together would have more than {BYTES_MAX} bytes"));
             }
             if !ids.insert(id.clone()) || !functions.insert(tool.function.clone()) {
-                return Err(format!("another tool is called `{id}` already, or `{}` in templates", tool.function));
+                return Err(format!(
+                    "another tool is called `{id}` already, or `{}` in templates",
+                    tool.function
+                ));
             }
             check(&tool)?;
             Ok(FoundTool { id, name: name.clone(), document: tool.document, notes })
@@ -177,7 +180,8 @@ fn check(tool: &Tool) -> Result<(), String> {
 
 impl Draft {
     fn document(self) -> Result<(Id, Json), String> {
-        let id = Id::parse(&format!("{}.{}", self.module, self.subject)).map_err(|error| error.to_string())?;
+        let id =
+            Id::parse(&format!("{}.{}", self.module, self.subject)).map_err(|error| error.to_string())?;
         let mut document = Map::new();
         document.insert("name".to_owned(), self.subject.into());
         document.insert("module".to_owned(), self.module.into());

@@ -47,7 +47,8 @@ impl Grpc {
         let wire = Wire::new(&self.channels, &call)?;
         let mut found = Vec::new();
         let services = reflection::services(&wire).await?;
-        let too_many = || error::unusable(&format!("the server has more than {SERVICES} services or {METHODS} methods"));
+        let too_many =
+            || error::unusable(&format!("the server has more than {SERVICES} services or {METHODS} methods"));
         if services.len() > SERVICES {
             return Err(too_many());
         }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::Api;
 use super::operation::Operation;
 use super::schemas::Schemas;
+use super::{Api, segment};
 use base::model::{ArgumentText, TextPart, header_fault};
 
 /// The arguments of a tool, and where each of them goes.
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Adds an argument; gives its name, which templates can write if the operation's own is none.
     pub(super) fn add(&mut self, name: &str, schema: Json, required: bool) -> String {
-        let legal: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let legal = segment(name).replace('-', "_");
         let first = if legal.starts_with(|c: char| c.is_ascii_digit()) { format!("_{legal}") } else { legal };
         let numbered = (2..).map(|number| format!("{first}_{number}"));
         let mut names = std::iter::once(first.clone()).chain(numbered);
@@ -58,7 +58,8 @@ impl Api<'_> {
         for parameter in self.declared(operation)? {
             let title = format!("the {} parameter `{}`", parameter.place, parameter.name);
             if parameter.place == "header"
-                && ["accept", "content-type", "authorization"].contains(&&*parameter.name.to_ascii_lowercase())
+                && ["accept", "content-type", "authorization"]
+                    .contains(&&*parameter.name.to_ascii_lowercase())
             {
                 continue;
             }
@@ -114,7 +115,9 @@ impl Api<'_> {
         let fault = match (parameter.place, kind.as_str(), style.as_deref()) {
             ("cookie", ..) => "is a cookie, which tools do not send".to_owned(),
             _ if object.get("content").is_some() => "is written as a `content` of its own".to_owned(),
-            ("header", ..) if header_fault(parameter.name).is_some() => header_fault(parameter.name)?,
+            ("header", ..) if header_fault(parameter.name).is_some() => {
+                "is a header that the service and its settings alone may set".to_owned()
+            }
             (_, "object", _) => "is an object".to_owned(),
             ("path", "array", _) => "is a list".to_owned(),
             ("path", _, Some(style)) if style != "simple" => format!("has the style `{style}`"),

@@ -124,6 +124,9 @@ fn credentials(document: &Json, module: &str) -> Option<String> {
     headers.sort();
     headers.dedup();
     (!headers.is_empty()).then(|| {
-        format!("the API may want credentials: set {} in tools.modules.{module}.headers", headers.join(" or "))
+        format!(
+            "the API may want credentials: set {} in tools.modules.{module}.headers",
+            headers.join(" or ")
+        )
     })
 }

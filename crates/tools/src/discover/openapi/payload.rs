@@ -113,7 +113,8 @@ fn content(body: &Json) -> Result<(&'static str, &Json), String> {
     let empty = Map::new();
     let content = body.get("content").and_then(Json::as_object).unwrap_or(&empty);
     let find = |wanted: &[&str]| {
-        let found = content.iter().find(|(kind, _)| wanted.contains(&&*media_type(kind).to_ascii_lowercase()));
+        let found =
+            content.iter().find(|(kind, _)| wanted.contains(&&*media_type(kind).to_ascii_lowercase()));
         found.map(|(kind, _)| kind.clone())
     };
     let (encoding, kind) = match (find(&["application/json", "*/*"]), find(&[FORM])) {

@@ -54,9 +54,10 @@ impl<'a> References<'a> {
 fn unescaped(pointer: &str) -> Cow<'_, str> {
     match pointer.contains('%') {
         true => {
-            let pairs = url::form_urlencoded::parse(pointer.replace('+', "%2B").replace('=', "%3D").as_bytes())
-                .next()
-                .map(|(name, _)| name.into_owned());
+            let pairs =
+                url::form_urlencoded::parse(pointer.replace('+', "%2B").replace('=', "%3D").as_bytes())
+                    .next()
+                    .map(|(name, _)| name.into_owned());
             Cow::Owned(pairs.unwrap_or_default())
         }
         false => Cow::Borrowed(pointer),

@@ -120,7 +120,8 @@ impl<'a> Schemas<'a> {
         let last = super::segment(reference.rsplit('/').next().unwrap_or_default());
         let taken = |name: &str| self.names.iter().any(|(_, known)| known == name);
         let numbered = (2..).map(|number| format!("{last}_{number}"));
-        let name = std::iter::once(last.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or_default();
+        let name =
+            std::iter::once(last.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or_default();
         self.names.push((reference.to_owned(), name.clone()));
         let definition = self.at_depth(target, depth + 1)?;
         self.definitions.insert(name.clone(), definition);
