@@ -150,7 +150,14 @@ impl Discovery {
         let unknown: Vec<&str> =
             options.only.iter().map(String::as_str).filter(|pattern| !matched(pattern)).collect();
         if !unknown.is_empty() {
-            let message = format!("there is no tool {}; --list shows what there is", unknown.join(", "));
+            let left =
+                self.left_out.iter().filter(|(name, _)| unknown.iter().any(|pattern| fits(pattern, name)));
+            let why: Vec<String> = left.map(|(name, reason)| format!("; {name}: {reason}")).collect();
+            let message = format!(
+                "there is no tool {}{}; --list shows what there is",
+                unknown.join(", "),
+                why.concat()
+            );
             return Err(CliError::Usage(message));
         }
         let is_chosen =

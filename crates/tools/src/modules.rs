@@ -69,9 +69,10 @@ impl Modules {
         Ok(Modules { modules: modules.collect::<Result<_, _>>()? })
     }
 
-    /// Whether the settings give a module a base URL.
-    pub fn has_base(&self, name: &str) -> bool {
-        self.modules.get(name).is_some_and(|module| module.base.is_some())
+    /// The modules to which the settings give a base URL.
+    pub fn with_base(&self) -> Vec<String> {
+        let based = self.modules.iter().filter(|(_, module)| module.base.is_some());
+        based.map(|(name, _)| name.clone()).collect()
     }
 
     /// The URL and headers for an address of a tool of the module `name`. A relative address is joined to the module's

@@ -126,6 +126,8 @@ async fn a_second_import_updates_and_keeps_what_people_added() {
     assert_eq!(app.get("/api/tools").await.body, json!([]), "nothing is stored before it is chosen");
     let (code, said) = import(&app, dir.path(), &["openapi", "shop.yaml", "--only", "nothing*,login"]).await;
     assert!(code == 2 && said.contains("no tool nothing*"), "{said}");
+    let (code, said) = import(&app, dir.path(), &["openapi", "shop.yaml", "--only", "*upload"]).await;
+    assert!(code == 2 && said.contains("its body is multipart"), "{said}");
     let chosen = ["openapi", "shop.yaml", "--only", "getItem", "--only", "login"];
     let (code, said) = import(&app, dir.path(), &chosen).await;
     assert!(code == 0 && said.contains("2 created"), "{said}");
@@ -233,4 +235,36 @@ async fn what_cannot_be_discovered_is_told() {
     let last = &answer.body["tools"][1];
     assert_eq!(last["document"]["restful"], json!({"url": "/e", "method": "POST"}), "{answer:?}");
     assert_eq!(last["document"]["parameters"]["$defs"]["e"]["properties"]["next"]["$ref"], "#/$defs/e");
+}
+
+#[tokio::test]
+async fn schemas_of_any_depth_and_number_are_bounded() {
+    let app = TestApp::start().await;
+    let chain = |count: usize| {
+        let link = |at: usize| {
+            (
+                format!("s{at}"),
+                json!({"type": "object", "properties": {"next": {"type": "array", "items": {"$ref": format!("#/components/schemas/s{}", (at + 1) % count)}}}}),
+            )
+        };
+        let schemas: serde_json::Map<String, Json> = (0..count).map(link).collect();
+        let body = json!({"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/s0"}}}});
+        json!({"openapi": "3.1.0", "paths": {"/a": {"post": {"requestBody": body}}}, "components": {"schemas": schemas}})
+    };
+    let answer = app.post("/api/tools/discover", json!({"openapi": chain(200)})).await;
+    let definitions = &answer.body["tools"][0]["document"]["parameters"]["$defs"];
+    assert_eq!(definitions.as_object().unwrap().len(), 200, "{answer:?}");
+    let answer = app.post("/api/tools/discover", json!({"openapi": chain(400)})).await;
+    assert!(answer.body["left_out"][0]["reason"].as_str().unwrap().contains("more than 300"), "{answer:?}");
+    let deep = (0..60).fold(json!({}), |inner, _| json!({"items": inner}));
+    let body = json!({"content": {"application/json": {"schema": deep}}});
+    let document = json!({"openapi": "3.1.0", "paths": {"/a": {"post": {"requestBody": body}}}});
+    let answer = app.post("/api/tools/discover", json!({"openapi": document})).await;
+    assert!(answer.body["left_out"][0]["reason"].as_str().unwrap().contains("nest too deep"), "{answer:?}");
+    let operations: serde_json::Map<String, Json> =
+        (0..2_001).map(|at| (format!("/{at}"), json!({"get": {}}))).collect();
+    let answer =
+        app.post("/api/tools/discover", json!({"openapi": {"openapi": "3.1.0", "paths": operations}})).await;
+    answer.assert_error(502, "upstream_error", "tool_unusable");
+    assert!(answer.error().2.contains("more than 2000 operations"), "{answer:?}");
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{Discovery, Draft, LIMIT, LeftOut, finished, segment};
 use crate::error::ToolError;
 use crate::grpc::ListedMethod;
+use crate::offload::offload;
 use crate::{Tools, headers_of};
 use base::caller::Caller;
 
@@ -50,6 +51,6 @@ impl Tools {
                 notes,
             });
         }
-        Ok(finished(drafts, left_out))
+        offload(move || Ok(finished(drafts, left_out))).await
     }
 }

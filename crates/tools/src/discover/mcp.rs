@@ -6,6 +6,7 @@ use super::{Discovery, Draft, finished, segment};
 use crate::Tools;
 use crate::error::ToolError;
 use crate::mcp::Endpoint;
+use crate::offload::offload;
 
 impl Tools {
     /// The tools of the server at `url`, or else of the `server` of the settings.
@@ -39,6 +40,7 @@ impl Tools {
             },
             notes: Vec::new(),
         });
-        Ok(finished(drafts.collect(), Vec::new()))
+        let drafts = drafts.collect();
+        offload(move || Ok(finished(drafts, Vec::new()))).await
     }
 }

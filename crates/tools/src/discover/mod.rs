@@ -19,6 +19,7 @@ pub use update::updated;
 
 use super::Tools;
 use super::error::ToolError;
+use super::offload::offload;
 use super::prepared::{CallDefaults, PreparedTool};
 use base::caller::Caller;
 use base::model::{DocumentKind, Id, Tool};
@@ -122,8 +123,10 @@ impl Tools {
                 Source::McpServer(name) => self.discover_mcp(None, Some(&name), module).await,
                 Source::Grpc(url) => self.discover_grpc(caller, &url, module).await,
                 Source::OpenApi { document, read_at } => {
-                    let base = |module: &str| self.modules.has_base(module);
-                    openapi::read(&document, read_at.as_deref(), module, base)
+                    let (module, bases) = (module.map(str::to_owned), self.modules.with_base());
+                    let has_base = move |module: &str| bases.iter().any(|name| name == module);
+                    offload(move || openapi::read(&document, read_at.as_deref(), module.as_deref(), has_base))
+                        .await
                 }
             }
         };

@@ -9,6 +9,8 @@ mod payload;
 mod references;
 mod schemas;
 
+use std::cell::Cell;
+
 use serde_json::Value as Json;
 use url::Url;
 
@@ -20,6 +22,9 @@ use crate::error::ToolError;
 /// The most operations of one document.
 const OPERATIONS: usize = 2_000;
 
+/// The most subschemas of all operations together.
+const SUBSCHEMAS: usize = 500_000;
+
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
 
 /// An OpenAPI document.
@@ -30,6 +35,8 @@ struct Api<'a> {
     module: String,
     /// What paths continue; empty if the settings say it.
     base: String,
+    /// How many subschemas the operations so far have.
+    spent: Cell<usize>,
 }
 
 /// Reads a document that was found at `read_at`. `has_base` says whether the settings have a base URL for a module.
@@ -62,7 +69,7 @@ pub(super) fn read(
     }
     notes.extend(credentials(document, &module));
     let references = References::new(document);
-    let api = Api { references, is_old: version.starts_with("3.0"), module, base };
+    let api = Api { references, is_old: version.starts_with("3.0"), module, base, spent: Cell::new(0) };
     let (mut drafts, mut left_out) = (Vec::new(), Vec::new());
     for operation in api.operations(document, &mut left_out) {
         if drafts.len() + left_out.len() >= OPERATIONS {
@@ -79,6 +86,15 @@ pub(super) fn read(
 }
 
 impl<'a> Api<'a> {
+    /// Counts subschemas, whose number bounds the work for one document.
+    fn spend(&self, count: usize) -> Result<(), String> {
+        self.spent.set(self.spent.get().saturating_add(count));
+        match self.spent.get() > SUBSCHEMAS {
+            true => Err(format!("the operations together have more than {SUBSCHEMAS} schemas")),
+            false => Ok(()),
+        }
+    }
+
     fn operations(&self, document: &'a Json, left_out: &mut Vec<LeftOut>) -> Vec<Operation<'a>> {
         let paths = document.get("paths").and_then(Json::as_object).into_iter().flatten();
         let mut found = Vec::new();

@@ -61,7 +61,8 @@ impl Api<'_> {
         if !arguments.required.is_empty() {
             parameters.insert("required".to_owned(), json!(arguments.required));
         }
-        let definitions = schemas.definitions();
+        let (definitions, count) = schemas.definitions()?;
+        self.spend(count)?;
         if !definitions.is_empty() {
             parameters.insert("$defs".to_owned(), definitions.into());
         }

@@ -1,5 +1,7 @@
 //! Schemas of an OpenAPI document as JSON Schemas that stand alone: what they refer to becomes a definition.
 
+use std::collections::VecDeque;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::references::References;
@@ -43,18 +45,26 @@ pub(super) struct Schemas<'a> {
     is_old: bool,
     /// The references and the names of their definitions.
     names: Vec<(String, String)>,
-    definitions: Map<String, Json>,
+    /// The names of definitions that are still to be written, and what they stand for.
+    waiting: VecDeque<(String, &'a Json)>,
     count: usize,
 }
 
 impl<'a> Schemas<'a> {
     pub(super) fn new(references: &'a References<'a>, is_old: bool) -> Schemas<'a> {
-        Schemas { references, is_old, names: Vec::new(), definitions: Map::new(), count: 0 }
+        Schemas { references, is_old, names: Vec::new(), waiting: VecDeque::new(), count: 0 }
     }
 
-    /// The definitions that the schemas so far refer to.
-    pub(super) fn definitions(self) -> Map<String, Json> {
-        self.definitions
+    /// The definitions that the schemas so far refer to, and how many subschemas there are in all.
+    ///
+    /// # Errors
+    /// Why one of them cannot be a JSON Schema.
+    pub(super) fn definitions(mut self) -> Result<(Map<String, Json>, usize), String> {
+        let mut definitions = Map::new();
+        while let Some((name, target)) = self.waiting.pop_front() {
+            definitions.insert(name, self.schema(target)?);
+        }
+        Ok((definitions, self.count))
     }
 
     /// A schema as a JSON Schema.
@@ -74,7 +84,7 @@ impl<'a> Schemas<'a> {
         let mut converted = Map::new();
         for (name, member) in members {
             let member = match name.as_str() {
-                "$ref" => self.reference(member.as_str().unwrap_or_default(), depth)?.into(),
+                "$ref" => self.reference(member.as_str().unwrap_or_default())?.into(),
                 // In the older version, nothing counts beside a reference.
                 _ if self.is_old && members.contains_key("$ref") => continue,
                 name if DROPPED.contains(&name) => continue,
@@ -108,8 +118,8 @@ impl<'a> Schemas<'a> {
         members.map(|(name, member)| Ok((name.clone(), self.at_depth(member, depth + 1)?))).collect()
     }
 
-    /// The reference to a definition, which is made the first time.
-    fn reference(&mut self, reference: &str, depth: usize) -> Result<String, String> {
+    /// The reference to a definition, which will be written.
+    fn reference(&mut self, reference: &str) -> Result<String, String> {
         if let Some((_, name)) = self.names.iter().find(|(known, _)| known == reference) {
             return Ok(format!("#/$defs/{name}"));
         }
@@ -123,8 +133,7 @@ impl<'a> Schemas<'a> {
         let name =
             std::iter::once(last.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or_default();
         self.names.push((reference.to_owned(), name.clone()));
-        let definition = self.at_depth(target, depth + 1)?;
-        self.definitions.insert(name.clone(), definition);
+        self.waiting.push_back((name.clone(), target));
         Ok(format!("#/$defs/{name}"))
     }
 }
