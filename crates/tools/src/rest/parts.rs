@@ -128,7 +128,9 @@ fn headers<'v>(
     let mut headers = HeaderMap::new();
     for (name, text) in &restful.headers {
         let Some(text) = text_of(text, find, "a header")? else { continue };
-        let value = HeaderValue::from_str(&text).map_err(|_| ToolError::Arguments {
+        // The client would send other characters as UTF-8, which servers read as they like.
+        let value = HeaderValue::from_str(&text).ok().filter(|_| text.is_ascii());
+        let value = value.ok_or_else(|| ToolError::Arguments {
             message: format!("the header `{name}` takes ASCII text without control characters only"),
         })?;
         let name = HeaderName::try_from(name)
