@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::args::{Common, SourceKind, ToolImport};
+use super::args::Common;
 use super::check::counted;
 use super::client::{Client, fetch};
 use super::documents::{path, print_json};
 use super::error::CliError;
+use super::import_args::{SourceKind, ToolImport};
 use super::output::{say, warn};
 use super::target;
 use crate::formats::yaml;
