@@ -123,9 +123,44 @@ async fn a_value_is_the_structured_content_or_else_the_text() {
     for far in TestServer::all() {
         assert_eq!(far.call("echo", json!({"text": "Grüße\n\"!\""})).await, Ok(json!("Grüße\n\"!\"")));
         assert_eq!(far.call("add", json!({"a": 40, "b": 2})).await, Ok(json!({"sum": 42})));
-        assert_eq!(far.call("lines", json!({})).await, Ok(json!("one\ntwo")));
+        assert_eq!(far.call("lines", json!({})).await, Ok(json!("one\ntwo\nthree")));
         assert_eq!(far.call("nothing", json!({})).await, Ok(json!("")));
-        assert!(matches!(far.call("image", json!({})).await, Err(ToolError::Answer { .. })));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_text_is_an_object_and_a_mixture_is_a_list() {
+    let image = json!({"type": "image", "mimeType": "image/png", "data": "AAAA"});
+    let sound = json!({"type": "audio", "mimeType": "audio/wav", "data": "BBBB"});
+    let blob = json!({"uri": "memo://blob", "mimeType": "application/pdf", "blob": "CCCC"});
+    let link = json!({"uri": "memo://link", "name": "Link", "mimeType": "text/csv"});
+    for far in TestServer::all() {
+        for (tool, expected) in [
+            ("resource", json!("the text")),
+            ("image", image.clone()),
+            ("sound", sound.clone()),
+            ("blob", blob.clone()),
+            ("link", link.clone()),
+            ("mixture", json!(["one", image, "two", "3", blob, link])),
+        ] {
+            assert_eq!(far.call(tool, json!({})).await, Ok(expected), "{tool}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lone_result_is_taken_out_of_its_object() {
+    let wrapped =
+        [json!([1, 2]), json!("a"), json!(null), json!({"result": 1}), json!({"a": 1, "result": 2})];
+    let whole =
+        [json!({"result": 1, "more": 2}), json!({"results": [1]}), json!([{"result": 1}]), json!("a")];
+    for far in TestServer::all() {
+        for value in &wrapped {
+            assert_eq!(far.call("wrapped", json!({ "value": value })).await.as_ref(), Ok(value));
+        }
+        for value in &whole {
+            assert_eq!(far.call("structured", json!({ "value": value })).await.as_ref(), Ok(value));
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use rmcp::RoleServer;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    Implementation, ListToolsResult, PaginatedRequestParams, Resource, ResourceContents, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
@@ -103,10 +103,26 @@ fn at_once(
         "add" => CallToolResult::structured(json!({
             "sum": arguments["a"].as_i64().unwrap_or(0) + arguments["b"].as_i64().unwrap_or(0)
         })),
-        "lines" => CallToolResult::success(vec![part("one"), image(), part("two")]),
+        "lines" => CallToolResult::success(vec![part("one"), resource("a", "two"), part("three")]),
         "fail" => CallToolResult::error(vec![part(arguments["why"].as_str().unwrap_or("it failed"))]),
         "big" => text(&"x".repeat(arguments["bytes"].as_u64().unwrap_or(0) as usize)),
         "image" => CallToolResult::success(vec![image()]),
+        "sound" => {
+            CallToolResult::success(vec![ContentBlock::audio("BBBB".to_owned(), "audio/wav".to_owned())])
+        }
+        "resource" => CallToolResult::success(vec![resource("a", "the text")]),
+        "blob" => CallToolResult::success(vec![blob()]),
+        "link" => CallToolResult::success(vec![link()]),
+        "mixture" => CallToolResult::success(vec![
+            part("one"),
+            image(),
+            part("two"),
+            resource("b", "3"),
+            blob(),
+            link(),
+        ]),
+        "wrapped" => CallToolResult::structured(json!({"result": arguments["value"]})),
+        "structured" => CallToolResult::structured(arguments["value"].clone()),
         "nothing" => CallToolResult::success(vec![]),
         "meta" => CallToolResult::structured(serde_json::to_value(&context.meta).unwrap()),
         "environment" => {
@@ -131,4 +147,18 @@ fn part(said: &str) -> ContentBlock {
 
 fn image() -> ContentBlock {
     ContentBlock::image("AAAA".to_owned(), "image/png".to_owned())
+}
+
+fn resource(name: &str, text: &str) -> ContentBlock {
+    let contents = ResourceContents::text(text, format!("memo://{name}"));
+    ContentBlock::resource(contents.with_mime_type("text/markdown"))
+}
+
+fn blob() -> ContentBlock {
+    let contents = ResourceContents::blob("CCCC", "memo://blob");
+    ContentBlock::resource(contents.with_mime_type("application/pdf"))
+}
+
+fn link() -> ContentBlock {
+    ContentBlock::resource_link(Resource::new("memo://link", "Link").with_mime_type("text/csv"))
 }

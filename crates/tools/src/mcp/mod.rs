@@ -73,14 +73,14 @@ impl Mcp {
         Mcp { sessions: Sessions::new(gate, servers, answer_bytes) }
     }
 
-    /// Calls a tool, and gives the structured content of its result, else its text.
+    /// Calls a tool, and gives the structured content of its result, else its text, or objects for what is no text.
     ///
     /// A call that may have reached the server is never repeated. Dropping the future cancels the call at the server.
     ///
     /// # Errors
     /// [`ToolError::Unusable`] for a server that is not in the settings; [`ToolError::Forbidden`] from the gate;
     /// [`ToolError::Unreachable`] without a working connection; [`ToolError::Failed`] if the server or the tool reports an
-    /// error; [`ToolError::Answer`] for an answer that is too long, or has neither text nor structured content.
+    /// error; [`ToolError::Answer`] for an answer that is too long, or is no result of a tool.
     pub async fn call(&self, call: ToolCall<'_>) -> Result<Value, ToolError> {
         let key = key(call.endpoint);
         let params = params(call);
