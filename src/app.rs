@@ -106,6 +106,12 @@ impl App {
         }))
     }
 
+    /// Starts the MCP servers of the settings, so that no call has to wait for them; aborting the handle stops none of them.
+    pub fn start_servers(&self) -> JoinHandle<()> {
+        let tools = self.tools.clone();
+        tokio::spawn(async move { tools.start_servers().await })
+    }
+
     /// Keeps the catalog up to date until the handle is aborted; restarts after a panic.
     pub fn follow(&self) -> JoinHandle<()> {
         let catalog = self.catalog.clone();
@@ -247,6 +253,7 @@ fn tool_options(settings: &crate::settings::Tools) -> tools::ToolOptions {
     };
     tools::ToolOptions {
         timeout: Duration::from_millis(settings.timeout_ms),
+        start_timeout: Duration::from_millis(settings.start_timeout_ms),
         parallel_per_tool: settings.parallel_per_tool,
         answer_bytes: settings.answer_bytes,
         cache_bytes: settings.cache_bytes,

@@ -37,7 +37,7 @@ pub async fn run(common: &Common) -> Result<(), CliError> {
     };
     let running = http::bind(&app, &settings.server)
         .map_err(|source| CliError::Listen { address: settings.server.listen.to_string(), source })?;
-    let follow = app.follow();
+    let (follow, servers) = (app.follow(), app.start_servers());
     let greeting = tokio::spawn(greet(app.clone(), running.address.clone()));
     if app.llm.is_offline() {
         tracing::info!(
@@ -47,6 +47,7 @@ pub async fn run(common: &Common) -> Result<(), CliError> {
     let ended = until_stopped(running, &mut signals).await;
     greeting.abort();
     follow.abort();
+    servers.abort();
     ended
 }
 

@@ -14,7 +14,7 @@ use base::model::{Id, Tool};
 use base::schema::Effort;
 use template::value::Value;
 use template::{ARGUMENT_BYTES, Arguments, CallResult, Functions};
-use tools::{BoundArguments, Call, Description, Identity, ToolAnswer, ToolError, Tools};
+use tools::{BoundArguments, Call, Description, Identity, ServerStart, ToolAnswer, ToolError, Tools};
 
 /// The tools of a catalog as functions for the templates of one render.
 pub struct Calls {
@@ -214,6 +214,13 @@ impl Calls {
         });
         stream::iter(calls).buffer_unordered(self.limits.parallel).for_each(|()| async {}).await;
         pending.len()
+    }
+
+    /// The starts of MCP servers that requested calls wait for.
+    pub fn starts(&self) -> Vec<ServerStart> {
+        let table = self.table();
+        let waiting = table.calls.iter().filter(|request| request.outcome.is_none() && request.bound.is_ok());
+        waiting.filter_map(|request| self.tools.start_under_way(&request.tool)).collect()
     }
 
     async fn call_one(&self, tool: &Arc<Tool>, bound: &BoundArguments) -> CallOutcome {

@@ -6,11 +6,14 @@
 //! the results. A wave without new calls gives the texts. So no thread waits for a tool, and no call is made that a
 //! sequential run from left to right would not have made.
 //!
+//! The time limit of a render stands still while its calls wait for MCP servers that are starting, for as long as one start may
+//! take in all.
+//!
 //! The step limit applies to each message of a prompt, the output limit to all messages together.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex};
-use std::time::{Instant, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::RendererOptions;
 use super::calls::{CallLimits, Calls};
@@ -25,7 +28,7 @@ use base::model::ToolFailure;
 use base::pool::Pool;
 use template::value::Map;
 use template::{Functions, Limits, RunBudget, RunError, Undefined};
-use tools::Tools;
+use tools::{LimitedWork, Tools};
 
 /// How many attempts a run has in the same stage if it is preempted.
 const PREEMPTED_MAX: usize = 3;
@@ -38,13 +41,20 @@ pub struct Job {
     limits: Limits,
     undefined: Undefined,
     tool_failure: ToolFailure,
-    deadline: Instant,
+    deadline: Mutex<Deadline>,
     /// The time that all runs are told, and the seed of their random values: a call that depends on them must be the same in
     /// each wave.
     moment: SystemTime,
     seed: u128,
     /// The turn of the first wave, if it was taken before.
     turn: Mutex<Option<Turn>>,
+}
+
+/// The end of a render's time limit, and how far it may still move.
+#[derive(Clone, Copy)]
+struct Deadline {
+    at: Instant,
+    may_move: Duration,
 }
 
 /// Where renders run.
@@ -109,7 +119,7 @@ impl Job {
             turn: Mutex::new(turn),
             compiled,
             root,
-            deadline,
+            deadline: Mutex::new(Deadline { at: deadline, may_move: tools.start_timeout() }),
         }
     }
 
@@ -157,15 +167,29 @@ impl Job {
     }
 
     async fn make_calls(&self, needed: Option<usize>) -> Result<(), RenderError> {
-        match tokio::time::timeout_at(self.deadline.into(), self.calls.make(needed)).await {
-            Err(_) => Err(RenderError::ToolsTimeout { tools: self.calls.unanswered() }),
+        let Deadline { at, may_move } = self.deadline();
+        let limited = LimitedWork {
+            work: self.calls.make(needed),
+            starts: || self.calls.starts(),
+            limit: at.saturating_duration_since(Instant::now()),
+            most: may_move,
+        };
+        let (made, still) = limited.run().await;
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) =
+            Deadline { at: at + still, may_move: may_move.saturating_sub(still) };
+        match made {
+            None => Err(RenderError::ToolsTimeout { tools: self.calls.unanswered() }),
             // Without a new result, the next wave would be the same, and so on for ever.
-            Ok(0) => Err(RenderError::Failed {
+            Some(0) => Err(RenderError::Failed {
                 message: "the template waits for a tool result that was never requested".into(),
                 position: None,
             }),
-            Ok(_) => Ok(()),
+            Some(_) => Ok(()),
         }
+    }
+
+    fn deadline(&self) -> Deadline {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs the templates once, in this stage or in the first later one that suffices. Later waves start in the stage that
@@ -185,7 +209,7 @@ impl Job {
                 }
                 Some(lane) => {
                     let (job, stage) = (self.clone(), *stage);
-                    executors.pool.run(lane, self.deadline, move || job.attempt_in(stage)).await?
+                    executors.pool.run(lane, self.deadline().at, move || job.attempt_in(stage)).await?
                 }
             };
             match (attempt, stage.next()) {
@@ -209,7 +233,7 @@ impl Job {
                 Err(RunError::Steps { .. } | RunError::Deadline) => RunEnd::TooMuch,
                 _ => RunEnd::Normal,
             };
-            let has_time = Instant::now() < self.deadline;
+            let has_time = Instant::now() < self.deadline().at;
             if end == RunEnd::OutOfTime && has_time && stage.was_preempted(took) {
                 continue;
             }
@@ -221,10 +245,11 @@ impl Job {
 
     /// The limits of a run in a stage that begins now.
     fn budget(&self, stage: Stage) -> RunBudget {
+        let end = self.deadline().at;
         RunBudget {
             steps: stage.steps().min(self.limits.steps),
             output_bytes: self.limits.output_bytes,
-            deadline: stage.time().map_or(self.deadline, |time| self.deadline.min(Instant::now() + time)),
+            deadline: stage.time().map_or(end, |time| end.min(Instant::now() + time)),
             undefined: self.undefined,
             moment: self.moment,
             seed: self.seed,

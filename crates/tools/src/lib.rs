@@ -7,6 +7,7 @@
 //! - `rest`, [`grpc`], [`mcp`]: the three protocols; `client`: the HTTP client for REST
 //! - [`Gate`]: the address policy; `cache`: answers with `cacheSeconds`; `identity`: digests of calls;
 //!   `offload`: CPU-bound work on blocking threads
+//! - [`LimitedWork`]: time limits that stand still while MCP servers start
 
 mod arguments;
 mod cache;
@@ -22,13 +23,15 @@ mod modules;
 mod offload;
 mod prepared;
 mod rest;
+mod starting;
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName};
 use lru::LruCache;
@@ -38,6 +41,7 @@ pub use error::ToolError;
 pub use gate::{ANY_PORT, Gate, InvalidPattern};
 pub use identity::Identity;
 pub use modules::{InvalidModule, ModuleOptions};
+pub use starting::{LimitedWork, ServerStart};
 
 use base::caller::Caller;
 use base::model::{Id, Tool};
@@ -57,6 +61,8 @@ use template::value::Value;
 pub struct ToolOptions {
     /// The time limit of one call, unless the tool's document sets another.
     pub timeout: Duration,
+    /// The time limit of the start of an MCP server, with its handshake.
+    pub start_timeout: Duration,
     /// How many calls of one tool may run at the same time.
     pub parallel_per_tool: usize,
     /// The longest answer, in bytes.
@@ -92,6 +98,7 @@ pub struct Tools {
     mcp: Mcp,
     cache: AnswerCache,
     defaults: CallDefaults,
+    start_timeout: Duration,
     prepared: Mutex<LruCache<Id, CachedTool>>,
     versions: AtomicU64,
 }
@@ -155,9 +162,10 @@ impl Tools {
             secrets: Secrets::new(options.secrets()),
             rest: Rest::new(gate.clone(), options.answer_bytes),
             grpc: Grpc::new(gate.clone(), options.answer_bytes),
-            mcp: Mcp::new(gate.clone(), options.servers, options.answer_bytes),
+            mcp: Mcp::new(gate.clone(), options.servers, options.answer_bytes, options.start_timeout),
             cache: AnswerCache::new(options.cache_bytes as u64),
             defaults: CallDefaults { timeout: options.timeout, parallel_calls: options.parallel_per_tool },
+            start_timeout: options.start_timeout,
             prepared: Mutex::new(LruCache::new(PREPARED_MAX)),
             versions: AtomicU64::new(0),
             gate,
@@ -194,9 +202,49 @@ impl Tools {
         Ok(Some(BoundArguments { arguments, identity }))
     }
 
+    /// Starts the MCP servers of the settings, all at once, and logs how that ended. A server that does not start is started
+    /// again by the calls of its tools.
+    pub async fn start_servers(&self) {
+        let began = Instant::now();
+        let mut starts = self.mcp.start_servers();
+        while let Some((server, started)) = starts.next().await {
+            let duration_ms = began.elapsed().as_millis() as u64;
+            match started.map_err(|error| error.redacted(&self.secrets)) {
+                Ok(()) => tracing::info!(server, duration_ms, "an MCP server has started"),
+                Err(error) => tracing::warn!(
+                    server,
+                    error = error.for_log(),
+                    duration_ms,
+                    "an MCP server did not start; the next call of one of its tools starts it again"
+                ),
+            }
+        }
+    }
+
+    /// The start of a tool's MCP server, if one is under way that a call waits for.
+    ///
+    /// The time limits of calls and renders stand still meanwhile (see [`LimitedWork`]), as a start has a limit of its own.
+    /// After a start that failed, they do not: a server that never starts must not make every render slow.
+    pub fn start_under_way(&self, tool: &Arc<Tool>) -> Option<ServerStart> {
+        self.start_of(&*self.prepare(tool).ok()?)
+    }
+
+    fn start_of(&self, prepared: &PreparedTool) -> Option<ServerStart> {
+        match &prepared.binding {
+            Binding::Mcp(McpBinding { server: McpServer::Named(name), .. }) => self.mcp.start_under_way(name),
+            _ => None,
+        }
+    }
+
+    /// The time limit of the start of an MCP server.
+    pub fn start_timeout(&self) -> Duration {
+        self.start_timeout
+    }
+
     /// Calls a tool, within its time limit; dropping the future cancels the call.
     ///
-    /// The time limit includes the wait for other calls of the same tool, which [`ToolOptions::parallel_per_tool`] bounds.
+    /// The time limit includes the wait for other calls of the same tool, which [`ToolOptions::parallel_per_tool`] bounds. It
+    /// stands still while the tool's MCP server starts.
     ///
     /// # Errors
     /// [`ToolError`], without secrets in its message.
@@ -222,7 +270,9 @@ impl Tools {
                 None => Ok(ToolAnswer { value: asking.await?, cached: false }),
             }
         };
-        let answer = tokio::time::timeout(limit, answer).await;
+        let starts = || self.start_of(&prepared).into_iter().collect();
+        let limited = LimitedWork { work: answer, starts, limit, most: self.start_timeout };
+        let (answer, _) = limited.run().await;
         answer.unwrap_or(Err(ToolError::Timeout { milliseconds: limit.as_millis() }))
     }
 

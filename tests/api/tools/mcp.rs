@@ -4,6 +4,7 @@ mod child;
 mod hostile;
 mod http;
 mod raw;
+mod starts;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -74,7 +75,7 @@ fn gate(allowed: &[&str]) -> Gate {
 
 fn mcp<const N: usize>(servers: [(&str, ServerCommand); N]) -> Mcp {
     let servers: HashMap<_, _> = servers.map(|(name, command)| (name.to_owned(), command)).into();
-    Mcp::new(gate(&[]), servers, ANSWER_BYTES)
+    Mcp::new(gate(&[]), servers, ANSWER_BYTES, HANGS)
 }
 
 async fn call(mcp: &Mcp, url: &Url, tool: &str, arguments: Value) -> Result<Value, ToolError> {

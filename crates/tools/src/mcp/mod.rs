@@ -20,7 +20,10 @@ mod sessions;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::Stream;
+use futures_util::stream::FuturesUnordered;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use rmcp::model::{CallToolRequestParams, RequestMetaObject};
@@ -28,9 +31,10 @@ use serde_json::{Map, Value};
 
 pub use self::child::ServerCommand;
 pub use self::listing::{ListedTool, Listing};
-use self::sessions::{ServerKey, Sessions};
+use self::sessions::{ServerKey, SessionLimits, Sessions};
 use crate::error::ToolError;
 use crate::gate::Gate;
+use crate::starting::ServerStart;
 
 /// The address of an MCP server.
 #[derive(Clone, Copy)]
@@ -66,11 +70,32 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    /// A client for the `servers` of the settings, and for any URL. A session opens on the first call that needs it.
+    /// A client for the `servers` of the settings, and for any URL. A session opens on the first call that needs it, or with
+    /// [`Mcp::start_servers`].
     ///
-    /// An answer may have `answer_bytes`, the JSON-RPC envelope included.
-    pub fn new(gate: Gate, servers: HashMap<String, ServerCommand>, answer_bytes: usize) -> Mcp {
-        Mcp { sessions: Sessions::new(gate, servers, answer_bytes) }
+    /// An answer may have `answer_bytes`, the JSON-RPC envelope included; the start of a server, with its handshake, may take
+    /// `start`.
+    pub fn new(
+        gate: Gate,
+        servers: HashMap<String, ServerCommand>,
+        answer_bytes: usize,
+        start: Duration,
+    ) -> Mcp {
+        Mcp { sessions: Sessions::new(gate, servers, SessionLimits { answer_bytes, start }) }
+    }
+
+    /// Starts all servers of the settings at once, and gives their names as their starts end.
+    pub fn start_servers(&self) -> impl Stream<Item = (&str, Result<(), ToolError>)> {
+        let starts = self.sessions.servers().map(|name| async move {
+            let started = self.sessions.get(&ServerKey::Server(name.clone())).await;
+            (name.as_str(), started.map(drop))
+        });
+        starts.collect::<FuturesUnordered<_>>()
+    }
+
+    /// The start of a server of the settings, if one is under way and the start before it did not fail.
+    pub fn start_under_way(&self, server: &str) -> Option<ServerStart> {
+        self.sessions.start_under_way(server)
     }
 
     /// Calls a tool, and gives the structured content of its result, else its text, or objects for what is no text.

@@ -28,7 +28,7 @@ use super::request_filter::RequestFilter;
 use crate::error::ToolError;
 use crate::gate::Gate;
 
-/// How long a handshake may take; a launcher such as `npx` may have to install the server first.
+/// How long a handshake over HTTP may take.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(30);
 
 /// How many requests of one HTTP session may be under way.
@@ -57,20 +57,30 @@ impl Session {
     ) -> Result<Session, ToolError> {
         let http = Http::new(client::new(&gate, secrets)?, limit);
         let transport = StreamableHttpClientTransport::with_client(http, config(&url));
-        let service = handshake(transport).await?;
+        let late = |_| unreachable(&format!("no handshake within {} s", HANDSHAKE_LIMIT.as_secs()));
+        let service = timeout(HANDSHAKE_LIMIT, handshake(transport)).await.map_err(late)??;
         Ok(Session { service, listing: KeptListing::default(), child: None })
     }
 
-    /// Starts a server as a child process, and opens a session over its pipes.
-    pub(super) async fn with_child(command: &ServerCommand, limit: usize) -> Result<Session, ToolError> {
+    /// Starts a server as a child process, and opens a session over its pipes; it has `start` for both.
+    pub(super) async fn with_child(
+        command: &ServerCommand,
+        limit: usize,
+        start: Duration,
+    ) -> Result<Session, ToolError> {
         let started = Child::start(command);
         let (mut child, stdin, stdout) = started
             .map_err(|error| unreachable(&format!("`{}` cannot be started: {error}", command.program)))?;
-        match handshake(Pipes::new(stdin, stdout, limit)).await {
-            Ok(service) => {
+        match timeout(start, handshake(Pipes::new(stdin, stdout, limit))).await {
+            Ok(Ok(service)) => {
                 Ok(Session { service, listing: KeptListing::default(), child: Some(Mutex::new(child)) })
             }
-            Err(error) => Err(child.wait().await.map_or(error, |end| unreachable(&end))),
+            Ok(Err(error)) => Err(child.wait().await.map_or(error, |end| unreachable(&end))),
+            Err(_) => Err(unreachable(&format!(
+                "`{}` did not shake hands within {} ms; the setting tools.start_timeout_ms gives it more time",
+                command.program,
+                start.as_millis()
+            ))),
         }
     }
 
@@ -105,9 +115,7 @@ async fn handshake<T: Transport<RoleClient> + 'static>(
 ) -> Result<RunningService<RoleClient, ClientConfig>, ToolError> {
     let implementation = Implementation::new("ai-prompt-shell", env!("CARGO_PKG_VERSION"));
     let client = ClientConfig::new(ClientCapabilities::default(), implementation);
-    let result = timeout(HANDSHAKE_LIMIT, serve_client(client, RequestFilter::new(transport))).await;
-    let late = |_| unreachable(&format!("no handshake within {} s", HANDSHAKE_LIMIT.as_secs()));
-    result.map_err(late)?.map_err(error::of_handshake)
+    serve_client(client, RequestFilter::new(transport)).await.map_err(error::of_handshake)
 }
 
 fn config(url: &Url) -> HttpConfig {

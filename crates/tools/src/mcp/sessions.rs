@@ -17,6 +17,7 @@ use super::session::Session;
 use super::session_thread::SessionThread;
 use crate::error::ToolError;
 use crate::gate::Gate;
+use crate::starting::ServerStart;
 
 /// How many sessions are kept; the least recently used one is closed first.
 const SESSIONS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
@@ -47,14 +48,25 @@ type SessionFuture = Shared<BoxFuture<'static, Result<Arc<Session>, ToolError>>>
 struct Entry {
     started: Instant,
     opening: SessionFuture,
+    /// Whether the start before this one failed.
+    after_failure: bool,
 }
 
 /// The pool.
 pub(super) struct Sessions {
     gate: Gate,
     servers: HashMap<String, ServerCommand>,
-    limit: usize,
+    limits: SessionLimits,
     state: Mutex<State>,
+}
+
+/// The limits of sessions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SessionLimits {
+    /// The most bytes of an answer.
+    pub(super) answer_bytes: usize,
+    /// The time for the start of a child process and its handshake.
+    pub(super) start: Duration,
 }
 
 /// The fields are dropped in this order: sessions close before their thread ends.
@@ -64,9 +76,27 @@ struct State {
 }
 
 impl Sessions {
-    pub(super) fn new(gate: Gate, servers: HashMap<String, ServerCommand>, limit: usize) -> Sessions {
+    pub(super) fn new(
+        gate: Gate,
+        servers: HashMap<String, ServerCommand>,
+        limits: SessionLimits,
+    ) -> Sessions {
         let state = State { entries: LruCache::new(SESSIONS_MAX), thread: None };
-        Sessions { gate, servers, limit, state: Mutex::new(state) }
+        Sessions { gate, servers, limits, state: Mutex::new(state) }
+    }
+
+    /// The names of the servers in the settings.
+    pub(super) fn servers(&self) -> impl Iterator<Item = &String> {
+        self.servers.keys()
+    }
+
+    /// The start of a server of the settings, if one is under way and is worth waiting for: if the last one did not fail.
+    pub(super) fn start_under_way(&self, name: &str) -> Option<ServerStart> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = state.entries.get(&ServerKey::Server(name.to_owned()))?;
+        let is_under_way = entry.opening.peek().is_none() && !entry.after_failure;
+        let ended = || entry.opening.clone().map(drop).boxed();
+        is_under_way.then(|| ServerStart { began: entry.started, ended: ended() })
     }
 
     /// The session with a server; a new one if there is none, or it is closed.
@@ -89,33 +119,38 @@ impl Sessions {
         is_good: impl Fn(&Arc<Session>) -> bool,
     ) -> Result<SessionFuture, ToolError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut after_failure = false;
         if let Some(entry) = state.entries.get(key) {
             match entry.opening.peek() {
                 None => return Ok(entry.opening.clone()),
                 Some(Ok(session)) if is_good(session) => return Ok(entry.opening.clone()),
-                Some(ended) => entry.check_restart(key, ended)?,
+                Some(ended) => {
+                    entry.check_restart(key, ended)?;
+                    after_failure = ended.is_err();
+                }
             }
         }
+        let started = Instant::now();
         let opening = self.open(&mut state, key)?;
-        state.entries.put(key.clone(), Entry { started: Instant::now(), opening: opening.clone() });
+        state.entries.put(key.clone(), Entry { started, opening: opening.clone(), after_failure });
         Ok(opening)
     }
 
     /// Opens a session in its own task. It goes on if the call that asked for it times out, so that a later call finds the
     /// session of a child process that is slow to start.
     fn open(&self, state: &mut State, key: &ServerKey) -> Result<SessionFuture, ToolError> {
-        let limit = self.limit;
+        let SessionLimits { answer_bytes, start } = self.limits;
         let session: BoxFuture<_> = match key {
             ServerKey::Http(url, headers) => {
                 let secrets = headers.iter().cloned().collect();
-                Session::over_http(self.gate.clone(), url.clone(), secrets, limit).boxed()
+                Session::over_http(self.gate.clone(), url.clone(), secrets, answer_bytes).boxed()
             }
             ServerKey::Server(name) => {
                 let unknown = || ToolError::Unusable {
                     message: format!("there is no MCP server `{name}` in the settings"),
                 };
                 let command = self.servers.get(name).cloned().ok_or_else(unknown)?;
-                async move { Session::with_child(&command, limit).await }.boxed()
+                async move { Session::with_child(&command, answer_bytes, start).await }.boxed()
             }
         };
         let task = state.thread()?.handle().spawn(session);

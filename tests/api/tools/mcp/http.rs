@@ -10,7 +10,7 @@ use tools::mcp::Mcp;
 
 use super::super::mcp_server::McpServer;
 use super::raw::{RawServer, RpcRequest, json_body, status, text_result};
-use super::{ANSWER_BYTES, call, call_with, gate, mcp, until};
+use super::{ANSWER_BYTES, HANGS, call, call_with, gate, mcp, until};
 
 const SECRET: &str = "Bearer open-sesame";
 
@@ -137,7 +137,7 @@ async fn a_name_that_leads_where_the_gate_forbids_is_not_asked() {
     let server = McpServer::start();
     let mut url = server.url();
     url.set_host(Some("localhost")).unwrap();
-    let mcp = Mcp::new(gate(&["10.0.0.0/8"]), Default::default(), ANSWER_BYTES);
+    let mcp = Mcp::new(gate(&["10.0.0.0/8"]), Default::default(), ANSWER_BYTES, HANGS);
     let outcome = call(&mcp, &url, "echo", json!({"text": "a"})).await;
     assert!(matches!(outcome, Err(ToolError::Forbidden { .. })), "{outcome:?}");
     url.set_host(Some("no-such-host.invalid")).unwrap();
