@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::common::http_header::{
@@ -18,6 +18,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 
 use super::error::{McpError, longer_than, too_long, unreadable};
+use super::older_transport;
 use crate::client;
 use crate::error::ToolError;
 use base::outbound::{BodyError, ERROR_BODY_BYTES, body, error_body, excerpt, whole_body};
@@ -44,21 +45,29 @@ impl Http {
 
     /// Sends a request; a status other than 2xx is an error.
     async fn send(&self, request: RequestBuilder, session: Option<Arc<str>>) -> Result<Response, HttpError> {
-        let request = match &session {
-            Some(id) => request.header(HEADER_SESSION_ID, id.as_ref()),
+        accepted(self.ask(request, session.as_deref()).await?, session.is_some()).await
+    }
+
+    /// Sends a request, and gives the answer, whatever its status.
+    async fn ask(&self, request: RequestBuilder, session: Option<&str>) -> Result<Response, HttpError> {
+        let request = match session {
+            Some(id) => request.header(HEADER_SESSION_ID, id),
             None => request,
         };
-        let response = request.send().await.map_err(|error| http_error(client::tool_error(&error)))?;
-        let status = response.status();
-        if status.is_success() {
-            return Ok(response);
-        }
-        // For an unknown session, the protocol demands 404, and many servers answer 400. The call was not made then.
-        let may_retry =
-            session.is_some() && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
-        let error = ToolError::Failed { status: status.to_string(), message: error_text(response).await };
-        Err(HttpError::Client(McpError { error, may_retry }))
+        request.send().await.map_err(|error| http_error(client::tool_error(&error)))
     }
+}
+
+/// The answer, if its status is 2xx.
+async fn accepted(response: Response, in_session: bool) -> Result<Response, HttpError> {
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    // For an unknown session, the protocol demands 404, and many servers answer 400. The call was not made then.
+    let may_retry = in_session && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
+    let error = ToolError::Failed { status: status.to_string(), message: error_text(response).await };
+    Err(HttpError::Client(McpError { error, may_retry }))
 }
 
 impl StreamableHttpClient for Http {
@@ -72,9 +81,16 @@ impl StreamableHttpClient for Http {
         _token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let request = self.client.post(url.as_ref()).headers(headers.into_iter().collect()).json(&message);
-        let accepted = format!("{JSON_MIME_TYPE}, {EVENT_STREAM_MIME_TYPE}");
-        let response = self.send(traced(request.header(ACCEPT, accepted), &message), session).await?;
+        let headers: HeaderMap = headers.into_iter().collect();
+        let request = self.client.post(url.as_ref()).headers(headers.clone()).json(&message);
+        let kinds = format!("{JSON_MIME_TYPE}, {EVENT_STREAM_MIME_TYPE}");
+        let response = self.ask(traced(request.header(ACCEPT, kinds), &message), session.as_deref()).await?;
+        if older_transport::may_be_spoken(&message, response.status())
+            && older_transport::is_spoken(self.client.get(url.as_ref()).headers(headers)).await
+        {
+            return Err(http_error(older_transport::refusal()));
+        }
+        let response = accepted(response, session.is_some()).await?;
         let JsonRpcMessage::Request(request) = message else {
             return Ok(StreamableHttpPostResponse::Accepted);
         };
@@ -129,7 +145,7 @@ fn header(response: &Response, name: &str) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
 }
 
-fn is(response: &Response, kind: &str) -> bool {
+pub(super) fn is(response: &Response, kind: &str) -> bool {
     header(response, CONTENT_TYPE.as_str()).is_some_and(|found| found.starts_with(kind))
 }
 
@@ -143,7 +159,7 @@ fn traced(request: RequestBuilder, message: &ClientJsonRpcMessage) -> RequestBui
 }
 
 /// The chunks of a body, up to a limit.
-fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, ToolError>> {
+pub(super) fn bounded(response: Response, limit: usize) -> impl Stream<Item = Result<Bytes, ToolError>> {
     body(response, limit).map(|chunk| chunk.map_err(|error| unreadable_body(&error)))
 }
 

@@ -3,6 +3,7 @@
 //! - `sessions`: the pool of open sessions; `session`: one of them; `session_thread`: the thread that runs them
 //! - `http` and `client`, `child` and `pipes`: the two transports; `request_filter`: refuses requests of servers
 //! - `listing`: the tools that a server has
+//! - `older_transport`: recognizes servers that speak only HTTP+SSE
 //! - `answer`, `error`: results and errors; `id_scanner`: finds the request that an overlong answer belongs to
 
 mod answer;
@@ -12,6 +13,7 @@ mod error;
 mod http;
 mod id_scanner;
 mod listing;
+mod older_transport;
 mod pipes;
 mod request_filter;
 mod session;

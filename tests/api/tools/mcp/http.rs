@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use futures_util::StreamExt;
 use serde_json::json;
 use tools::ToolError;
 use tools::mcp::Mcp;
 
 use super::super::mcp_server::McpServer;
-use super::raw::{RawServer, RpcRequest, json_body, status, text_result};
+use super::raw::{RawServer, RpcRequest, json_body, status, text_result, typed};
 use super::{ANSWER_BYTES, HANGS, call, call_with, gate, mcp, until};
 
 const SECRET: &str = "Bearer open-sesame";
@@ -217,6 +220,52 @@ async fn a_server_that_says_400_to_an_old_session_gets_a_new_one() {
     for n in 1..4 {
         assert_eq!(call(&mcp, &server.url(), "life", json!({})).await, Ok(json!(n.to_string())));
         life.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// An answer that has begun and does not end.
+fn open_stream(begin: &'static str) -> Response {
+    let begin = futures_util::stream::iter([Ok::<_, std::io::Error>(begin)]);
+    typed("text/event-stream", Body::from_stream(begin.chain(futures_util::stream::pending())))
+}
+
+#[tokio::test]
+async fn a_server_of_the_older_transport_is_refused_by_its_name() {
+    let mcp = mcp([]);
+    for code in [400, 404, 405] {
+        let server = RawServer::start(move |request: &RpcRequest| match request.method.as_str() {
+            "GET" => open_stream("event: endpoint\ndata: /messages?session=1\n\n"),
+            _ => status(code, "Method Not Allowed"),
+        })
+        .await;
+        let error = call_with(&mcp, &server.url(), &secrets(), "a", json!({})).await.unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, ToolError::Unusable { .. }) && text.contains("HTTP+SSE"), "{text}");
+        assert!(text.contains("2024-11-05") && text.contains("/mcp"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn other_refusals_are_told_as_they_are() {
+    let mcp = mcp([]);
+    for (code, get) in [
+        (404, (|| status(404, "")) as fn() -> Response),
+        (405, || open_stream("event: message\ndata: {}\n\n")),
+        (400, || typed("text/event-stream", "")),
+        (404, || typed("text/html", "event: endpoint\ndata: /x\n\n")),
+        (401, || panic!("nobody asks")),
+    ] {
+        let server = RawServer::start(move |request: &RpcRequest| match request.method.as_str() {
+            "GET" => get(),
+            _ => status(code, "no"),
+        })
+        .await;
+        match call(&mcp, &server.url(), "a", json!({})).await {
+            Err(ToolError::Failed { status, message }) => {
+                assert!(status.starts_with(&code.to_string()) && message == "no", "{status} {message}");
+            }
+            other => panic!("{code}: {other:?}"),
+        }
     }
 }
 
