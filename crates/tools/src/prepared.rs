@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use super::arguments::Parameters;
 use super::description::Description;
 use super::error::ToolError;
+use super::grpc::url_of;
 use super::offload::{LARGE_BYTES, offload};
 use base::model::{Restful, Tool};
 use base::schema::{Effort, Schema, Violation, in_words};
@@ -56,8 +57,9 @@ pub(super) struct RestBinding {
 /// A unary gRPC call.
 #[derive(Debug)]
 pub(super) struct GrpcBinding {
+    /// A URL with the scheme `http` or `https`, which may be relative.
     pub address: String,
-    /// `pkg.Service/Method`.
+    /// `pkg.Service/Method`, or one of the other forms that [`UnaryCall::method`](super::grpc::UnaryCall) has.
     pub method: String,
     /// An encoded `FileDescriptorSet` with the message types, if the document contains one.
     pub descriptor_set: Option<Vec<u8>>,
@@ -157,7 +159,7 @@ impl Binding {
                 let grpc = document.get("grpc");
                 let set = text(grpc, "descriptorSet").map(|set| STANDARD.decode(set)).transpose();
                 Ok(Binding::Grpc(GrpcBinding {
-                    address: text(grpc, "url").ok_or_else(|| absent("grpc.url"))?,
+                    address: url_of(&text(grpc, "url").ok_or_else(|| absent("grpc.url"))?)?,
                     method: text(grpc, "method").ok_or_else(|| absent("grpc.method"))?,
                     descriptor_set: set.map_err(|error| ToolError::Unusable {
                         message: format!("its `grpc.descriptorSet` is not valid base64: {error}"),

@@ -55,6 +55,39 @@ async fn templates_call_grpc_methods_by_reflection_and_by_descriptor_set() {
 }
 
 #[tokio::test]
+async fn grpc_addresses_and_methods_may_be_written_in_several_ways() {
+    let server = GrpcServer::start(Reflection::V1);
+    let app = TestApp::start_with(patient).await;
+    let tool = |url: &str, method: &str| json!({"type": "grpc", "grpc": {"url": url, "method": method}, "timeoutMs": 10_000});
+    let port = server.address().port();
+    for url in [
+        format!("127.0.0.1:{port}"),
+        format!("localhost:{port}"),
+        format!("grpc://127.0.0.1:{port}"),
+        format!("http://127.0.0.1:{port}"),
+    ] {
+        for method in ["test.Tools/Echo", "/test.Tools/Echo", "test.Tools.Echo"] {
+            app.put_tool("g.echo", tool(&url, method)).await;
+            let answer = app.post("/api/tools/g.echo/call", json!({"arguments": {"text": "hi"}})).await;
+            assert_eq!(answer.body["value"]["text"], "hi", "{url} {method} {answer:?}");
+        }
+    }
+    for (url, wanted) in [
+        (format!("grpcs://127.0.0.1:{port}"), "cannot be reached"),
+        (format!("dns:///127.0.0.1:{port}"), "the scheme `dns`; it must be host:port"),
+        (format!("127.0.0.1:{port}/test.Tools"), "without a path"),
+    ] {
+        app.put_tool("g.echo", tool(&url, "test.Tools/Echo")).await;
+        let answer = app.post("/api/tools/g.echo/call", json!({"arguments": {}})).await;
+        assert!(answer.error().2.contains(wanted), "{url} {answer:?}");
+    }
+    let mut wrong = tool("127.0.0.1:1", "Echo");
+    (wrong["module"], wrong["name"]) = ("g".into(), "wrong".into());
+    let answer = app.put("/api/tools/g.wrong", wrong).await;
+    assert!(answer.status == 400 && answer.error().2.contains("pkg.Service.Method"), "{answer:?}");
+}
+
+#[tokio::test]
 async fn the_time_limit_of_a_render_cancels_a_grpc_call() {
     let server = GrpcServer::start(Reflection::V1);
     let app = TestApp::start_with(|settings| settings.render.timeout_ms = 3_000).await;

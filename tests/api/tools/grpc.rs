@@ -184,6 +184,17 @@ async fn arguments_that_do_not_fit_are_told_by_name_and_without_their_values() {
 }
 
 #[tokio::test]
+async fn a_method_may_be_written_as_a_path_or_as_a_full_name() {
+    let (grpc, server) = (grpc(), GrpcServer::start(Reflection::V1));
+    for method in ["test.Tools/Echo", "/test.Tools/Echo", "test.Tools.Echo"] {
+        for set in [None, Some(server.descriptor_set())] {
+            let answer = call_with(&grpc, server.url(), method, set, json!({"text": method})).await;
+            assert_eq!(answer.unwrap()["text"], method);
+        }
+    }
+}
+
+#[tokio::test]
 async fn methods_that_are_not_there_or_stream_cannot_be_called() {
     let (grpc, server) = (grpc(), GrpcServer::start(Reflection::V1));
     for (method, wanted) in [
@@ -192,7 +203,11 @@ async fn methods_that_are_not_there_or_stream_cannot_be_called() {
         ("test.Everything/Echo", "test.Tools"),
         ("test.Tools/Watch", "streams"),
         ("test.Tools/Gather", "streams"),
-        ("test.Tools.Echo", "package.Service/Method"),
+        ("Echo", "package.Service/Method"),
+        (".Echo", "package.Service/Method"),
+        ("//test.Tools/Echo", "package.Service/Method"),
+        ("/test.Tools.Echo", "package.Service/Method"),
+        ("test.Tools.Ehco", "Echo, Fail, Big"),
         ("test.Tools/Echo/x", "package.Service/Method"),
         ("/Echo", "package.Service/Method"),
         ("test Tools/Echo", "package.Service/Method"),

@@ -14,13 +14,21 @@ pub(super) struct MethodName<'a> {
 }
 
 impl<'a> MethodName<'a> {
-    /// Parses `package.Service/Method`.
+    /// Parses `package.Service/Method`, `/package.Service/Method` (the path of requests) or `package.Service.Method` (the name in
+    /// protobuf).
     pub(super) fn parse(text: &'a str) -> Result<MethodName<'a>, ToolError> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
         let is_name = |name: &str| !name.is_empty() && name.chars().all(is_part);
-        match text.split_once('/').filter(|(service, method)| is_name(service) && is_name(method)) {
+        let parts = match text.contains('/') {
+            true => text.strip_prefix('/').unwrap_or(text).split_once('/'),
+            false => text.rsplit_once('.'),
+        };
+        match parts.filter(|(service, method)| is_name(service) && is_name(method)) {
             Some((service, method)) => Ok(MethodName { service, method }),
-            None => Err(unusable(&format!("`{}` is not of the form package.Service/Method", excerpt(text)))),
+            None => Err(unusable(&format!(
+                "`{}` is not of the form package.Service/Method, /package.Service/Method or package.Service.Method",
+                excerpt(text)
+            ))),
         }
     }
 

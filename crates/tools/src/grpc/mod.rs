@@ -1,5 +1,6 @@
 //! gRPC tools: unary calls without generated code, with message types from server reflection or from the tool's document.
 //!
+//! - `address`: the ways to write a server's address
 //! - `channels`: connections to servers, shared by calls
 //! - `wire`: sending and receiving encoded messages
 //! - `error`: gRPC statuses as tool errors
@@ -9,6 +10,7 @@
 //! - `message`: JSON to protobuf and back
 //! - `schema`: message types as JSON Schemas; `listing`: the methods that a server has
 
+mod address;
 mod channels;
 mod wire;
 mod error;
@@ -26,6 +28,7 @@ use prost_reflect::DescriptorPool;
 use reqwest::Url;
 use serde_json::Value as Json;
 
+pub use self::address::url_of;
 use self::channels::Channels;
 pub use self::listing::ListedMethod;
 use self::method::MethodName;
@@ -45,7 +48,7 @@ pub struct Grpc {
 pub struct UnaryCall<'a> {
     /// The server: `http://host:port` or `https://host:port`. It must have passed [`Gate::check`].
     pub url: &'a Url,
-    /// `package.Service/Method`.
+    /// `package.Service/Method`, `/package.Service/Method` or `package.Service.Method`.
     pub method: &'a str,
     /// An encoded `FileDescriptorSet`; without one, the types come from server reflection.
     pub descriptor_set: Option<&'a [u8]>,

@@ -11,6 +11,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};
 
 use super::UnaryCall;
+use super::address::FORMS;
 use super::channels::Channels;
 use super::error;
 use crate::error::ToolError;
@@ -32,9 +33,7 @@ impl<'a> Wire<'a> {
     pub(super) fn new(channels: &'a Channels, call: &UnaryCall<'_>) -> Result<Wire<'a>, ToolError> {
         let server = call.url.origin().ascii_serialization();
         if call.url.as_str().strip_suffix('/') != Some(&server) {
-            return Err(error::unusable(
-                "its URL must be http://host:port or https://host:port, without a path",
-            ));
+            return Err(error::unusable(&format!("its URL must be {FORMS}, without a path")));
         }
         let metadata = MetadataMap::from_headers(call.headers.clone());
         Ok(Wire { channels, server, metadata, started: Instant::now(), timeout: call.timeout })
