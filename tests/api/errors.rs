@@ -55,6 +55,27 @@ async fn a_query_that_cannot_be_read_is_told_in_the_one_shape() {
 }
 
 #[actix_web::test]
+async fn an_unknown_function_is_named_once_and_a_method_is_called_a_method() {
+    let app = TestApp::start().await;
+    for (syntax, template, wanted) in [
+        ("jinja", "{{ nope(1) }}", "'nope' is undefined: there is no function of this name"),
+        ("jinja", "{{ x.nope(1) }}", "'str object' has no attribute 'nope': there is no method of this name"),
+        (
+            "jinja",
+            "{{ [].nope() }}",
+            "'list object' has no attribute 'nope': there is no method of this name",
+        ),
+        ("go", "{{nope 1}}", "function \"nope\" not defined"),
+        ("go", "{{.nope 1}}", "<.nope>: nope is not a method but has arguments"),
+    ] {
+        let answer = app.preview(syntax, template, json!({"x": "a"})).await;
+        let message = answer.error().2;
+        assert!(message.ends_with(wanted), "{message}");
+        assert!(!(message.contains("method") && message.contains("function")), "{message}");
+    }
+}
+
+#[actix_web::test]
 async fn missing_variables_are_sorted_and_say_where_they_are_used() {
     let app = TestApp::start().await;
     let answer = app.preview("go", "{{.b}}\n{{.a.c}}{{.b}}", json!({})).await;

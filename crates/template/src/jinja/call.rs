@@ -73,7 +73,9 @@ impl<'a> Machine<'a> {
             return self.demand(callee);
         }
         if matches!(callee, Val::Undefined(Undefined::Absent(_))) {
-            return Err(self.fail(format!("'{} object' has no attribute '{name}'", of.type_name())));
+            let of = of.type_name();
+            let message = format!("'{of} object' has no attribute '{name}': there is no method of this name");
+            return Err(self.fail(message));
         }
         self.call_value(callee, call, expr, caller)
     }
