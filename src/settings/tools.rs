@@ -16,7 +16,7 @@ section! {
         /// The time for one call, where a tool does not say otherwise, in milliseconds.
         timeout_ms: u64 = 400, at_least 1;
         /// The time for the start of one of `servers`, its handshake included, in milliseconds.
-        start_timeout_ms: u64 = 30_000, at_least 1;
+        start_timeout_ms: u64 = 10_000, at_least 1;
         /// The calls of one render that may run at once.
         parallel: usize = 16, at_least 1;
         /// The calls of one tool that may run at once.

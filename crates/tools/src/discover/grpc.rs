@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Discovery, Draft, LIMIT, LeftOut, finished, segment};
 use crate::error::ToolError;
-use crate::grpc::ListedMethod;
+use crate::grpc::{self, ListedMethod};
 use crate::offload::offload;
 use crate::{Tools, headers_of};
 use base::caller::Caller;
@@ -20,7 +20,7 @@ impl Tools {
         url: &str,
         module: Option<&str>,
     ) -> Result<Discovery, ToolError> {
-        let mut target = self.modules.target(module.unwrap_or_default(), url, None)?;
+        let mut target = self.modules.target(module.unwrap_or_default(), &grpc::url_of(url)?, None)?;
         self.gate.check(&target.url)?;
         target.headers.extend(headers_of(caller));
         let methods = self.grpc.methods(&target.url, &target.headers, LIMIT).await?;
