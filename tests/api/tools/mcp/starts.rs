@@ -60,6 +60,8 @@ async fn the_first_renders_after_a_cold_start_wait_for_a_slow_server() {
         rendered(app, "go", "<{{m_echo \"one\"}}{{m_echo (m_echo \"two\")}}>"),
     );
     assert_eq!((jinja, go), (("<onetwo>".into(), None), ("<onetwo>".into(), None)));
+    // The line may be written after the calls have gone on.
+    until("the start", async || service.log().contains("an MCP server has started")).await;
     let log = service.stop();
     assert_eq!(log.matches("an MCP server has started").count(), 1, "{log}");
 }
