@@ -7,13 +7,29 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value as Json, json};
 
-use support::upstream::{Act, Seen, Upstream, chunk, completion, delta, event, json, sse, stream_head};
+use super::weather;
+use support::upstream::{Act, Seen, Upstream, chunk, completion, delta, event, json, reply, sse, stream_head};
 
+/// An upstream with all of OpenAI's APIs that the service knows.
 pub async fn start() -> Upstream {
+    start_with(|request| match request.json()["model"] == "limited" {
+        true => limited(),
+        false => weather::response(&request.json()),
+    })
+    .await
+}
+
+/// An upstream that does not know the Responses API.
+pub async fn start_without_responses() -> Upstream {
+    start_with(|_| reply(404, &[("content-type", "text/plain")], b"Not Found")).await
+}
+
+async fn start_with(responses: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static) -> Upstream {
     let recovering = AtomicUsize::new(0);
     Upstream::start(move |request| match request.path.as_str() {
         "/v1/models" => json(200, models()),
         "/v1/embeddings" => json(200, embeddings(&request.json())),
+        "/v1/responses" => responses(request),
         _ => chat(request, &recovering),
     })
     .await
@@ -49,6 +65,8 @@ fn chat(request: &Seen, recovering: &AtomicUsize) -> Vec<Act> {
     match model {
         "chat" if asked["stream"] == true => sse(&greeting()),
         "chat" => json(200, unusual_completion()),
+        "weather" => weather::chat(&asked),
+        "limited" => limited(),
         "calendar" => json(200, completion(r#"{"name":"Fair","participants":["Ann","Bob"]}"#)),
         "tools" => sse(&tool_calls()),
         "recovering" if recovering.fetch_add(1, Ordering::SeqCst) < 2 => refusal(503),
@@ -69,6 +87,11 @@ fn error(code: &str) -> Json {
 
 fn refusal(status: u16) -> Vec<Act> {
     json(status, error(&status.to_string()))
+}
+
+/// Refuses for so long that nobody waits for it.
+fn limited() -> Vec<Act> {
+    reply(429, &[("content-type", "application/json"), ("retry-after", "600")], error("429").to_string().as_bytes())
 }
 
 /// A stream with one piece of text, and then this.

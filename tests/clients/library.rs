@@ -1,7 +1,7 @@
-//! The libraries, and the programs that use them.
+//! The programs that use client libraries, each with what `scripts/setup-clients` has installed.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A library that `scripts/setup-clients` has installed.
+/// One of OpenAI's own libraries.
 #[derive(Debug, Clone, Copy)]
 pub enum Library {
     Python,
@@ -19,33 +19,55 @@ pub enum Library {
 impl Library {
     /// Runs a topic of the library's program, which must be content with what it sees.
     pub async fn check(self, topic: &str, service: &str, upstream: &str) {
-        let mut command = self.command(topic);
-        // Without the environment, as proxies and keys may be in it.
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("SERVICE", service).env("UPSTREAM", upstream).kill_on_drop(true);
-        let output = tokio::time::timeout(LIMIT, command.output()).await;
-        let output = output.unwrap_or_else(|_| panic!("{self:?} is not done with {topic} after {LIMIT:?}"));
-        let output = output.unwrap_or_else(|error| panic!("{error}; run the tests by `make test-clients`"));
-        let said = [output.stdout, output.stderr].concat();
-        assert!(output.status.success(), "{self:?}: {}", String::from_utf8_lossy(&said));
+        let mut command = match self {
+            Library::Python => python("venv", "check.py"),
+            Library::Node => node("check.mjs"),
+        };
+        command.arg(topic).env("UPSTREAM", upstream);
+        succeed(&format!("{self:?} {topic}"), command, service).await;
     }
+}
 
-    fn command(self, topic: &str) -> Command {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let (programs, installed) = (root.join("tests/clients"), root.join("target/clients"));
-        match self {
-            Library::Python => {
-                let mut python = Command::new(installed.join("venv/bin/python"));
-                python.arg(programs.join("check.py")).arg(topic);
-                python
-            }
-            Library::Node => {
-                // Modules are looked for where the program is; one that is read from a pipe is in the current folder.
-                let mut node = Command::new("node");
-                node.args(["--input-type=module", "-", topic]).current_dir(installed);
-                node.stdin(Stdio::from(File::open(programs.join("check.mjs")).unwrap()));
-                node
-            }
-        }
-    }
+/// Runs a program of `tests/clients/frameworks`, which must be content with what it sees.
+pub async fn check_framework(program: &str, service: &str) {
+    let command = match program.ends_with(".py") {
+        true => python("frameworks", &format!("frameworks/{program}")),
+        false => node(&format!("frameworks/{program}")),
+    };
+    succeed(program, command, service).await;
+}
+
+fn python(venv: &str, program: &str) -> Command {
+    let mut python = Command::new(installed().join(venv).join("bin/python"));
+    python.env_clear().arg(programs().join(program));
+    python
+}
+
+fn node(program: &str) -> Command {
+    let mut node = Command::new("node");
+    // Modules are looked for where the program is; one that is read from a pipe is in the current folder.
+    node.env_clear().args(["--input-type=module", "-"]).current_dir(installed());
+    node.stdin(Stdio::from(File::open(programs().join(program)).unwrap()));
+    node
+}
+
+/// Runs a command without the environment, as proxies and keys may be in it.
+async fn succeed(name: &str, mut command: Command, service: &str) {
+    let home = tempfile::tempdir().unwrap();
+    command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home.path()).env("SERVICE", service);
+    // Nothing but the service is to be reached.
+    command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("OPENAI_AGENTS_DISABLE_TRACING", "1");
+    let output = tokio::time::timeout(LIMIT, command.kill_on_drop(true).output()).await;
+    let output = output.unwrap_or_else(|_| panic!("{name} is not done after {LIMIT:?}"));
+    let output = output.unwrap_or_else(|error| panic!("{error}; run the tests by `make test-clients`"));
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&said));
+}
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+fn installed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
 }

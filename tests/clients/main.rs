@@ -1,10 +1,12 @@
-//! OpenAI's own client libraries, unmodified, against the service in front of a scripted upstream.
+//! OpenAI's own client libraries, and frameworks that speak its APIs, unmodified, against the service in front of a scripted upstream.
 
 #![cfg(test)]
 
 mod answers;
+mod frameworks;
 mod library;
 mod readme;
+mod weather;
 
 use std::time::Duration;
 
