@@ -61,6 +61,8 @@ impl PromptName {
 pub struct GivenVariables {
     /// In the body.
     pub body: Option<Value>,
+    /// Whether those in the body are texts in place of other values, too; the variables of OpenAI's reusable prompts are.
+    pub body_is_untyped: bool,
     /// In the header, still as JSON.
     pub header: Option<Vec<u8>>,
     /// In the name of the model.
@@ -68,12 +70,13 @@ pub struct GivenVariables {
 }
 
 impl GivenVariables {
-    /// All variables. The texts of the model's name take the types that `prompt` declares.
+    /// All variables. The texts of the model's name, and those of an untyped body, take the types that `prompt` declares.
     ///
     /// # Errors
     /// If a variable stands in several places, or the header is not a JSON object.
     pub fn merged(self, prompt: Option<&Prompt>) -> Result<Option<Value>, ChatError> {
-        let GivenVariables { body, header, model } = self;
+        let GivenVariables { body, body_is_untyped, header, model } = self;
+        let body = if body_is_untyped { body.map(|body| with_types(prompt, body)) } else { body };
         let mut more: Vec<(&'static str, SmolStr, Value)> = Vec::new();
         for (name, value) in
             header.map(|json| read_header(&json)).transpose()?.iter().flat_map(|map| map.iter())
@@ -81,7 +84,7 @@ impl GivenVariables {
             more.push((VARIABLES_HEADER, name.clone(), value.clone()));
         }
         for (name, text) in model {
-            let value = typed(prompt, &name, text);
+            let value = typed(prompt, &name, &text);
             more.push((MODEL_NAME, SmolStr::from(name), value));
         }
         if more.is_empty() {
@@ -120,7 +123,7 @@ fn read_header(json: &[u8]) -> Result<Map, ChatError> {
 
 /// A text as the value of a variable: if the prompt declares another type for it than text, and the text is JSON, that value.
 /// Whether it fits is checked with all variables.
-fn typed(prompt: Option<&Prompt>, name: &str, text: String) -> Value {
+fn typed(prompt: Option<&Prompt>, name: &str, text: &str) -> Value {
     let declared =
         prompt.and_then(|prompt| prompt.parameters.as_ref()?.get("properties")?.get(name)?.get("type"));
     let is_text = match declared {
@@ -129,9 +132,19 @@ fn typed(prompt: Option<&Prompt>, name: &str, text: String) -> Value {
         Some(kind) => kind == "string",
     };
     if is_text {
-        return Value::from(text.as_str());
+        return Value::from(text);
     }
-    parse_json(text.as_bytes()).unwrap_or_else(|_| Value::from(text.as_str()))
+    parse_json(text.as_bytes()).unwrap_or_else(|_| Value::from(text))
+}
+
+/// Variables in which texts have become values of the declared types.
+fn with_types(prompt: Option<&Prompt>, variables: Value) -> Value {
+    let Value::Map(map) = &variables else { return variables };
+    let entry = |(name, value): (&SmolStr, &Value)| {
+        let value = value.as_str().map_or_else(|| value.clone(), |text| typed(prompt, name, text));
+        (name.clone(), value)
+    };
+    Value::from(Map::from_entries(map.iter().map(entry).collect()))
 }
 
 #[cfg(test)]
@@ -171,6 +184,7 @@ mod tests {
             body: Some(Value::from(body)),
             header: header.map(|text| text.as_bytes().to_vec()),
             model: model.iter().map(|(name, text)| pair(name, text)).collect(),
+            ..GivenVariables::default()
         };
         given.merged(Some(&prompt)).map(|value| json!(value)).map_err(|error| error.to_string())
     }

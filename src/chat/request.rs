@@ -95,7 +95,7 @@ impl PromptRequest {
 
     /// A request in OpenAI's format that names a prompt, by `"model": "prompt:{id}"` or by the object `prompt`. The variables
     /// are in `variables`, in `metadata.variables` (an object, or a string with its JSON, since metadata are strings), or in
-    /// `prompt.variables`; more of them may stand beside the body, or in the name of the model. A request that names no prompt
+    /// `prompt.variables` (texts take the types that the prompt declares); more of them may stand beside the body, or in the name of the model. A request that names no prompt
     /// is returned unchanged as the inner `Err`.
     ///
     /// # Errors
@@ -124,6 +124,7 @@ impl PromptRequest {
             body.remove("prompt");
         }
         let in_object = object.and_then(|object| object.variables);
+        let body_is_untyped = in_object.is_some();
         let in_body = only_one([
             ("variables", read_variables("variables", body.remove("variables"))?),
             ("args", read_variables("args", body.remove("args"))?),
@@ -132,7 +133,7 @@ impl PromptRequest {
         ])?;
         let Aside { variables: header, explain } = aside;
         let model = by_model.map(|name| name.variables).unwrap_or_default();
-        let variables = GivenVariables { body: in_body, header, model };
+        let variables = GivenVariables { body: in_body, body_is_untyped, header, model };
         Ok(Ok(PromptRequest { id: Id::parse(&id)?, variables, body, api, explain }))
     }
 }

@@ -8,7 +8,9 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value as Json, json};
 
 use super::weather;
-use support::upstream::{Act, Seen, Upstream, chunk, completion, delta, event, json, reply, sse, stream_head};
+use support::upstream::{
+    Act, Seen, Upstream, chunk, completion, delta, event, json, reply, sse, stream_head,
+};
 
 /// An upstream with all of OpenAI's APIs that the service knows.
 pub async fn start() -> Upstream {
@@ -91,7 +93,11 @@ fn refusal(status: u16) -> Vec<Act> {
 
 /// Refuses for so long that nobody waits for it.
 fn limited() -> Vec<Act> {
-    reply(429, &[("content-type", "application/json"), ("retry-after", "600")], error("429").to_string().as_bytes())
+    reply(
+        429,
+        &[("content-type", "application/json"), ("retry-after", "600")],
+        error("429").to_string().as_bytes(),
+    )
 }
 
 /// A stream with one piece of text, and then this.

@@ -35,8 +35,7 @@ async fn asked_by(program: &str, has: Has) -> Vec<Json> {
 }
 
 async fn service(upstream: &Upstream) -> TestApp {
-    let service =
-        TestApp::start_with(|settings| settings.llm.base_url = Some(upstream.base.clone())).await;
+    let service = TestApp::start_with(|settings| settings.llm.base_url = Some(upstream.base.clone())).await;
     let parameters = json!([
         {"name": "city", "type": "string", "required": true}, {"name": "days", "type": "integer", "default": 3}
     ]);
@@ -46,7 +45,8 @@ async fn service(upstream: &Upstream) -> TestApp {
         "messages": [{"role": "system", "content": text}]
     });
     service.put_prompt("team.trip", trip).await;
-    let limited = json!({"supports": ["chat"], "model": "limited", "messages": [{"role": "system", "content": "S"}]});
+    let limited =
+        json!({"supports": ["chat"], "model": "limited", "messages": [{"role": "system", "content": "S"}]});
     service.put_prompt("team.limited", limited).await;
     service
 }

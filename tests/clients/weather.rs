@@ -112,7 +112,9 @@ fn items_of(answer: &Answer) -> Vec<Json> {
     match answer {
         Answer::Text(text) => {
             let part = json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []});
-            vec![json!({"id": "msg_0", "type": "message", "role": "assistant", "status": "completed", "content": [part]})]
+            vec![
+                json!({"id": "msg_0", "type": "message", "role": "assistant", "status": "completed", "content": [part]}),
+            ]
         }
         Answer::Calls(first, cities) => {
             let calls = cities.iter().enumerate().map(|(at, city)| {
@@ -132,7 +134,8 @@ fn item_events(index: usize, item: &Json) -> Vec<Json> {
     let mut begun = item.clone();
     begun["status"] = "in_progress".into();
     let of = |kind: &str, more: Json| {
-        let mut event = json!({"type": format!("response.{kind}"), "output_index": index, "item_id": item["id"]});
+        let mut event =
+            json!({"type": format!("response.{kind}"), "output_index": index, "item_id": item["id"]});
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         event
     };

@@ -110,6 +110,26 @@ async fn a_prompt_is_answered_through_chat_completions() {
 }
 
 #[actix_web::test]
+async fn the_variables_of_the_object_prompt_are_texts_that_take_the_declared_types() {
+    let (app, upstream) = start(chats_only(|_| reply_json(200, completion("a")))).await;
+    let parameters = json!([{"name": "days", "type": "integer"}, {"name": "code", "type": "string"}]);
+    let text = "{{ days + 1 }} {{ code + '!' }}";
+    app.put_prompt("p.n", json!({"userPrompt": text, "parameters": parameters, "model": "m"})).await;
+    for days in [json!("2"), json!(2), json!({"type": "input_text", "text": "2"})] {
+        let prompt = json!({"id": "p.n", "variables": {"days": days, "code": "007"}});
+        for (door, input) in [(DOOR, "input"), ("/v1/chat/completions", "messages")] {
+            let answer = app.post(door, json!({"prompt": &prompt, input: []})).await;
+            assert_eq!(answer.status, 200, "{door}: {answer:?}");
+            let sent = seen(&upstream).pop().unwrap().1;
+            assert_eq!(sent["messages"], json!([{"role": "user", "content": "3 007!"}]), "{door}");
+        }
+    }
+    let body = json!({"prompt": {"id": "p.n", "variables": {"days": "two", "code": "x"}}});
+    let answer = app.post(DOOR, body).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_variables");
+}
+
+#[actix_web::test]
 async fn the_model_s_name_and_the_last_message_may_give_the_variables() {
     let (app, upstream) = start(chats_only(|_| reply_json(200, completion("a")))).await;
     put_prompts(&app).await;
