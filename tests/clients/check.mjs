@@ -186,15 +186,17 @@ const topics = {
   },
 
   async failures() {
-    for (const [status, stream] of [
-      [409, false],
-      [429, false],
-      [500, false],
-      [503, true],
+    const lost = [OpenAI.InternalServerError, 502, 'llm_unavailable'];
+    const limited = [OpenAI.RateLimitError, 429, 'llm_rate_limited'];
+    for (const [status, stream, [kind, ...expected]] of [
+      [409, false, lost],
+      [429, false, limited],
+      [500, false, lost],
+      [503, true, lost],
     ]) {
       const ask = { model: `status-${status}`, messages: greeting, stream };
-      const error = await thrown(OpenAI.InternalServerError, () => service.chat.completions.create(ask));
-      assert.deepEqual([error.status, error.code], [502, 'llm_unavailable']);
+      const error = await thrown(kind, () => service.chat.completions.create(ask));
+      assert.deepEqual([error.status, error.code], expected);
       assert.equal(error.headers.get('x-should-retry'), 'false');
       assert.match(JSON.stringify(error.error.details), new RegExp(`the upstream says ${status}`));
     }

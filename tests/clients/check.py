@@ -179,12 +179,13 @@ def refusals():
 
 
 def failures():
-    for status, stream in ((409, False), (429, False), (500, False), (503, True)):
+    lost, limited = (openai.InternalServerError, 502, "llm_unavailable"), (openai.RateLimitError, 429, "llm_rate_limited")
+    for status, stream, expected in ((409, False, lost), (429, False, limited), (500, False, lost), (503, True, lost)):
         error = raised(
-            openai.InternalServerError,
+            expected[0],
             lambda: service.chat.completions.create(model=f"status-{status}", messages=GREETING, stream=stream),
         )
-        assert (error.status_code, error.code) == (502, "llm_unavailable")
+        assert (error.status_code, error.code) == expected[1:]
         assert error.response.headers["x-should-retry"] == "false"
         assert f"the upstream says {status}" in json.dumps(error.body["details"])
     answer = service.chat.completions.create(model="recovering", messages=GREETING)

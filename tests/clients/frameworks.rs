@@ -1,4 +1,4 @@
-//! Frameworks that speak OpenAI's APIs, unmodified, each with the variables of a prompt.
+//! The Responses API with OpenAI's own libraries, and frameworks that speak OpenAI's APIs, unmodified, each with the variables of a prompt.
 
 use serde_json::{Value as Json, json};
 
@@ -84,6 +84,8 @@ macro_rules! frameworks {
 }
 
 frameworks! {
+    openai_python: "with_openai.py", 36, 36;
+    openai_node: "with_openai.mjs", 26, 26;
     langchain: "with_langchain.py", 30, 15;
     litellm: "with_litellm.py", 12, 1;
     agents: "with_agents.py", 14, 14;

@@ -20,6 +20,7 @@ pub fn chat(asked: &Json) -> Vec<Act> {
     let results = results.map(|message| text_of(&message["content"])).collect();
     let answer = answer(asked, results, asked["response_format"].is_object());
     let mut whole = completion("");
+    whole["model"] = "weather".into();
     whole["choices"][0]["message"] = message(&answer);
     let finish = if let Answer::Calls(..) = answer { "tool_calls" } else { "stop" };
     whole["choices"][0]["finish_reason"] = finish.into();
@@ -30,15 +31,23 @@ pub fn chat(asked: &Json) -> Vec<Act> {
     for (index, call) in delta["tool_calls"].as_array_mut().into_iter().flatten().enumerate() {
         call["index"] = index.into();
     }
-    let chunk = |delta: Json, finish: Json| {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+    let chunk = |choices: Json, usage: &Json| {
         let chunk = json!({
             "id": "chatcmpl-weather", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": "weather",
-            "choices": [choice]
+            "choices": choices, "usage": usage
         });
         event(&chunk.to_string())
     };
-    sse(&[chunk(delta, Json::Null), chunk(json!({}), finish.into()), event("[DONE]")])
+    let choice = |delta: Json, finish: Json| json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
+    let mut chunks = vec![
+        chunk(choice(delta, Json::Null), &Json::Null),
+        chunk(choice(json!({}), finish.into()), &Json::Null),
+    ];
+    if asked["stream_options"]["include_usage"] == true {
+        chunks.push(chunk(json!([]), &whole["usage"]));
+    }
+    chunks.push(event("[DONE]"));
+    sse(&chunks)
 }
 
 /// Answers a request of the Responses API.
