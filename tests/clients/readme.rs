@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 const README: &str = include_str!("../../README.md");
 
 /// Blocks that are not run here, by what they contain: they build the program or need what is not there.
-const NOT_RUN: [&str; 4] = ["make ", "cargo run", "OPENAI_API_KEY", "redis-cli"];
+const NOT_RUN: [&str; 5] = ["make ", "cargo run", "OPENAI_API_KEY", "redis-cli", "fabric/"];
 
 /// A fenced block.
 struct Block {
@@ -76,6 +76,9 @@ struct Shell {
 impl Shell {
     fn start() -> Shell {
         let folder = tempfile::tempdir().unwrap();
+        let folders = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/folders/.");
+        let copied = Command::new("cp").arg("-r").arg(folders).arg(folder.path()).status().unwrap();
+        assert!(copied.success());
         let (port, tracker) = (free_port(), free_port());
         let programs = program().parent().unwrap().to_owned();
         let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients/venv/bin");
