@@ -1,4 +1,4 @@
-//! The README's snippets, word for word: in a shell beside a service that was just started, with the output that is shown.
+//! The snippets of the README and of `docs/clients.md`, word for word: in a shell beside a service that was just started, with the output that is shown.
 //!
 //! In the output, `…` stands for any text, and for any number of lines where it is a line of its own; digits of durations may
 //! differ. The ports are free ones.
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const README: &str = include_str!("../../README.md");
+const CLIENTS: &str = include_str!("../../docs/clients.md");
 
 /// Blocks that are not run here, by what they contain: they build the program or need what is not there.
 const NOT_RUN: [&str; 5] = ["make ", "cargo run", "OPENAI_API_KEY", "redis-cli", "fabric/"];
@@ -18,10 +19,10 @@ struct Block {
     text: String,
 }
 
-fn blocks() -> Vec<Block> {
+fn blocks(document: &'static str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
-    for line in README.lines() {
+    for line in document.lines() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(language), None) => open = Some(Block { language, text: String::new() }),
             (Some(_), Some(_)) => blocks.extend(open.take()),
@@ -51,11 +52,13 @@ fn commands(block: &Block) -> Vec<(String, Option<String>)> {
 
 /// Whether a command needs no further line.
 fn is_whole(command: &str) -> bool {
-    let mut bash =
-        Command::new("bash").arg("-n").stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut bash = Command::new("bash");
+    let mut bash = bash.arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     bash.stdin.take().unwrap().write_all(command.as_bytes()).unwrap();
     let ends_open = command.trim_end().ends_with(['\\', '|']);
-    bash.wait().unwrap().success() && !ends_open
+    let read = bash.wait_with_output().unwrap();
+    // It only warns of a here-document without an end.
+    read.status.success() && read.stderr.is_empty() && !ends_open
 }
 
 fn free_port() -> u16 {
@@ -81,12 +84,14 @@ impl Shell {
         assert!(copied.success());
         let (port, tracker) = (free_port(), free_port());
         let programs = program().parent().unwrap().to_owned();
-        let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients/venv/bin");
+        let installed = installed();
         let path = std::env::var("PATH").unwrap();
-        let path = format!("{}:{}:{path}", programs.display(), installed.display());
+        let [python, frameworks] = ["venv", "frameworks"].map(|venv| installed.join(venv).join("bin"));
+        let path =
+            [&programs, &python, &frameworks].map(|path| path.display().to_string()).join(":") + ":" + &path;
         let command = |name: &str| {
             let mut command = Command::new(name);
-            command.current_dir(folder.path()).env("PATH", &path);
+            command.current_dir(folder.path()).env("PATH", &path).env("HOME", folder.path());
             command.env("APS__SERVER__LISTEN", format!("127.0.0.1:{port}"));
             command
         };
@@ -117,12 +122,32 @@ impl Shell {
         let (script, out, err) = (file("command"), file("out"), file("err"));
         std::fs::write(&script, self.with_ports(command)).unwrap();
         let [script, out_shown, err_shown] = [&script, &out, &err].map(|path| path.display().to_string());
-        writeln!(self.input, "source {script} > {out_shown} 2> {err_shown}; echo done $?").unwrap();
+        writeln!(self.input, "source {script} > {out_shown} 2> {err_shown} < /dev/null; echo done $?")
+            .unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
         let said = std::fs::read_to_string(&err).unwrap();
         assert_eq!(answer, "done 0\n", "{command}{said}");
         std::fs::read_to_string(out).unwrap()
+    }
+
+    /// Runs commands with their output, which must be the one that is shown; gives how many they were.
+    fn run_as_shown(&mut self, block: &Block) -> usize {
+        let commands = commands(block);
+        for (command, shown) in &commands {
+            let real = self.run(command);
+            if let Some(shown) = shown {
+                let shown = self.with_ports(shown);
+                assert!(fits(&shown, &real), "{command}shown:\n{shown}\nreal:\n{real}");
+            }
+        }
+        commands.len()
+    }
+
+    /// Runs a program by a command that reads it from its standard input, and gives what it prints.
+    fn run_program(&mut self, program: &Block, command: &str) -> String {
+        std::fs::write(self.folder.path().join("snippet"), self.with_ports(&program.text)).unwrap();
+        self.run(&format!("{command} < snippet"))
     }
 }
 
@@ -134,6 +159,11 @@ impl Drop for Shell {
         let _killed = self.service.kill();
         let _ended = self.service.wait();
     }
+}
+
+/// What `scripts/setup-clients` has installed.
+fn installed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
 }
 
 fn program() -> PathBuf {
@@ -169,17 +199,9 @@ fn fits(shown: &str, real: &str) -> bool {
 fn the_shell_s_snippets_print_what_is_shown() {
     let mut shell = Shell::start();
     let mut run = 0;
-    for block in blocks().iter().filter(|block| ["sh", "console"].contains(&block.language)) {
-        if NOT_RUN.iter().any(|mark| block.text.contains(mark)) {
-            continue;
-        }
-        for (command, shown) in commands(block) {
-            let real = shell.run(&command);
-            if let Some(shown) = shown {
-                let shown = shell.with_ports(&shown);
-                assert!(fits(&shown, &real), "{command}shown:\n{shown}\nreal:\n{real}");
-            }
-            run += 1;
+    for block in blocks(README).iter().filter(|block| ["sh", "console"].contains(&block.language)) {
+        if !NOT_RUN.iter().any(|mark| block.text.contains(mark)) {
+            run += shell.run_as_shown(block);
         }
     }
     assert!(run > 15, "{run} commands were found");
@@ -188,14 +210,36 @@ fn the_shell_s_snippets_print_what_is_shown() {
 #[test]
 fn the_python_snippets_run() {
     let mut shell = Shell::start();
-    let snippets: Vec<Block> = blocks().into_iter().filter(|block| block.language == "python").collect();
+    let snippets: Vec<Block> =
+        blocks(README).into_iter().filter(|block| block.language == "python").collect();
     assert!(!snippets.is_empty());
     for snippet in snippets {
-        let program = shell.with_ports(&snippet.text);
-        std::fs::write(shell.folder.path().join("snippet.py"), program).unwrap();
-        let said = shell.run("python snippet.py");
+        let said = shell.run_program(&snippet, "python");
         assert!(said.contains("Guten Tag"), "{said}");
     }
+}
+
+#[test]
+fn the_snippets_for_clients_get_the_rendered_prompt() {
+    let mut shell = Shell::start();
+    let python = format!("{}/frameworks/bin/python", installed().display());
+    // Modules are looked for in the current folder.
+    let node = format!("env -C {} node --input-type=module", installed().display());
+    let mut programs = 0;
+    for block in blocks(CLIENTS) {
+        let command = match block.language {
+            "python" => &python,
+            "js" => &node,
+            _ => {
+                shell.run_as_shown(&block);
+                continue;
+            }
+        };
+        programs += 1;
+        let said = shell.run_program(&block, command);
+        assert_eq!(said, "Translate into French: Guten Tag\n", "{}", block.text);
+    }
+    assert!(programs >= 7, "{programs} programs were found");
 }
 
 #[test]
@@ -204,7 +248,7 @@ fn the_rust_snippet_is_the_one_that_is_tested_with_the_engine() {
     let lines = |text: &str| -> Vec<String> {
         text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
     };
-    let snippets: Vec<Block> = blocks().into_iter().filter(|block| block.language == "rust").collect();
+    let snippets: Vec<Block> = blocks(README).into_iter().filter(|block| block.language == "rust").collect();
     assert!(!snippets.is_empty());
     for snippet in snippets {
         assert!(lines(tested).join("\n").contains(&lines(&snippet.text).join("\n")), "{}", snippet.text);
