@@ -4,8 +4,10 @@
 //! differ. The ports are free ones.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 const README: &str = include_str!("../../README.md");
 const CLIENTS: &str = include_str!("../../docs/clients.md");
@@ -128,7 +130,20 @@ impl Shell {
         self.answers.read_line(&mut answer).unwrap();
         let said = std::fs::read_to_string(&err).unwrap();
         assert_eq!(answer, "done 0\n", "{command}{said}");
+        if command.contains("http.server") {
+            self.until_the_tracker_listens();
+        }
         std::fs::read_to_string(out).unwrap()
+    }
+
+    /// Waits for the server in the background; a reader types so slowly that it listens by the next command.
+    fn until_the_tracker_listens(&self) {
+        let (_, address) = &self.ports[1];
+        let listens = (0..200).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            TcpStream::connect(address).is_ok()
+        });
+        assert!(listens, "{address}");
     }
 
     /// Runs commands with their output, which must be the one that is shown; gives how many they were.
