@@ -23,7 +23,7 @@ test: setup ## all tests; those of the template engine also without Jinja
 	$(CARGO) test
 	$(CARGO) test --package ai-prompt-template --no-default-features
 
-test-clients: ## OpenAI's own client libraries, in Python and JavaScript, against the service
+test-clients: ## OpenAI's own client libraries and the frameworks that people use, in Python and JavaScript, against the service
 	@scripts/setup-clients
 	$(CARGO) test --test clients
 
