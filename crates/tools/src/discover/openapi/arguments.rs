@@ -36,6 +36,20 @@ impl Arguments {
         self.properties.insert(name.clone(), schema);
         name
     }
+
+    /// The JSON Schema of all arguments. Those that must be given come first, for calls by position.
+    pub(super) fn schema(&self) -> Map<String, Json> {
+        let (required, optional): (Vec<_>, Vec<_>) =
+            self.properties.clone().into_iter().partition(|(name, _)| self.required.contains(name));
+        let properties: Map<String, Json> = required.into_iter().chain(optional).collect();
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), properties.into());
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), self.required.clone().into());
+        }
+        schema
+    }
 }
 
 /// A parameter of an operation.
@@ -97,8 +111,6 @@ impl Api<'_> {
                 found.push(Parameter { name, place, required, object });
             }
         }
-        // What must be given comes first, for calls by position.
-        found.sort_by_key(|parameter| !parameter.required);
         Ok(found)
     }
 

@@ -1,6 +1,6 @@
 //! One operation of an OpenAPI document as a tool.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::arguments::Arguments;
 use super::schemas::Schemas;
@@ -55,12 +55,7 @@ impl Api<'_> {
         let mut arguments = Arguments::default();
         self.parameters(operation, &mut arguments, &mut schemas)?;
         self.payload(operation, &mut arguments, &mut schemas)?;
-        let mut parameters = Map::new();
-        parameters.insert("type".to_owned(), "object".into());
-        parameters.insert("properties".to_owned(), arguments.properties.into());
-        if !arguments.required.is_empty() {
-            parameters.insert("required".to_owned(), json!(arguments.required));
-        }
+        let mut parameters = arguments.schema();
         let (definitions, count) = schemas.definitions()?;
         self.spend(count)?;
         if !definitions.is_empty() {

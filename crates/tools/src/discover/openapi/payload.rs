@@ -88,19 +88,16 @@ impl Api<'_> {
     }
 }
 
-/// The members under their own names, those that must be given first.
+/// The members under their own names.
 fn add_members(
     members: &Members<'_>,
     arguments: &mut Arguments,
     schemas: &mut Schemas<'_>,
 ) -> Result<(), String> {
-    let is_required = |name: &str| members.required.contains(&name);
-    let mut properties = members.properties.clone();
-    properties.sort_by_key(|(name, _)| !is_required(name));
-    for (name, schema) in properties {
+    for &(name, schema) in &members.properties {
         let schema = schemas.schema(schema)?;
         arguments.properties.insert(name.to_owned(), schema);
-        if is_required(name) && !arguments.required.iter().any(|known| known == name) {
+        if members.required.contains(&name) && !arguments.required.iter().any(|known| known == name) {
             arguments.required.push(name.to_owned());
         }
     }
