@@ -107,6 +107,10 @@ async fn the_operations_of_an_api_become_tools_that_send_what_they_say() {
     assert_eq!(sent["body"], json!([{"name": "n"}]));
     let sent = call(&app, "shop.login", json!({"user": "u ü", "scope": "all", "remember": true})).await;
     assert_eq!((&sent["query"], &sent["body"]), (&json!("remember=true"), &json!("user=u+%C3%BC&scope=all")));
+    // What must be given comes first, wherever it goes:
+    app.put_prompt("p.login", json!({"syntax": "jinja", "prompt": "{{ shop_login('u').body }}"})).await;
+    let answer = app.render("p.login", json!({})).await;
+    assert_eq!(answer.rendered(), "user=u", "{answer:?}");
     let sent = call(&app, "shop.delete_items_item-id", json!({"item_id": 3})).await;
     assert_eq!((&sent["method"], &sent["body"]), (&json!("DELETE"), &Json::Null));
 }
@@ -235,6 +239,41 @@ async fn what_cannot_be_discovered_is_told() {
     let last = &answer.body["tools"][1];
     assert_eq!(last["document"]["restful"], json!({"url": "/e", "method": "POST"}), "{answer:?}");
     assert_eq!(last["document"]["parameters"]["$defs"]["e"]["properties"]["next"]["$ref"], "#/$defs/e");
+}
+
+#[tokio::test]
+async fn schemas_in_the_words_of_older_versions_are_understood_in_any_version() {
+    let app = TestApp::start().await;
+    let either = json!({"oneOf": [{"type": "string"}, {"$recursiveRef": "#"}]});
+    let filter = json!({
+        "$recursiveAnchor": true, "type": "object", "properties": {"all": {"type": "array", "items": either}},
+        "required": ["all"],
+    });
+    let rate = json!({"type": "number", "minimum": 0, "exclusiveMinimum": true, "nullable": true});
+    let properties = json!({"filter": {"$ref": "#/components/schemas/filter"}, "rate": rate});
+    let body =
+        json!({"content": {"application/json": {"schema": {"type": "object", "properties": properties}}}});
+    let document = json!({
+        "openapi": "3.1.0", "components": {"schemas": {"filter": filter}},
+        "paths": {"/a": {"post": {"requestBody": body}}},
+    });
+    let answer = app.post("/api/tools/discover", json!({"openapi": document})).await;
+    let tool = &answer.body["tools"][0]["document"];
+    assert_eq!(
+        tool["parameters"]["properties"]["rate"],
+        json!({"type": ["number", "null"], "exclusiveMinimum": 0})
+    );
+    let mut tool = tool.clone();
+    tool["restful"]["url"] = "http://127.0.0.1:1/a".into();
+    app.put_tool("m.t", tool).await;
+    for (arguments, code) in [
+        (json!({"filter": {"all": ["a", {"all": ["b"]}]}, "rate": null}), "tool_failed"),
+        (json!({"filter": {"all": ["a", {"all": [1]}]}}), "invalid_arguments"),
+        (json!({"rate": 0}), "invalid_arguments"),
+    ] {
+        let answer = app.post("/api/tools/m.t/call", json!({"arguments": arguments})).await;
+        assert_eq!(answer.error().0, code, "{answer:?}");
+    }
 }
 
 #[tokio::test]

@@ -36,8 +36,17 @@ const SINGLE: [&str; 10] = [
 ];
 
 /// Members that say nothing about values.
-const DROPPED: [&str; 8] =
-    ["discriminator", "xml", "externalDocs", "example", "nullable", "readOnly", "writeOnly", "deprecated"];
+const DROPPED: [&str; 9] = [
+    "discriminator",
+    "xml",
+    "externalDocs",
+    "example",
+    "nullable",
+    "readOnly",
+    "writeOnly",
+    "deprecated",
+    "$recursiveAnchor",
+];
 
 /// Collects the schemas of one tool.
 pub(super) struct Schemas<'a> {
@@ -47,12 +56,21 @@ pub(super) struct Schemas<'a> {
     names: Vec<(String, String)>,
     /// The names of definitions that are still to be written, and what they stand for.
     waiting: VecDeque<(String, &'a Json)>,
+    /// The definition that is being written.
+    definition: Option<String>,
     count: usize,
 }
 
 impl<'a> Schemas<'a> {
     pub(super) fn new(references: &'a References<'a>, is_old: bool) -> Schemas<'a> {
-        Schemas { references, is_old, names: Vec::new(), waiting: VecDeque::new(), count: 0 }
+        Schemas {
+            references,
+            is_old,
+            names: Vec::new(),
+            waiting: VecDeque::new(),
+            definition: None,
+            count: 0,
+        }
     }
 
     /// The definitions that the schemas so far refer to, and how many subschemas there are in all.
@@ -62,6 +80,7 @@ impl<'a> Schemas<'a> {
     pub(super) fn definitions(mut self) -> Result<(Map<String, Json>, usize), String> {
         let mut definitions = Map::new();
         while let Some((name, target)) = self.waiting.pop_front() {
+            self.definition = Some(name.clone());
             definitions.insert(name, self.schema(target)?);
         }
         Ok((definitions, self.count))
@@ -84,6 +103,13 @@ impl<'a> Schemas<'a> {
         let mut converted = Map::new();
         for (name, member) in members {
             let member = match name.as_str() {
+                // JSON Schema 2019-09 writes so that a schema contains itself.
+                "$recursiveRef" => {
+                    let outside = || "it has `$recursiveRef` outside of a named schema".to_owned();
+                    let itself = self.definition.as_ref().ok_or_else(outside)?;
+                    converted.insert("$ref".to_owned(), format!("#/$defs/{itself}").into());
+                    continue;
+                }
                 "$ref" => self.reference(member.as_str().unwrap_or_default())?.into(),
                 // In the older version, nothing counts beside a reference.
                 _ if self.is_old && members.contains_key("$ref") => continue,
@@ -101,9 +127,7 @@ impl<'a> Schemas<'a> {
             };
             converted.insert(name.clone(), member);
         }
-        if self.is_old {
-            modernize(members, &mut converted);
-        }
+        modernize(members, &mut converted);
         Ok(converted.into())
     }
 
@@ -152,7 +176,7 @@ fn writable(schema: &Map<String, Json>, required: &Json) -> Json {
     Json::Array(names.cloned().collect())
 }
 
-/// What OpenAPI 3.0 writes otherwise than JSON Schema.
+/// What OpenAPI 3.0 writes otherwise than JSON Schema, and many documents of later versions still do.
 fn modernize(old: &Map<String, Json>, schema: &mut Map<String, Json>) {
     for (exclusive, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         match old.get(exclusive) {
