@@ -143,8 +143,8 @@ fn client_for(url: &str) -> ClientBuilder {
     if local { plain_client().no_proxy() } else { plain_client() }
 }
 
-/// The longest text that is fetched.
-const FETCHED_BYTES: usize = 16 << 20;
+/// The most bytes of a description of an API.
+pub(super) const FETCHED_BYTES: usize = 16 << 20;
 
 /// The text at a URL that need not be the service's.
 ///

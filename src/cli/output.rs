@@ -7,11 +7,26 @@ use std::time::Duration;
 /// How long the last line may wait for a reader.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// The most characters of a summary.
+const SUMMARY_CHARS: usize = 100;
+
 /// Prints a line on standard output.
 pub fn say(line: impl Display) {
     if writeln!(std::io::stdout(), "{line}").is_err() {
         std::process::exit(0);
     }
+}
+
+/// The first line of a text for a list: without control characters, which could change what a terminal shows, and cut to 100
+/// characters.
+pub fn summary(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let mut shown: Vec<char> = line.chars().filter(|c| !c.is_control()).take(SUMMARY_CHARS + 1).collect();
+    if shown.len() > SUMMARY_CHARS {
+        shown.truncate(SUMMARY_CHARS - 1);
+        shown.push('…');
+    }
+    shown.into_iter().collect()
 }
 
 /// Prints a part of a line on standard output, and flushes it.
@@ -49,5 +64,18 @@ pub fn last_words(line: String) {
     };
     if std::thread::Builder::new().spawn(print).is_ok() {
         let _nobody_reads = done.recv_timeout(LAST_WORDS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_one_short_line_without_control_characters() {
+        assert_eq!(summary("\n A tool\u{1b}[2J for all \nand more"), "A tool[2J for all ");
+        assert_eq!(summary(&"ü".repeat(100)), "ü".repeat(100));
+        assert_eq!(summary(&"ü".repeat(101)), "ü".repeat(99) + "…");
+        assert_eq!(summary(""), "");
     }
 }

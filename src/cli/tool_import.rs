@@ -6,11 +6,11 @@ use serde_json::{Value as Json, json};
 
 use super::args::Common;
 use super::check::counted;
-use super::client::{Client, fetch};
+use super::client::{Client, FETCHED_BYTES, fetch};
 use super::documents::{path, print_json};
 use super::error::CliError;
 use super::import_args::{SourceKind, ToolImport};
-use super::output::{say, warn};
+use super::output::{say, summary, warn};
 use super::target;
 use crate::formats::yaml;
 use base::model::DocumentKind;
@@ -91,7 +91,7 @@ async fn request(options: &ToolImport) -> Result<Json, CliError> {
 fn parsed(source: &str, text: &str) -> Result<Json, CliError> {
     let document = match text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}")),
-        false => yaml::parse(text).map_err(|error| error.message),
+        false => yaml::parse(text, FETCHED_BYTES).map_err(|error| error.message),
     };
     document.map_err(|message| CliError::Usage(format!("{source}: {message}")))
 }
@@ -170,7 +170,7 @@ impl Discovery {
         let width = self.tools.iter().map(|tool| tool.id.len()).max().unwrap_or(0);
         for tool in &self.tools {
             let about = tool.document.get("description").and_then(Json::as_str).unwrap_or(&tool.name);
-            say(format_args!("{:width$}  {}", tool.id, about.lines().next().unwrap_or_default()));
+            say(format_args!("{:width$}  {}", tool.id, summary(about)));
         }
         self.tell_left_out();
         if hint && !self.tools.is_empty() {

@@ -69,8 +69,8 @@ impl Flow {
 /// # Errors
 /// If it is not YAML.
 pub fn read(source: &Source) -> Result<Flow, Refusal> {
-    let file =
-        yaml::parse(&source.text).map_err(|error| Refusal { message: error.message, line: error.line })?;
+    let file = yaml::parse(&source.text, yaml::PROMPT_FILE)
+        .map_err(|error| Refusal { message: error.message, line: error.line })?;
     let included = file.get("additional_includes").and_then(Json::as_array).into_iter().flatten();
     let included = included.filter_map(|path| path.as_str().map(str::to_owned)).collect();
     let mut flow = Flow { nodes: Vec::new(), others: Vec::new(), included };

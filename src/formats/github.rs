@@ -29,8 +29,8 @@ const KNOWN: [&str; 10] = [
 /// # Errors
 /// If it is not YAML, or has no messages with texts.
 pub fn read(source: &Source) -> Result<Found, Refusal> {
-    let file =
-        yaml::parse(&source.text).map_err(|error| Refusal { message: error.message, line: error.line })?;
+    let file = yaml::parse(&source.text, yaml::PROMPT_FILE)
+        .map_err(|error| Refusal { message: error.message, line: error.line })?;
     let messages = file.get("messages").and_then(Json::as_array).filter(|messages| !messages.is_empty());
     let messages = messages.ok_or_else(|| Refusal::new("it has no list `messages`".to_owned()))?;
     let mut left_out: Vec<String> =

@@ -75,8 +75,11 @@ fn parts(text: &str) -> Result<Parts<'_>, Refusal> {
                 message: error.message,
                 line: error.line.map(|line| line + blank + 1),
             };
-            let front =
-                if front.trim().is_empty() { Json::Null } else { yaml::parse(front).map_err(error)? };
+            let front = if front.trim().is_empty() {
+                Json::Null
+            } else {
+                yaml::parse(front, yaml::PROMPT_FILE).map_err(error)?
+            };
             let body = after.get(at + line.len()..).unwrap_or_default();
             return Ok(Parts { front, body, lines_before: blank + number + 2 });
         }

@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-/// The largest text that is read.
-const BYTES_MAX: usize = 1 << 20;
+/// The most bytes of a prompt file.
+pub const PROMPT_FILE: usize = 1 << 20;
 
 /// An error of a text that is not usable YAML.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,17 +14,17 @@ pub struct YamlError {
     pub line: Option<usize>,
 }
 
-/// Reads one YAML document.
+/// Reads one YAML document of at most `bytes_max` bytes, and a tenth as many nodes.
 ///
 /// # Errors
 /// [`YamlError`] for text that is no YAML, too large, or unfolds to too much by its aliases.
-pub fn parse(text: &str) -> Result<Json, YamlError> {
-    if text.len() > BYTES_MAX {
-        let message = format!("the YAML has {} bytes; at most {BYTES_MAX} are read", text.len());
+pub fn parse(text: &str, bytes_max: usize) -> Result<Json, YamlError> {
+    if text.len() > bytes_max {
+        let message = format!("the YAML has {} bytes; at most {bytes_max} are read", text.len());
         return Err(YamlError { message, line: None });
     }
     let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_depth: 64, max_nodes: 100_000, max_documents: 1, },
+        budget: serde_saphyr::budget! { max_depth: 64, max_nodes: bytes_max / 10, max_documents: 1, },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000, max_replay_stack_depth: 16, },
         // YAML 1.2: `no`, `n` and `on` are texts.
         strict_booleans: true,
@@ -44,10 +44,10 @@ mod tests {
     #[test]
     fn yaml_becomes_json_and_errors_have_lines() {
         assert_eq!(
-            parse("a: 1\nb: [n, 2.5, true, null]\n"),
+            parse("a: 1\nb: [n, 2.5, true, null]\n", PROMPT_FILE),
             Ok(json!({"a": 1, "b": ["n", 2.5, true, null]}))
         );
-        assert_eq!(parse("a: 1\nb: [").unwrap_err().line, Some(2));
+        assert_eq!(parse("a: 1\nb: [", PROMPT_FILE).unwrap_err().line, Some(2));
     }
 
     #[test]
@@ -57,7 +57,7 @@ mod tests {
             let item = format!("*a{}", n - 1);
             bomb.push_str(&format!("a{n}: &a{n} [{}]\n", vec![item; 10].join(", ")));
         }
-        assert!(parse(&bomb).is_err());
-        assert!(parse(&"[".repeat(10_000)).is_err());
+        assert!(parse(&bomb, PROMPT_FILE).is_err());
+        assert!(parse(&"[".repeat(10_000), PROMPT_FILE).is_err());
     }
 }
