@@ -2,10 +2,10 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build dist setup test test-clients test-browser test-all check fmt lint doc fuzz fuzz-seeds bench-check
+.PHONY: help run build dist setup test test-clients test-tool-servers test-browser test-all check fmt lint doc fuzz fuzz-seeds bench-check
 
 help: ## list the targets
-	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
+	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
 
 run: ## build and run the service on http://127.0.0.1:8080, with the embedded store and the shipped packages
 	$(CARGO) run --release
@@ -24,14 +24,18 @@ test: setup ## all tests; those of the template engine also without Jinja
 	$(CARGO) test --package ai-prompt-template --no-default-features
 
 test-clients: ## OpenAI's own client libraries and the frameworks that people use, in Python and JavaScript, against the service
-	@scripts/setup-clients
+	@scripts/setup-libraries clients
 	$(CARGO) test --test clients
+
+test-tool-servers: ## MCP servers, a FastAPI service and a gRPC server of others, imported and called
+	@scripts/setup-libraries tool_servers
+	$(CARGO) test --test tool_servers
 
 test-browser: ## web pages in headless Chromium, against the service
 	@scripts/setup chromium
 	$(CARGO) test --test browser
 
-test-all: test test-clients test-browser bench-check ## the tests, the client libraries, a browser, the benches as tests, the long load tests, and some fuzzing
+test-all: test test-clients test-tool-servers test-browser bench-check ## the tests, the client libraries, tool servers, a browser, the benches as tests, the long load tests, and some fuzzing
 	$(MAKE) bench-live
 	$(MAKE) bench-streams
 	$(MAKE) fuzz FUZZ_SECONDS=120
@@ -45,7 +49,7 @@ fmt: ## format the code
 lint: ## formatting and clippy, as strict as the CI
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --test clients --test browser -- -D warnings
+	$(CARGO) clippy --test clients --test tool_servers --test browser -- -D warnings
 
 doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items

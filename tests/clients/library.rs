@@ -1,4 +1,4 @@
-//! The programs that use client libraries, each with what `scripts/setup-clients` has installed.
+//! The programs that use client libraries, each with what `scripts/setup-libraries` has installed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ impl Library {
     /// Runs a topic of the library's program, which must be content with what it sees.
     pub async fn check(self, topic: &str, service: &str, upstream: &str) {
         let mut command = match self {
-            Library::Python => python("venv", "check.py"),
+            Library::Python => python("openai", "check.py"),
             Library::Node => node("check.mjs"),
         };
         command.arg(topic).env("UPSTREAM", upstream);
@@ -38,7 +38,7 @@ pub async fn check_framework(program: &str, service: &str) {
 }
 
 fn python(venv: &str, program: &str) -> Command {
-    let mut python = Command::new(installed().join(venv).join("bin/python"));
+    let mut python = Command::new(installed().join("venv").join(venv).join("bin/python"));
     python.env_clear().arg(programs().join(program));
     python
 }

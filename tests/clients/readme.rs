@@ -88,7 +88,8 @@ impl Shell {
         let programs = program().parent().unwrap().to_owned();
         let installed = installed();
         let path = std::env::var("PATH").unwrap();
-        let [python, frameworks] = ["venv", "frameworks"].map(|venv| installed.join(venv).join("bin"));
+        let [python, frameworks] =
+            ["openai", "frameworks"].map(|venv| installed.join("venv").join(venv).join("bin"));
         let path =
             [&programs, &python, &frameworks].map(|path| path.display().to_string()).join(":") + ":" + &path;
         let command = |name: &str| {
@@ -176,7 +177,7 @@ impl Drop for Shell {
     }
 }
 
-/// What `scripts/setup-clients` has installed.
+/// What `scripts/setup-libraries` has installed.
 fn installed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
 }
@@ -237,7 +238,7 @@ fn the_python_snippets_run() {
 #[test]
 fn the_snippets_for_clients_get_the_rendered_prompt() {
     let mut shell = Shell::start();
-    let python = format!("{}/frameworks/bin/python", installed().display());
+    let python = format!("{}/venv/frameworks/bin/python", installed().display());
     // Modules are looked for in the current folder.
     let node = format!("env -C {} node --input-type=module", installed().display());
     let mut programs = 0;
