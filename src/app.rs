@@ -199,6 +199,7 @@ fn llm_options(settings: &crate::settings::Llm) -> llm::LlmOptions {
         stream_timeout: Duration::from_millis(settings.stream_timeout_ms),
         keep_alive: Duration::from_millis(settings.keep_alive_ms),
         answer_bytes: settings.answer_bytes,
+        kept_bytes: settings.kept_bytes,
         parallel: settings.parallel,
         drain: settings.on_disconnect == OnDisconnect::Drain,
         log_content: settings.log_content,

@@ -73,7 +73,7 @@ impl GivenVariables {
     /// All variables. The texts of the model's name, and those of an untyped body, take the types that `prompt` declares.
     ///
     /// # Errors
-    /// If a variable stands in several places, or the header is not a JSON object.
+    /// If a variable stands in several places, the header is not a JSON object, or the name of the model is not UTF-8.
     pub fn merged(self, prompt: Option<&Prompt>) -> Result<Option<Value>, ChatError> {
         let GivenVariables { body, body_is_untyped, header, model } = self;
         let body = if body_is_untyped { body.map(|body| with_types(prompt, body)) } else { body };
@@ -84,6 +84,11 @@ impl GivenVariables {
             more.push((VARIABLES_HEADER, name.clone(), value.clone()));
         }
         for (name, text) in model {
+            if [&name, &text].iter().any(|decoded| decoded.contains(char::REPLACEMENT_CHARACTER)) {
+                let message =
+                    format!("names the variable `{name}` with text that is not UTF-8, percent-encoded");
+                return Err(ChatError::invalid("model", message));
+            }
             let value = typed(prompt, &name, &text);
             more.push((MODEL_NAME, SmolStr::from(name), value));
         }
@@ -123,7 +128,7 @@ fn read_header(json: &[u8]) -> Result<Map, ChatError> {
 
 /// A text as the value of a variable: if the prompt declares another type for it than text, and the text is JSON, that value.
 /// Whether it fits is checked with all variables.
-fn typed(prompt: Option<&Prompt>, name: &str, text: &str) -> Value {
+pub(super) fn typed(prompt: Option<&Prompt>, name: &str, text: &str) -> Value {
     let declared =
         prompt.and_then(|prompt| prompt.parameters.as_ref()?.get("properties")?.get(name)?.get("type"));
     let is_text = match declared {
@@ -214,6 +219,8 @@ mod tests {
             let error = merged(json!({"a": 1}), header, model).unwrap_err();
             assert!(error.contains("more than once, in "), "{error}");
         }
+        let error = merged(json!({}), None, &[("a", "\u{fffd}")]).unwrap_err();
+        assert!(error.contains("the variable `a` with text that is not UTF-8"), "{error}");
         for header in ["[1]", "{", "\u{fffd}"] {
             let error = merged(json!({}), Some(header), &[]).unwrap_err();
             assert!(error.contains("`x-prompt-variables` must be a JSON object"), "{error}");

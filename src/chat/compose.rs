@@ -5,11 +5,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::Chat;
+use super::aside::typed;
 use super::error::ChatError;
-use super::follow_up::FollowUp;
+use super::follow_up::{FollowUp, Given};
 use super::request::Api;
 use crate::content::{Conversation, MessageList};
-use crate::llm::{Params, Request, ResponseRequest, items_of_messages};
+use crate::llm::{Params, Request, ResponseRequest, Turn};
 use crate::render::{Content, RenderedPrompt};
 use base::model::Prompt;
 use base::pool::Lane;
@@ -75,7 +76,7 @@ impl Chat {
         Ok(body)
     }
 
-    /// The same for a request of the Responses API: the prompt's messages are items before those of the request.
+    /// The same for a request of the Responses API.
     async fn complete_response(
         &self,
         mut payload: RawObject,
@@ -83,19 +84,11 @@ impl Chat {
         rendered: &RenderedPrompt,
     ) -> Result<ResponseRequest, ChatError> {
         let Conversation { messages, config } = self.expand(written(&rendered.content)?).await?;
-        let read = |message: &RawValue| serde_json::from_str(message.get());
-        let messages: Vec<Json> =
-            messages.iter().map(|message| read(message)).collect::<Result<_, _>>().map_err(unwritable)?;
-        let items = items_of_messages(&messages)
-            .iter()
-            .map(to_raw_value)
-            .collect::<Result<_, _>>()
-            .map_err(unwritable)?;
-        payload.set("input", &follow_up.join(items)).map_err(unwritable)?;
+        let turns =
+            follow_up.arrange(messages, Turn::Message, |Given { at, message }| Turn::Item(at, message));
         remove_empty_model(&mut payload);
-        let Params { native, chat } = Params::of_chat(self.defaults(&config, rendered));
-        payload.fill(native.iter()).map_err(unwritable)?;
-        Ok(ResponseRequest { payload, chat_params: chat })
+        let params = Params::of_chat(self.defaults(&config, rendered));
+        ResponseRequest::of_prompt(payload, turns, params).map_err(unwritable)
     }
 
     /// The parameters for a request that does not have them, the more important ones first.
@@ -148,7 +141,7 @@ fn remove_empty_model(body: &mut RawObject) {
     }
 }
 
-/// The variables, with the last message of the user in the parameter that the prompt has for it. A variable that the request
+/// The variables, with the last message of the user in the parameter that the prompt has for it, as a value of its type. A variable that the request
 /// gives wins; the message is an ordinary one then.
 pub fn with_input(
     variables: Option<Value>,
@@ -163,7 +156,7 @@ pub fn with_input(
     };
     let Some(map) = map.filter(|map| map.get(name).is_none()) else { return variables };
     match follow_up.take_input() {
-        Some(text) => Some(Value::from(map.with(name, Some(Value::from(text.as_str()))))),
+        Some(text) => Some(Value::from(map.with(name, Some(typed(prompt, name, &text))))),
         None => variables,
     }
 }

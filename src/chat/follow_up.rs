@@ -12,9 +12,20 @@ use template::value::RawObject;
 #[derive(Debug, Default)]
 pub struct FollowUp {
     /// Those that go before the prompt's own, but after its instructions.
-    before: Vec<Box<RawValue>>,
+    before: Vec<Given>,
     /// Those that go after it.
-    after: Vec<Box<RawValue>>,
+    after: Vec<Given>,
+    /// Whether the last message of the user, which is left out then, says nothing.
+    ends_empty: bool,
+}
+
+/// A message, and its place in the request.
+#[derive(Debug)]
+pub struct Given {
+    /// The place, from 0.
+    pub at: usize,
+    /// The message.
+    pub message: Box<RawValue>,
 }
 
 /// What is read of a message.
@@ -103,13 +114,18 @@ impl FollowUp {
 
     /// These messages, without empty ones of the user.
     fn new(messages: Vec<Box<RawValue>>) -> FollowUp {
-        let is_empty = |message: &RawValue| {
-            Message::read(message).is_some_and(|message| message.is_of_user() && message.is_empty())
-        };
-        FollowUp {
-            before: Vec::new(),
-            after: messages.into_iter().filter(|message| !is_empty(message)).collect(),
+        let mut follow_up = FollowUp::default();
+        for (at, message) in messages.into_iter().enumerate() {
+            let of_user = Message::read(&message).filter(Message::is_of_user);
+            let is_empty = of_user.as_ref().is_some_and(Message::is_empty);
+            if of_user.is_some() {
+                follow_up.ends_empty = is_empty;
+            }
+            if !is_empty {
+                follow_up.after.push(Given { at, message });
+            }
         }
+        follow_up
     }
 
     /// Whether there are no messages.
@@ -120,17 +136,20 @@ impl FollowUp {
     /// Takes the text of the last message of the user out, if it has one: the prompt stands in its place then. Its parts that
     /// are no text, such as images, stay as a message behind the prompt.
     pub fn take_input(&mut self) -> Option<String> {
-        let read = |message: &RawValue| Message::read(message).filter(Message::is_of_user);
-        let (at, message) =
-            self.after.iter().enumerate().rev().find_map(|(at, message)| Some((at, read(message)?)))?;
+        if self.ends_empty {
+            return None;
+        }
+        let read = |given: &Given| Message::read(&given.message).filter(Message::is_of_user);
+        let (index, message) =
+            self.after.iter().enumerate().rev().find_map(|(index, given)| Some((index, read(given)?)))?;
         let (text, others) = message.split();
         let text = text?;
-        let mut rest = self.after.split_off(at);
-        rest.remove(0);
+        let mut rest = self.after.split_off(index);
+        let Given { at, .. } = rest.remove(0);
         self.before = std::mem::take(&mut self.after);
         if !others.is_empty() {
             let others = json!({"role": "user", "content": others});
-            self.after.extend(to_raw_value(&others));
+            self.after.extend(to_raw_value(&others).map(|message| Given { at, message }));
         }
         self.after.extend(rest);
         Some(text)
@@ -138,16 +157,29 @@ impl FollowUp {
 
     /// All messages: these, around or after those of the prompt.
     pub fn join(self, prompt: Vec<Box<RawValue>>) -> Vec<Box<RawValue>> {
-        let FollowUp { before, after } = self;
+        self.arrange(prompt, |message| message, |given| given.message)
+    }
+
+    /// The same, each made of a message of the prompt or of one of these.
+    pub fn arrange<T>(
+        self,
+        prompt: Vec<Box<RawValue>>,
+        of_prompt: impl Fn(Box<RawValue>) -> T,
+        of_request: impl Fn(Given) -> T,
+    ) -> Vec<T> {
+        let FollowUp { before, after, .. } = self;
         let is_instruction =
             |message: &RawValue| Message::read(message).is_some_and(|message| message.is_instruction());
         let instructions = match before.is_empty() {
             true => 0,
             false => prompt.iter().take_while(|message| is_instruction(message)).count(),
         };
-        let mut messages = prompt;
-        let own = messages.split_off(instructions);
-        messages.extend(before.into_iter().chain(own).chain(after));
+        let mut instructions_first = prompt;
+        let own = instructions_first.split_off(instructions);
+        let mut messages: Vec<T> = instructions_first.into_iter().map(&of_prompt).collect();
+        messages.extend(before.into_iter().map(&of_request));
+        messages.extend(own.into_iter().map(of_prompt));
+        messages.extend(after.into_iter().map(of_request));
         messages
     }
 }
@@ -203,6 +235,14 @@ mod tests {
             call,
         ];
         assert_eq!(joined(follow_up, &prompt), json!(expected));
+    }
+
+    #[test]
+    fn an_empty_last_message_of_the_user_makes_no_older_one_the_input() {
+        let mut follow_up =
+            FollowUp::new(raw(&[says("user", "a"), says("assistant", "b"), says("user", " ")]));
+        assert_eq!(follow_up.take_input(), None);
+        assert_eq!(joined(follow_up, &[]), json!([says("user", "a"), says("assistant", "b")]));
     }
 
     #[test]

@@ -125,10 +125,7 @@ impl Chat {
     ) -> Result<ChatAnswer, ChatError> {
         match PromptRequest::in_openai_form(Api::Responses, body, aside)? {
             Ok(request) => self.prompt(caller, request).await,
-            Err(payload) => {
-                let request = ResponseRequest { payload, chat_params: JsonMap::new() };
-                self.answer(caller, Asked::Response(request), None).await
-            }
+            Err(payload) => self.answer(caller, Asked::Response(ResponseRequest::plain(payload)), None).await,
         }
     }
 

@@ -214,14 +214,14 @@ impl ApiError {
         ApiError::new(Kind::Failed, "render_failed", format!("the request was not finished: {detail}"))
     }
 
-    /// The error as the last event of a stream.
-    pub fn event(&self, api: Api) -> Bytes {
+    /// The error as the last event of a stream, of which it is the event with this number.
+    pub fn event(&self, api: Api, sequence: u64) -> Bytes {
         match api {
             // Serialization cannot fail: the error holds only strings and JSON.
             Api::Completions | Api::Text => {
                 format!("data: {}\n\n", serde_json::to_string(&self.reply()).unwrap_or_default()).into()
             }
-            Api::Responses => response_error_event(&json!(self.0.error)),
+            Api::Responses => response_error_event(&json!(self.0.error), sequence),
         }
     }
 

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt};
+use memchr::memmem;
 
 use super::error::ApiError;
 use super::shutdown::{Shutdown, ShutdownEnd};
@@ -20,6 +21,8 @@ pub struct EventBody {
     /// `None` after the last one.
     events: Option<AnswerStream>,
     api: Api,
+    /// The number of the next event, which those of responses have.
+    sequence: u64,
     shutdown: Arc<Shutdown>,
     /// Wakes a waiting stream when the service stops.
     over: Option<ShutdownEnd>,
@@ -28,12 +31,19 @@ pub struct EventBody {
 impl EventBody {
     /// A body of these events, which are those of an API. When the service stops, they end early, with an error.
     pub fn new(events: AnswerStream, api: Api, shutdown: Arc<Shutdown>) -> EventBody {
-        EventBody { first: None, events: Some(events), api, shutdown, over: None }
+        EventBody { first: None, events: Some(events), api, sequence: 0, shutdown, over: None }
     }
 
     /// The same body with an event of our own before all others.
     pub fn after(self, first: Option<Bytes>) -> EventBody {
         EventBody { first, ..self }
+    }
+
+    /// Takes note of the number of the last of these events.
+    fn passed(&mut self, events: &[u8]) {
+        if self.api == Api::Responses {
+            self.sequence = last_number(events).map_or(self.sequence, |last| last.saturating_add(1));
+        }
     }
 
     fn has_to_end(&mut self, context: &mut Context<'_>) -> bool {
@@ -49,18 +59,44 @@ impl Stream for EventBody {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        let api = self.api;
         let Some(events) = &mut self.events else { return Poll::Ready(None) };
-        let event = match events.poll_next_unpin(context) {
-            Poll::Ready(Some(event)) if !self.shutdown.is_over() => {
-                return Poll::Ready(Some(Ok(event.unwrap_or_else(|error| ApiError::from(error).event(api)))));
+        let error = match events.poll_next_unpin(context) {
+            Poll::Ready(Some(Ok(events))) if !self.shutdown.is_over() => {
+                self.passed(&events);
+                return Poll::Ready(Some(Ok(events)));
             }
-            Poll::Ready(Some(_)) => ApiError::stopping().event(api),
+            Poll::Ready(Some(Err(error))) if !self.shutdown.is_over() => {
+                return Poll::Ready(Some(Ok(ApiError::from(error).event(self.api, self.sequence))));
+            }
+            Poll::Ready(Some(_)) => ApiError::stopping(),
             Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Pending if self.has_to_end(context) => ApiError::stopping().event(api),
+            Poll::Pending if self.has_to_end(context) => ApiError::stopping(),
             Poll::Pending => return Poll::Pending,
         };
         self.events = None;
-        Poll::Ready(Some(Ok(event)))
+        Poll::Ready(Some(Ok(error.event(self.api, self.sequence))))
+    }
+}
+
+/// The number of the last event of a response among these, our own or an upstream's.
+fn last_number(events: &[u8]) -> Option<u64> {
+    // Inside of a text its quotes would be escaped.
+    let name = b"\"sequence_number\":";
+    let at = memmem::rfind(events, name)? + name.len();
+    let digits = events.get(at..)?.trim_ascii_start();
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    std::str::from_utf8(digits.get(..end)?).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_last_event_is_found() {
+        let events = br#"data: {"sequence_number": 7, "delta": "\"sequence_number\": 9"}"#;
+        assert_eq!(last_number(events), Some(7));
+        assert_eq!(last_number(b"{\"sequence_number\":12}"), Some(12));
+        assert_eq!(last_number(b": keep-alive\n\n"), None);
     }
 }

@@ -40,6 +40,8 @@ pub struct Attempt<'a> {
     pub upstream: &'a Upstream,
     /// The service that it asks for.
     pub service: Service,
+    /// Whether its answer is told in another format, and so has to be read.
+    pub is_translated: bool,
     /// Its body, in the upstream's protocol.
     pub body: Bytes,
     /// The longest answer, in bytes.
@@ -78,8 +80,9 @@ pub enum Next {
     Retry(Option<Duration>),
     /// Another model.
     Fallback,
-    /// Another service of the same upstream: it does not offer this one, as far as its answer tells.
-    OtherService,
+    /// Another service of the same upstream: it does not offer this one, as far as its answer tells. If that was the status of
+    /// an error, this is the error for the client.
+    OtherService(Option<LlmError>),
     /// Nothing: the request itself is refused.
     GiveUp(LlmError),
 }
@@ -91,7 +94,7 @@ impl AttemptError {
 
     /// After an answer that tells that the upstream does not know the service.
     pub fn other_service(error: UpstreamError) -> AttemptError {
-        AttemptError { error, next: Next::OtherService }
+        AttemptError { error, next: Next::OtherService(None) }
     }
 
     /// After an answer that is none.
@@ -144,9 +147,9 @@ impl Attempt<'_> {
         }
     }
 
-    /// Whether the upstream may not know the service at all: nothing has told yet that it does.
+    /// Whether the upstream may not know the service at all, or not for this model.
     pub fn may_lack_service(&self) -> bool {
-        self.service == Service::Responses && self.upstream.responses.known().is_none()
+        self.service == Service::Responses && self.upstream.responses.is_uncertain()
     }
 
     /// Tells the log of an error that another attempt may make good.
@@ -176,10 +179,11 @@ impl Attempt<'_> {
         let body = error_body(response, ERROR_BYTES).await;
         let ErrorBody { message, for_client } = self.upstream.protocol.error(&body, &self.upstream.secrets);
         let status = status.as_u16();
+        let refused = LlmError::Refused { status, body: for_client };
         let next = match status {
-            404 | 405 | 501 if self.may_lack_service() => Next::OtherService,
+            404 | 405 | 501 if self.may_lack_service() => Next::OtherService(Some(refused)),
             408 | 409 | 429 | 500.. => Next::Retry(after),
-            400..500 => Next::GiveUp(LlmError::Refused { status, body: for_client }),
+            400..500 => Next::GiveUp(refused),
             _ => Next::Fallback,
         };
         AttemptError { error: UpstreamError::Status { status, message }, next }

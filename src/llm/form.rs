@@ -23,7 +23,12 @@ impl Form for Whole {
     async fn read(attempt: &Attempt<'_>, response: Response) -> Result<BufferedBytes, AttemptError> {
         let declared = DeclaredType::read(response.headers());
         let BufferedBytes { bytes, held } = attempt.body(response).await?;
-        match attempt.upstream.protocol.answer(attempt.service, bytes) {
+        let upstream = attempt.upstream;
+        let mut answer = upstream.protocol.answer(attempt.service, bytes);
+        if attempt.is_translated {
+            answer = answer.and_then(|bytes| upstream.protocol.chat(bytes, &upstream.secrets));
+        }
+        match answer {
             Ok(bytes) => Ok(BufferedBytes { bytes, held }),
             Err(error) if attempt.may_lack_service() => Err(AttemptError::other_service(error)),
             Err(error) => Err(no_answer(error, declared)),

@@ -11,6 +11,7 @@
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
 //! - `stream`: a streamed answer; `translator`: its events in the format of the client; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
+//! - `message`: what a message says, in all the ways in which servers write it
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
 mod attempt;
@@ -24,6 +25,7 @@ mod form;
 mod idle;
 mod listing;
 mod log;
+mod message;
 mod options;
 mod protocol;
 mod request;
@@ -49,9 +51,7 @@ pub use error::{LlmError, UpstreamError};
 pub use options::{LlmOptions, ModelOptions, UpstreamOptions};
 pub use protocol::Protocol;
 pub use request::Request;
-pub use responses::{
-    Params, ResponseRequest, error_event as response_error_event, items_of_messages, refuse_state,
-};
+pub use responses::{Params, ResponseRequest, Turn, error_event as response_error_event, refuse_state};
 pub use routes::{ECHO, InvalidModels, PROMPT};
 pub use stream::AnswerStream;
 pub use text_completion::as_chat as text_as_chat;
@@ -67,6 +67,7 @@ use listing::Listings;
 use log::Log;
 use options::StreamLimits;
 use protocol::{Output, Service, StreamTranslator};
+use responses::KeptItems;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
@@ -91,6 +92,7 @@ pub struct Llm {
     permits: Arc<Semaphore>,
     listings: Listings,
     memory: Arc<Memory>,
+    kept: Arc<KeptItems>,
 }
 
 impl Llm {
@@ -115,7 +117,8 @@ impl Llm {
         }
         let listings = Listings::new(&routes);
         let permits = Arc::new(Semaphore::new(options.parallel.min(Semaphore::MAX_PERMITS)));
-        Ok(Llm { options, routes, clients: PerRuntime::default(), permits, listings, memory })
+        let kept = Arc::new(KeptItems::new(options.kept_bytes));
+        Ok(Llm { options, routes, clients: PerRuntime::default(), permits, listings, memory, kept })
     }
 
     /// The model of chats that name none.
@@ -207,7 +210,7 @@ impl Llm {
             Reply::Upstream { answer, service, .. } => (answer, service),
             Reply::Echo(echo) => (self.buffered(echo.whole())?, Service::Chat),
         };
-        match Writer::of(request).filter(|_| service == Service::Chat) {
+        match Writer::of(request, &self.kept).filter(|_| service == Service::Chat) {
             None => Ok(Answer::Whole(answer)),
             Some(writer) => {
                 // It was found to be a JSON object already.
@@ -226,7 +229,7 @@ impl Llm {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
             Reply::Upstream { answer, upstream, service, permit } => {
                 let secrets = upstream.secrets.clone();
-                let translator = match (service, Writer::of(call.request)) {
+                let translator = match (service, Writer::of(call.request, &self.kept)) {
                     (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
                     (Service::Chat, Some(writer)) => {
                         of_chat(upstream.protocol.stream(include_usage, secrets), writer)
@@ -246,7 +249,7 @@ impl Llm {
             }
             Reply::Echo(echo) => {
                 let chunks = echo.events(include_usage);
-                Ok(AnswerStream::ready(match Writer::of(call.request) {
+                Ok(AnswerStream::ready(match Writer::of(call.request, &self.kept) {
                     Some(writer) => rewritten(chunks, writer),
                     None => chunks,
                 }))
@@ -286,7 +289,7 @@ impl Llm {
     /// Makes a call. The built-in model needs no permit.
     async fn ask<F: Form>(&self, call: &Call<'_>, chain: Vec<Target>) -> Result<Reply<F::Answer>, LlmError> {
         if let [Target::Echo, ..] = chain.as_slice() {
-            return Ok(Reply::Echo(Echo::answer(&*call.request.as_chat()?)));
+            return Ok(Reply::Echo(Echo::answer(&*call.request.as_chat(&self.kept)?)));
         }
         let permit = self.permit()?;
         call.make::<F>(&self.client()?, &chain, permit).await
@@ -325,6 +328,7 @@ impl Llm {
             attempt_timeout,
             answer_bytes: self.options.answer_bytes,
             memory: &self.memory,
+            kept: &self.kept,
             caller,
         }
     }

@@ -29,6 +29,8 @@ pub struct LlmOptions {
     pub answer_bytes: usize,
     /// How many calls of upstreams may be under way at once.
     pub parallel: usize,
+    /// How much is kept of the items of answers, to which requests may refer, in bytes.
+    pub kept_bytes: usize,
     /// Whether a call is read to its end after its client has left.
     pub drain: bool,
     /// Whether requests and answers may be logged.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::error::LlmError;
 use super::protocol::Service;
-use super::responses::ResponseRequest;
+use super::responses::{KeptItems, ResponseRequest};
 use super::text_completion;
 use super::upstream::Upstream;
 use template::value::RawObject;
@@ -27,15 +27,21 @@ pub enum Request<'q> {
 }
 
 impl<'q> Request<'q> {
-    /// As which service of an upstream it is asked: a response as a chat completion where that is all there is.
-    pub fn service(self, upstream: &Upstream) -> Service {
+    /// As which service of an upstream, which calls the model `model`, it is asked: a response as a chat completion where that is
+    /// all there is.
+    pub fn service(self, upstream: &Upstream, model: &str) -> Service {
         match self {
             Request::Chat(_) | Request::TextByChat(_) => Service::Chat,
             Request::Text(_) => Service::Completions,
-            Request::Response(_) if upstream.responses.known() == Some(false) => Service::Chat,
+            Request::Response(_) if !upstream.responses.is_tried(model) => Service::Chat,
             Request::Response(_) => Service::Responses,
             Request::Embeddings(_) => Service::Embeddings,
         }
+    }
+
+    /// Whether an answer of this service is told in another format.
+    pub fn is_translated(self, service: Service) -> bool {
+        service == Service::Chat && !matches!(self, Request::Chat(_))
     }
 
     /// The request as it came.
@@ -53,21 +59,28 @@ impl<'q> Request<'q> {
     ///
     /// # Errors
     /// [`LlmError::Invalid`] if it cannot be asked in this way.
-    pub fn body(self, service: Service, upstream: &Upstream, model: &str) -> Result<Bytes, LlmError> {
+    pub fn body(
+        self,
+        service: Service,
+        upstream: &Upstream,
+        model: &str,
+        kept: &KeptItems,
+    ) -> Result<Bytes, LlmError> {
         let payload = match (self, service) {
-            (Request::Response(_), Service::Chat) => self.as_chat()?,
+            (Request::Response(_), Service::Chat) => self.as_chat(kept)?,
+            (Request::Response(request), _) => request.native()?,
             _ => Cow::Borrowed(self.payload()),
         };
         upstream.protocol.request(service, &payload, model)
     }
 
-    /// The request as one for a chat completion.
+    /// The request as one for a chat completion; its items may refer to those in `kept`.
     ///
     /// # Errors
     /// [`LlmError::Invalid`] if a chat cannot have something of it.
-    pub fn as_chat(self) -> Result<Cow<'q, RawObject>, LlmError> {
+    pub fn as_chat(self, kept: &KeptItems) -> Result<Cow<'q, RawObject>, LlmError> {
         match self {
-            Request::Response(request) => request.as_chat().map(Cow::Owned),
+            Request::Response(request) => request.as_chat(kept).map(Cow::Owned),
             Request::Text(payload) => text_completion::as_chat(payload).map(Cow::Owned),
             _ => Ok(Cow::Borrowed(self.payload())),
         }

@@ -21,6 +21,7 @@ use super::echo::Echo;
 use super::error::{LlmError, UpstreamError};
 use super::protocol::Service;
 use super::request::Request;
+use super::responses::KeptItems;
 use super::routes::Target;
 use super::upstream::Upstream;
 use base::caller::Caller;
@@ -43,6 +44,8 @@ pub struct Call<'q> {
     pub answer_bytes: usize,
     /// The budget that the answer is part of.
     pub memory: &'q Arc<Memory>,
+    /// The items that the request may refer to.
+    pub kept: &'q KeptItems,
     /// Whose request id and trace go along with the requests.
     pub caller: &'q Caller,
 }
@@ -87,7 +90,7 @@ impl Call<'_> {
         let mut attempts = Attempts::default();
         for (at, target) in chain.iter().enumerate() {
             let Target::Model { upstream, name, timeout } = target else {
-                return Ok(Reply::Echo(Echo::answer(&*self.request.as_chat()?)));
+                return Ok(Reply::Echo(Echo::answer(&*self.request.as_chat(self.kept)?)));
             };
             let limit = timeout.unwrap_or(self.attempt_timeout);
             let candidate = Candidate { upstream, model: name, limit, targets: chain.len() - at };
@@ -109,26 +112,38 @@ impl Call<'_> {
         candidate: Candidate<'_>,
         attempts: &mut Attempts,
     ) -> Result<Option<(F::Answer, Service)>, LlmError> {
-        let service = self.request.service(candidate.upstream);
-        let offered = &candidate.upstream.responses;
-        match self.turn(candidate, service)?.take::<F>(client, attempts).await? {
+        let service = self.request.service(candidate.upstream, candidate.model);
+        let offer = &candidate.upstream.responses;
+        let refused = match self.turn(candidate, service)?.take::<F>(client, attempts).await? {
             Taken::Answer(answer) => {
                 if service == Service::Responses {
-                    offered.learn(true);
+                    offer.saw_it();
                 }
-                Ok(Some((answer, service)))
+                return Ok(Some((answer, service)));
             }
-            Taken::Nothing => Ok(None),
-            Taken::OtherService => {
-                let service = Service::Chat;
-                match self.turn(candidate, service)?.take::<F>(client, attempts).await? {
-                    Taken::Answer(answer) => {
-                        offered.learn(false);
-                        Ok(Some((answer, service)))
-                    }
-                    Taken::Nothing | Taken::OtherService => Ok(None),
-                }
+            Taken::Nothing => return Ok(None),
+            Taken::OtherService(refused) => refused,
+        };
+        match (self.ask_as_chat::<F>(client, candidate, attempts).await, refused) {
+            // It knows the service, so that this is what it has to say.
+            (Err(_), Some(refused)) if offer.is_seen() => Err(refused),
+            (answer, _) => answer,
+        }
+    }
+
+    /// Asks a target for a chat completion, because it does not seem to offer what it was asked for.
+    async fn ask_as_chat<F: Form>(
+        &self,
+        client: &Client,
+        candidate: Candidate<'_>,
+        attempts: &mut Attempts,
+    ) -> Result<Option<(F::Answer, Service)>, LlmError> {
+        match self.turn(candidate, Service::Chat)?.take::<F>(client, attempts).await? {
+            Taken::Answer(answer) => {
+                candidate.upstream.responses.lacks(candidate.model);
+                Ok(Some((answer, Service::Chat)))
             }
+            Taken::Nothing | Taken::OtherService(_) => Ok(None),
         }
     }
 
@@ -142,7 +157,8 @@ impl Call<'_> {
         let attempt = Attempt {
             upstream,
             service,
-            body: self.request.body(service, upstream, model)?,
+            is_translated: self.request.is_translated(service),
+            body: self.request.body(service, upstream, model, self.kept)?,
             answer_bytes: self.answer_bytes,
             memory: self.memory,
             caller: self.caller,
@@ -176,8 +192,8 @@ enum Taken<T> {
     Answer(T),
     /// No attempt gave an answer.
     Nothing,
-    /// The upstream does not seem to know the service.
-    OtherService,
+    /// The upstream does not seem to know the service; what it said for the client, if it was an error.
+    OtherService(Option<LlmError>),
 }
 
 /// The turn of one target.
@@ -206,12 +222,12 @@ impl Turn<'_> {
                     Err(error) => error,
                 };
             self.attempt.log_error(&error);
-            let after = if let Next::Retry(after) = next { after } else { None };
+            let after = if let Next::Retry(after) = &next { *after } else { None };
             attempts.last_error = Some((error, after));
             let pause = pauses.next().map(|pause| after.unwrap_or_default().max(*pause));
             match (next, pause) {
                 (Next::GiveUp(refused), _) => return Err(refused),
-                (Next::OtherService, _) => return Ok(Taken::OtherService),
+                (Next::OtherService(refused), _) => return Ok(Taken::OtherService(refused)),
                 (Next::Retry(_), Some(pause)) if pause < self.time_left() => sleep(pause).await,
                 _ => return Ok(Taken::Nothing),
             }

@@ -2,9 +2,11 @@
 //! an answer to a chat be told as a text.
 
 use bytes::Bytes;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::LlmError;
+use super::message::{self, TextKind};
 use template::value::RawObject;
 
 /// Members that a chat does not have.
@@ -13,7 +15,7 @@ const ONLY_IN_COMPLETIONS: [&str; 5] = ["prompt", "suffix", "best_of", "echo", "
 /// The request as a chat, in which `prompt` is what the user says.
 ///
 /// # Errors
-/// [`LlmError::Invalid`] if `prompt` is more than one text, or if a suffix is given.
+/// [`LlmError::Invalid`] if `prompt` is more than one text, or for what only a model of texts can do.
 pub fn as_chat(payload: &RawObject) -> Result<RawObject, LlmError> {
     let invalid = |param, message: &str| LlmError::Invalid { param, message: message.to_owned() };
     let text = match payload.read::<Json>("prompt").ok().flatten() {
@@ -26,6 +28,12 @@ pub fn as_chat(payload: &RawObject) -> Result<RawObject, LlmError> {
     };
     if payload.read::<String>("suffix").ok().flatten().is_some_and(|suffix| !suffix.is_empty()) {
         return Err(invalid("suffix", "is not supported: a chat model answers, and inserts no text"));
+    }
+    for (name, harmless) in [("echo", &["false"][..]), ("best_of", &["1"]), ("logprobs", &[])] {
+        let given = payload.get(name).map(RawValue::get).filter(|given| *given != "null");
+        if given.is_some_and(|given| !harmless.contains(&given)) {
+            return Err(invalid(name, "is not supported: a chat model answers; leave it out"));
+        }
     }
     let mut chat = payload.clone();
     ONLY_IN_COMPLETIONS.iter().for_each(|name| drop(chat.remove(name)));
@@ -48,9 +56,17 @@ pub fn event_of_chat(chunk: &Json) -> Bytes {
 fn told(chat: &Json, news: &str) -> Json {
     let id = chat.get("id").and_then(Json::as_str).unwrap_or_default();
     let choice = |choice: &Json| {
-        let text = choice.get(news).and_then(|news| news.get("content")?.as_str()).unwrap_or_default();
-        let member = |name: &str| choice.get(name).cloned().unwrap_or_default();
-        json!({"index": member("index"), "text": text, "logprobs": null, "finish_reason": member("finish_reason")})
+        let said = choice.get(news).map(message::texts).unwrap_or_default();
+        let said = said.into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
+        let text: String = said.map(|(_, text)| text).collect();
+        let reason = match choice.get("finish_reason").and_then(Json::as_str) {
+            // A text completion ends in these ways alone.
+            Some(reason @ ("length" | "content_filter")) => Some(reason),
+            Some(reason) if !reason.is_empty() => Some("stop"),
+            _ => None,
+        };
+        let index = choice.get("index").cloned().unwrap_or_else(|| 0.into());
+        json!({"index": index, "text": text, "logprobs": null, "finish_reason": reason})
     };
     let choices: Vec<Json> =
         chat.get("choices").and_then(Json::as_array).into_iter().flatten().map(choice).collect();
@@ -79,12 +95,16 @@ mod tests {
     fn a_text_is_what_the_user_says() {
         let said = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "q"}]});
         for prompt in [json!("q"), json!(["q"])] {
-            let request =
-                json!({"model": "m", "prompt": prompt, "max_tokens": 1, "suffix": "", "logprobs": null});
+            let request = json!({"model": "m", "prompt": prompt, "max_tokens": 1, "suffix": "", "logprobs": null, "echo": false, "best_of": 1});
             assert_eq!(chat(&request), Ok(said.clone()));
         }
         assert!(chat(&json!({"prompt": ["a", "b"]})).is_err() && chat(&json!({"prompt": [1]})).is_err());
-        assert!(chat(&json!({"prompt": "a", "suffix": "b"})).is_err());
+        for (name, value) in
+            [("suffix", json!("b")), ("echo", json!(true)), ("best_of", json!(2)), ("logprobs", json!(0))]
+        {
+            let error = chat(&json!({"prompt": "a", name: value})).unwrap_err();
+            assert!(error.starts_with(&format!("`{name}` is not supported")), "{error}");
+        }
     }
 
     #[test]
@@ -94,5 +114,11 @@ mod tests {
         let expected = json!({"id": "cmpl-1", "object": "text_completion", "created": 5, "model": "m",
             "choices": [{"index": 0, "text": "a", "logprobs": null, "finish_reason": "stop"}], "usage": {"total_tokens": 1}});
         assert_eq!(of_chat(&whole), expected);
+        let parts = json!({"choices": [{"message": {"content": ["a", {"type": "refusal", "refusal": "b"}]}, "finish_reason": "tool_calls"}]});
+        let choice = &of_chat(&parts)["choices"][0];
+        assert_eq!(
+            (&choice["text"], &choice["finish_reason"], &choice["index"]),
+            (&json!("ab"), &json!("stop"), &json!(0))
+        );
     }
 }

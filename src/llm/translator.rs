@@ -1,5 +1,7 @@
 //! From the events of an upstream to those that the client asked for.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 use serde_json::{Value as Json, json};
 
@@ -7,7 +9,7 @@ use super::client_format::DONE;
 use super::error::UpstreamError;
 use super::protocol::{Output, StreamTranslator};
 use super::request::Request;
-use super::responses::ResponseWriter;
+use super::responses::{KeptItems, ResponseWriter};
 use super::text_completion;
 use base::events;
 
@@ -107,9 +109,11 @@ impl OfChat {
 
 impl Writer {
     /// The writer for a request, where a chat completion is asked for something else.
-    pub fn of(request: Request<'_>) -> Option<Writer> {
+    pub fn of(request: Request<'_>, kept: &Arc<KeptItems>) -> Option<Writer> {
         match request {
-            Request::Response(request) => Some(Writer::Response(Box::new(ResponseWriter::new(request)))),
+            Request::Response(request) => {
+                Some(Writer::Response(Box::new(ResponseWriter::new(request, kept))))
+            }
             Request::Text(_) | Request::TextByChat(_) => Some(Writer::Text),
             Request::Chat(_) | Request::Embeddings(_) => None,
         }

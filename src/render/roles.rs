@@ -3,22 +3,20 @@
 //! The headings of the template's own text are marked before it is compiled, with a mark that nobody outside of the process can
 //! know; the rendered text is parted at the marks. So what looks like a heading in a value stays text.
 
-use std::hash::{BuildHasher, RandomState};
-
 use serde_json::{Map, Value as Json};
 
 use crate::formats::{attributes_of, heading_lines, role_of};
 use base::model::Messages;
+use base::random::random;
 
 /// The mark around the headings of one compiled prompt.
 #[derive(Debug, Clone)]
 pub struct RoleMark(String);
 
 impl RoleMark {
-    /// A mark that cannot be guessed: the keys of hashers are random.
+    /// A mark that cannot be guessed.
     pub fn random() -> RoleMark {
-        let random = || RandomState::new().hash_one(0);
-        RoleMark(format!("\u{1}{:016x}{:016x}\u{1}", random(), random()))
+        RoleMark(format!("\u{1}{:032x}\u{1}", random()))
     }
 
     /// The text with its headings marked. No line moves.

@@ -11,7 +11,6 @@
 //!
 //! The step limit applies to each message of a prompt, the output limit to all messages together.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -26,6 +25,7 @@ use crate::catalog::Snapshot;
 use base::caller::Caller;
 use base::model::ToolFailure;
 use base::pool::Pool;
+use base::random::random;
 use template::value::Map;
 use template::{Functions, Limits, RunBudget, RunError, Undefined};
 use tools::{LimitedWork, Tools};
@@ -115,7 +115,7 @@ impl Job {
             calls: Arc::new(calls),
             limits: options.limits,
             moment: SystemTime::now(),
-            seed: seed(),
+            seed: random(),
             turn: Mutex::new(turn),
             compiled,
             root,
@@ -292,10 +292,4 @@ impl Job {
             (None, None) => Ok(texts),
         }
     }
-}
-
-/// A new seed: the keys of the standard library's hashers are random.
-fn seed() -> u128 {
-    let part = |salt: u8| u128::from(RandomState::new().hash_one(salt));
-    part(0) << 64 | part(1)
 }

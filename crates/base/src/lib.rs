@@ -7,6 +7,7 @@
 //! - [`memory`], [`pool`]: budgets of memory and of processor time
 //! - [`outbound`]: what all calls to other services share
 //! - [`events`]: a decoder of event streams (server-sent events)
+//! - [`random`]: random numbers
 
 pub mod caller;
 pub mod encoding;
@@ -16,4 +17,5 @@ pub mod memory;
 pub mod model;
 pub mod outbound;
 pub mod pool;
+pub mod random;
 pub mod schema;

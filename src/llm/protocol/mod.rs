@@ -131,6 +131,16 @@ impl Protocol {
         }
     }
 
+    /// The same for an answer to a chat that has to be read: one with a choice.
+    ///
+    /// # Errors
+    /// As of [`Protocol::completion`].
+    pub fn chat(self, body: Bytes, secrets: &Secrets) -> Result<Bytes, UpstreamError> {
+        match self {
+            Protocol::OpenAi => openai::with_choice(body, secrets),
+        }
+    }
+
     /// The upstream's whole answer to a chat, read.
     ///
     /// # Errors

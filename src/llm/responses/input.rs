@@ -4,24 +4,13 @@
 //!   assistant (its text, then its calls) become one message.
 //! - The model's own thoughts (`reasoning`) have no place in a chat, and are left out.
 
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
 
+use super::kept::KeptItems;
+use super::request::{ResponseRequest, Turn};
 use crate::llm::error::LlmError;
-use template::value::RawObject;
-
-/// An item of `input`.
-#[derive(Deserialize)]
-struct Item {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    role: Option<String>,
-    content: Option<Json>,
-    call_id: Option<String>,
-    name: Option<String>,
-    arguments: Option<String>,
-    output: Option<Json>,
-}
 
 /// `input`: one text, or items.
 #[derive(Deserialize)]
@@ -31,22 +20,40 @@ enum Input {
     Items(Vec<Json>),
 }
 
-/// The messages of a request: its instructions, then its items.
+/// A message of a chat.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Message {
+    /// One of a prompt, as it was written.
+    OfPrompt(Box<RawValue>),
+    /// One that items became.
+    OfItems(Json),
+}
+
+fn invalid(param: &'static str, message: &str) -> LlmError {
+    LlmError::Invalid { param, message: message.to_owned() }
+}
+
+/// The messages of a request: its instructions, then its turns.
 ///
 /// # Errors
 /// [`LlmError::Invalid`], which names all items that a chat cannot have.
-pub fn messages(payload: &RawObject) -> Result<Vec<Json>, LlmError> {
-    let invalid = |param, message: &str| LlmError::Invalid { param, message: message.to_owned() };
+pub fn messages(request: &ResponseRequest, kept: &KeptItems) -> Result<Vec<Message>, LlmError> {
+    let payload = &request.payload;
     let instructions: Option<String> =
         payload.read("instructions").map_err(|_| invalid("instructions", "must be a text"))?;
-    let input: Option<Input> =
-        payload.read("input").map_err(|_| invalid("input", "must be a text, or a list of items"))?;
-    let mut chat = Chat::default();
-    chat.messages.extend(instructions.map(|text| json!({"role": "system", "content": text})));
-    match input {
-        None => {}
-        Some(Input::Text(text)) => chat.messages.push(json!({"role": "user", "content": text})),
-        Some(Input::Items(items)) => items.into_iter().enumerate().for_each(|(at, item)| chat.add(at, item)),
+    let mut chat = Chat { messages: Vec::new(), problems: Vec::new(), kept };
+    if let Some(text) = instructions {
+        chat.push(json!({"role": "system", "content": text}));
+    }
+    let input = |_| invalid("input", "must be a text, or a list of items");
+    match (&request.turns, payload.read("input").map_err(input)?) {
+        (Some(turns), _) => turns.iter().for_each(|turn| chat.turn(turn)),
+        (None, None) => {}
+        (None, Some(Input::Text(text))) => chat.push(json!({"role": "user", "content": text})),
+        (None, Some(Input::Items(items))) => {
+            items.into_iter().enumerate().for_each(|(at, item)| chat.item(at, item));
+        }
     }
     match chat.problems.is_empty() {
         true => Ok(chat.messages),
@@ -55,57 +62,123 @@ pub fn messages(payload: &RawObject) -> Result<Vec<Json>, LlmError> {
 }
 
 /// The messages so far.
-#[derive(Default)]
-struct Chat {
-    messages: Vec<Json>,
+struct Chat<'k> {
+    messages: Vec<Message>,
     problems: Vec<String>,
+    /// What items may refer to.
+    kept: &'k KeptItems,
 }
 
-impl Chat {
-    fn add(&mut self, at: usize, item: Json) {
-        let item: Item = match serde_json::from_value(item) {
-            Ok(item) => item,
-            Err(error) => return self.problems.push(format!("item {at} {error}")),
-        };
-        match item.kind.as_deref() {
-            None | Some("message") => self.message(at, item),
-            Some("function_call") => self.call(at, item),
-            Some("function_call_output") => self.output(at, item),
-            Some("reasoning") => {}
-            Some("item_reference") => self.problems.push(format!(
-                "item {at} refers to an answer that was stored, and this service keeps none; send the item itself (with `store`: false, client libraries do so)"
-            )),
-            Some(kind) => self.problems.push(format!("item {at} is of the type `{kind}`")),
+/// An item of `input`, and its place there.
+struct Item {
+    at: usize,
+    members: Map<String, Json>,
+}
+
+impl Item {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.members.get(name).and_then(Json::as_str)
+    }
+}
+
+impl Chat<'_> {
+    fn push(&mut self, message: Json) {
+        self.messages.push(Message::OfItems(message));
+    }
+
+    fn problem(&mut self, at: usize, problem: impl std::fmt::Display) {
+        self.problems.push(format!("item {at} {problem}"));
+    }
+
+    fn turn(&mut self, turn: &Turn) {
+        match turn {
+            Turn::Message(message) => self.messages.push(Message::OfPrompt(message.clone())),
+            Turn::Item(at, item) => match serde_json::from_str(item.get()) {
+                Ok(item) => self.item(*at, item),
+                Err(error) => self.problem(*at, format!("cannot be read: {error}")),
+            },
         }
     }
 
-    fn message(&mut self, at: usize, item: Item) {
-        let Some(role) = item.role else { return self.problems.push(format!("item {at} has no `role`")) };
-        let mut message = json!({"role": role});
-        if let Some(members) = message.as_object_mut() {
-            match item.content {
-                Some(Json::Array(parts)) => {
-                    let (content, refusal) = self.content(at, parts, role == "assistant");
-                    members.insert("content".to_owned(), content);
-                    members.extend(refusal.map(|refusal| ("refusal".to_owned(), Json::String(refusal))));
-                }
-                content => drop(members.insert("content".to_owned(), content.unwrap_or_default())),
-            }
+    fn item(&mut self, at: usize, item: Json) {
+        let Json::Object(members) = item else { return self.problem(at, "is not an object") };
+        let item = Item { at, members };
+        match item.members.get("type") {
+            None | Some(Json::Null) => self.message(&item),
+            Some(Json::String(kind)) => match kind.as_str() {
+                "message" => self.message(&item),
+                "function_call" => self.call(&item),
+                "function_call_output" => self.output(&item),
+                "reasoning" => {}
+                "item_reference" => self.reference(&item),
+                kind => self.problem(at, format!("is of the type `{kind}`")),
+            },
+            Some(_) => self.problem(at, "has a `type` that is not a text"),
         }
-        self.messages.push(message);
+    }
+
+    fn reference(&mut self, item: &Item) {
+        match item.text("id").and_then(|id| self.kept.get(id)) {
+            // What is kept was an item of an answer, and refers to nothing.
+            Some(kept) => self.item(item.at, kept),
+            None => self.problem(
+                item.at,
+                "refers to an answer that this service does not keep, or keeps no longer; send the item itself (with `store`: false, client libraries do so)",
+            ),
+        }
+    }
+
+    fn message(&mut self, item: &Item) {
+        let Some(role) = item.text("role") else { return self.problem(item.at, "has no `role`") };
+        let is_assistant = role == "assistant";
+        let (content, refusal) = match item.members.get("content") {
+            Some(Json::Array(parts)) => self.content(item.at, parts, is_assistant),
+            Some(content @ (Json::String(_) | Json::Null)) => (content.clone(), None),
+            None => (Json::Null, None),
+            Some(_) => {
+                return self.problem(item.at, "has a `content` that is neither a text nor a list of parts");
+            }
+        };
+        if let (true, Some(text)) = (is_assistant, content.as_str())
+            && self.add_to_calls(text)
+        {
+            return;
+        }
+        let mut message = json!({"role": role, "content": content});
+        if let (Some(refusal), Some(members)) = (refusal, message.as_object_mut()) {
+            members.insert("refusal".to_owned(), refusal.into());
+        }
+        self.push(message);
+    }
+
+    /// Adds a text to the message with the calls before it: their results have to follow that message. Says whether there is
+    /// one.
+    fn add_to_calls(&mut self, text: &str) -> bool {
+        let Some(Message::OfItems(Json::Object(last))) = self.messages.last_mut() else { return false };
+        if !last.contains_key("tool_calls") {
+            return false;
+        }
+        let before = last.get("content").and_then(Json::as_str).unwrap_or_default();
+        let joined = if before.is_empty() { text.to_owned() } else { format!("{before}\n{text}") };
+        last.insert("content".to_owned(), joined.into());
+        true
     }
 
     /// The parts of a content; an assistant's are one text, as many servers understand nothing else, and maybe a refusal.
-    fn content(&mut self, at: usize, parts: Vec<Json>, is_assistant: bool) -> (Json, Option<String>) {
+    fn content(&mut self, at: usize, parts: &[Json], is_assistant: bool) -> (Json, Option<String>) {
         let mut refusal: Option<String> = None;
         let mut content = Vec::new();
         for part in parts {
-            match part_of_chat(&part) {
+            match part_of_chat(part) {
+                Part::Chat(part) if is_assistant && part.get("text").is_none() => {
+                    self.problem(
+                        at,
+                        "has a part that is not a text, which an assistant's message cannot have in a chat",
+                    );
+                }
                 Part::Chat(part) => content.push(part),
                 Part::Refusal(text) => refusal.get_or_insert_default().push_str(&text),
-                Part::Unknown(kind) => {
-                    self.problems.push(format!("item {at} has a part of the type `{kind}`"))
-                }
+                Part::Unknown(what) => self.problem(at, format!("has a part {what}")),
             }
         }
         if !is_assistant {
@@ -116,37 +189,42 @@ impl Chat {
         (text, refusal)
     }
 
-    fn call(&mut self, at: usize, item: Item) {
-        let (Some(id), Some(name)) = (item.call_id, item.name) else {
-            return self.problems.push(format!("item {at} is a call without `call_id` or `name`"));
+    fn call(&mut self, item: &Item) {
+        let (Some(id), Some(name)) = (item.text("call_id"), item.text("name")) else {
+            return self.problem(item.at, "is a call without `call_id` or `name`");
         };
-        let function = json!({"name": name, "arguments": item.arguments.unwrap_or_default()});
+        let arguments = match item.members.get("arguments") {
+            None | Some(Json::Null) => "",
+            Some(Json::String(arguments)) => arguments,
+            Some(_) => return self.problem(item.at, "has `arguments` that are not a text"),
+        };
+        let function = json!({"name": name, "arguments": arguments});
         let call = json!({"id": id, "type": "function", "function": function});
-        let is_assistant = |message: &Json| message.get("role").and_then(Json::as_str) == Some("assistant");
+        let is_assistant = |message: &Message| match message {
+            Message::OfItems(message) => message.get("role").and_then(Json::as_str) == Some("assistant"),
+            Message::OfPrompt(_) => false,
+        };
         if !self.messages.last().is_some_and(is_assistant) {
-            self.messages.push(json!({"role": "assistant", "content": null}));
+            self.push(json!({"role": "assistant", "content": null}));
         }
-        let calls = self
-            .messages
-            .last_mut()
-            .and_then(Json::as_object_mut)
-            .map(|message| message.entry("tool_calls").or_insert_with(|| json!([])));
-        if let Some(calls) = calls.and_then(Json::as_array_mut) {
+        if let Some(Message::OfItems(Json::Object(message))) = self.messages.last_mut()
+            && let Json::Array(calls) = message.entry("tool_calls").or_insert_with(|| json!([]))
+        {
             calls.push(call);
         }
     }
 
-    fn output(&mut self, at: usize, item: Item) {
-        let Some(id) = item.call_id else {
-            return self.problems.push(format!("item {at} is an output without `call_id`"));
+    fn output(&mut self, item: &Item) {
+        let Some(id) = item.text("call_id") else {
+            return self.problem(item.at, "is an output without `call_id`");
         };
-        let content = match item.output {
-            Some(Json::Array(parts)) => self.content(at, parts, false).0,
-            Some(Json::String(text)) => text.into(),
+        let content = match item.members.get("output") {
+            Some(Json::Array(parts)) => self.content(item.at, parts, false).0,
+            Some(Json::String(text)) => text.as_str().into(),
             None | Some(Json::Null) => "".into(),
             Some(other) => other.to_string().into(),
         };
-        self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
+        self.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
     }
 }
 
@@ -154,39 +232,65 @@ impl Chat {
 enum Part {
     Chat(Json),
     Refusal(String),
+    /// Nothing; what it is, as the end of a sentence.
     Unknown(String),
 }
 
 fn part_of_chat(part: &Json) -> Part {
-    let kind = part.get("type").and_then(Json::as_str).unwrap_or("none");
     let member = |name: &str| part.get(name).filter(|member| !member.is_null());
     let text = || member("text").and_then(Json::as_str).unwrap_or_default();
-    match kind {
-        "input_text" | "output_text" | "text" => Part::Chat(json!({"type": "text", "text": text()})),
-        "refusal" => Part::Refusal(member("refusal").and_then(Json::as_str).unwrap_or_default().to_owned()),
-        "input_image" if member("image_url").is_some() => {
+    match member("type").and_then(Json::as_str) {
+        Some("input_text" | "output_text" | "text") => Part::Chat(json!({"type": "text", "text": text()})),
+        Some("refusal") => {
+            Part::Refusal(member("refusal").and_then(Json::as_str).unwrap_or_default().to_owned())
+        }
+        Some("input_image") if member("image_url").is_none() => {
+            Part::Unknown("of the type `input_image` without `image_url`".to_owned())
+        }
+        Some("input_image") => {
             let mut image = json!({"url": member("image_url")});
             if let (Some(detail), Some(image)) = (member("detail"), image.as_object_mut()) {
                 image.insert("detail".to_owned(), detail.clone());
             }
             Part::Chat(json!({"type": "image_url", "image_url": image}))
         }
-        "input_file" if member("file_url").is_none() => {
+        Some("input_file") if member("file_url").is_some() => {
+            Part::Unknown("of the type `input_file` with `file_url`; send `file_data`".to_owned())
+        }
+        Some("input_file") => {
             let names = ["file_data", "file_id", "filename"];
-            let file: serde_json::Map<String, Json> =
+            let file: Map<String, Json> =
                 names.iter().filter_map(|name| Some(((*name).to_owned(), member(name)?.clone()))).collect();
             Part::Chat(json!({"type": "file", "file": file}))
         }
-        "input_audio" => Part::Chat(part.clone()),
-        kind => Part::Unknown(kind.to_owned()),
+        Some("input_audio") => Part::Chat(part.clone()),
+        Some(kind) => Part::Unknown(format!("of the type `{kind}`")),
+        None => Part::Unknown("without a `type`".to_owned()),
     }
 }
 
-/// The messages of a chat as items of `input`; what is no message is kept as it is.
-pub fn items_of_messages(messages: &[Json]) -> Vec<Json> {
-    messages.iter().flat_map(items_of).collect()
+/// The turns of a request for a prompt as items of `input`.
+///
+/// # Errors
+/// [`LlmError::Invalid`] for a message that cannot be read.
+pub fn items(turns: &[Turn]) -> Result<Vec<Box<RawValue>>, LlmError> {
+    let unreadable = |error: serde_json::Error| invalid("input", &format!("cannot be written: {error}"));
+    let mut items = Vec::new();
+    for turn in turns {
+        match turn {
+            Turn::Item(_, item) => items.push(item.clone()),
+            Turn::Message(message) => {
+                let message: Json = serde_json::from_str(message.get()).map_err(unreadable)?;
+                for item in items_of(&message) {
+                    items.push(serde_json::value::to_raw_value(&item).map_err(unreadable)?);
+                }
+            }
+        }
+    }
+    Ok(items)
 }
 
+/// A message of a chat as items; what is no message is kept as it is.
 fn items_of(message: &Json) -> Vec<Json> {
     let Some(members) = message.as_object() else { return vec![message.clone()] };
     let role = members.get("role").and_then(Json::as_str).unwrap_or("user");
@@ -199,6 +303,9 @@ fn items_of(message: &Json) -> Vec<Json> {
     let mut items = Vec::new();
     if let Some(content) = members.get("content").filter(|content| !content.is_null()) {
         items.push(json!({"role": role, "content": content_of_items(content, role)}));
+    }
+    if let Some(refusal) = members.get("refusal").and_then(Json::as_str) {
+        items.push(json!({"role": role, "content": [{"type": "refusal", "refusal": refusal}]}));
     }
     let calls = members.get("tool_calls").and_then(Json::as_array).into_iter().flatten();
     items.extend(calls.map(|call| {
@@ -247,7 +354,14 @@ mod tests {
 
     fn chat(input: &Json) -> Result<Json, String> {
         let payload = parse_json(json!({"input": input}).to_string().as_bytes()).unwrap();
-        messages(&payload).map(Json::from).map_err(|error| error.to_string())
+        let kept = KeptItems::new(1_000);
+        kept.keep(&[json!({"id": "msg_kept", "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "kept"}]})]);
+        let messages = messages(&ResponseRequest::plain(payload), &kept);
+        messages.map(|messages| json!(messages)).map_err(|error| error.to_string())
+    }
+
+    fn raw(json: &Json) -> Box<RawValue> {
+        serde_json::value::to_raw_value(json).unwrap()
     }
 
     #[test]
@@ -306,17 +420,23 @@ mod tests {
             {"type": "function_call_output", "output": ""},
             {"type": "item_reference", "id": "msg_1"},
             {"role": "user", "content": [{"type": "input_image", "file_id": "f"}, {}]},
+            {"role": "user", "content": 5},
+            {"type": "function_call", "call_id": "c", "name": "f", "arguments": {}},
+            {"role": "assistant", "content": [{"type": "input_image", "image_url": "u"}]},
         ]);
         let error = chat(&input).unwrap_err();
         for at in [
             "item 0 is of the type `web_search_call`",
-            "item 1 ",
+            "item 1 is not an object",
             "item 2 has no `role`",
             "item 3 is a call",
             "item 4 is an output",
             "item 5 refers",
-            "item 6 has a part of the type `input_image`",
-            "`none`",
+            "item 6 has a part of the type `input_image` without `image_url`",
+            "item 6 has a part without a `type`",
+            "item 7 has a `content` that is neither",
+            "item 8 has `arguments` that are not a text",
+            "item 9 has a part that is not a text",
         ] {
             assert!(error.contains(at), "{at}: {error}");
         }
@@ -324,18 +444,58 @@ mod tests {
     }
 
     #[test]
-    fn the_messages_of_a_prompt_come_back_as_they_were() {
+    fn a_text_after_calls_stays_before_their_results() {
+        let call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
+        let text = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look."}]});
+        let output = json!({"type": "function_call_output", "call_id": "a", "output": "1"});
+        let messages = chat(&json!([call, text, output])).unwrap();
+        assert_eq!(
+            (&messages[0]["content"], &messages[0]["tool_calls"][0]["id"]),
+            (&json!("I look."), &json!("a"))
+        );
+        assert_eq!(messages[1]["role"], "tool");
+    }
+
+    #[test]
+    fn an_item_may_refer_to_a_kept_one() {
+        let messages = chat(&json!([{"type": "item_reference", "id": "msg_kept"}]));
+        assert_eq!(messages, Ok(json!([{"role": "assistant", "content": "kept"}])));
+    }
+
+    #[test]
+    fn the_messages_of_a_prompt_are_items_or_stay_as_they_are() {
         let messages = json!([
-            {"role": "system", "content": "S"},
+            {"role": "system", "content": "S", "name": "n"},
             {"role": "user", "content": [{"type": "text", "text": "t"}, {"type": "image_url", "image_url": {"url": "u", "detail": "low"}}]},
             {"role": "assistant", "content": null, "tool_calls": [
                 {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}},
             ]},
             {"role": "tool", "tool_call_id": "a", "content": "1"},
-            {"role": "assistant", "content": "A"},
+            {"role": "assistant", "content": null, "refusal": "No."},
         ]);
-        let items = items_of_messages(messages.as_array().unwrap());
-        assert_eq!(items[1]["content"][1], json!({"type": "input_image", "image_url": "u", "detail": "low"}));
-        assert_eq!(chat(&json!(items)), Ok(messages));
+        let turns = || {
+            let mut turns: Vec<Turn> =
+                messages.as_array().unwrap().iter().map(|message| Turn::Message(raw(message))).collect();
+            turns.push(Turn::Item(3, raw(&json!({"role": "user", "content": 5}))));
+            turns
+        };
+        let items = json!(items(&turns()[..5]).unwrap());
+        let expected = json!([
+            {"role": "system", "content": "S"},
+            {"role": "user", "content": [{"type": "input_text", "text": "t"}, {"type": "input_image", "image_url": "u", "detail": "low"}]},
+            {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "a", "output": "1"},
+            {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+        ]);
+        assert_eq!(items, expected);
+        let request = |turns| ResponseRequest {
+            turns: Some(turns),
+            ..ResponseRequest::plain(parse_json(b"{}").unwrap())
+        };
+        let mut all = turns();
+        let error = super::messages(&request(all.drain(..).collect()), &KeptItems::new(0)).unwrap_err();
+        assert!(error.to_string().contains("item 3 has a `content`"), "{error}");
+        let five = turns().into_iter().take(5).collect();
+        assert_eq!(json!(super::messages(&request(five), &KeptItems::new(0)).unwrap()), messages);
     }
 }

@@ -4,30 +4,27 @@
 //! closed itself. Calls of functions are told one after the other: the next one begins when the arguments of the one before are
 //! whole. So it also is when a server sends several at the same time.
 
+use std::collections::HashMap;
+
 use serde::de::IgnoredAny;
 use serde_json::{Value as Json, json};
 
 use super::response::{Response, Status};
+use crate::llm::message::{CallPiece, TextKind};
 
 /// Takes one event: its type and its other members.
 pub type Tell<'t> = &'t mut dyn FnMut(&'static str, Json);
 
-/// What a part of a text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextKind {
-    /// The model's thoughts, in an item of their own.
-    Reasoning,
-    /// What it says.
-    Output,
-    /// That, and why, it does not answer.
-    Refusal,
-}
+/// What an item costs beside its texts, in bytes: an answer of many empty ones is bounded, too.
+const ITEM_BYTES: usize = 200;
 
 /// A text with what is around it.
 #[derive(Debug)]
 struct Text {
     kind: TextKind,
     text: String,
+    /// The probabilities of its tokens, as the upstream wrote them.
+    logprobs: Vec<Json>,
 }
 
 /// A call of a function.
@@ -35,6 +32,9 @@ struct Text {
 struct Call {
     /// Its number in the chat completion.
     number: u64,
+    /// Its id in the chat completion, if the upstream gave one.
+    given_id: String,
+    /// Its id in the response, once it is open.
     id: String,
     name: String,
     arguments: String,
@@ -53,6 +53,8 @@ pub struct Output {
     open: Option<(usize, Vec<Text>)>,
     /// The calls that are not closed yet, in the order in which they began.
     calls: Vec<Call>,
+    /// The ids of the last closed call of each number.
+    closed: HashMap<u64, String>,
     bytes: usize,
 }
 
@@ -74,11 +76,11 @@ impl TextKind {
         }
     }
 
-    fn part(self, text: &str) -> Json {
+    fn part(self, text: &str, logprobs: &[Json]) -> Json {
         match self {
             TextKind::Reasoning => json!({"type": "reasoning_text", "text": text}),
             TextKind::Output => {
-                json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []})
+                json!({"type": "output_text", "text": text, "annotations": [], "logprobs": logprobs})
             }
             TextKind::Refusal => json!({"type": "refusal", "refusal": text}),
         }
@@ -108,6 +110,15 @@ impl Call {
     fn is_whole(&self) -> bool {
         serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
+
+    /// Whether a piece with the same number belongs to this call. Some servers give all calls the same number; some repeat id
+    /// and name with every piece.
+    fn continues_with(&self, piece: &CallPiece<'_>) -> bool {
+        match piece.id {
+            "" => piece.name.is_empty() || piece.arguments.is_empty() || !self.is_whole(),
+            id => self.given_id.is_empty() || self.given_id == id,
+        }
+    }
 }
 
 impl Output {
@@ -121,23 +132,29 @@ impl Output {
         &self.items
     }
 
-    /// Adds to a text.
-    pub fn text(&mut self, response: &Response, kind: TextKind, delta: &str, tell: Tell<'_>) {
-        if delta.is_empty() {
-            return;
-        }
-        self.bytes = self.bytes.saturating_add(delta.len());
+    /// Adds to a text; `logprobs` are the probabilities of the tokens that are new.
+    pub fn text(
+        &mut self,
+        response: &Response,
+        kind: TextKind,
+        delta: &str,
+        logprobs: &[Json],
+        tell: Tell<'_>,
+    ) {
+        let written: usize = logprobs.iter().map(|entry| entry.to_string().len()).sum();
+        self.bytes = self.bytes.saturating_add(delta.len()).saturating_add(written);
         self.open_text(response, kind, tell);
         let Some((place, parts)) = &mut self.open else { return };
         let content_index = parts.len().saturating_sub(1);
         if let Some(part) = parts.last_mut() {
             part.text.push_str(delta);
+            part.logprobs.extend_from_slice(logprobs);
         }
         let id = response.item_id(kind.id_prefix(), *place);
         let mut event =
             json!({"item_id": id, "output_index": place, "content_index": content_index, "delta": delta});
         if let (TextKind::Output, Some(members)) = (kind, event.as_object_mut()) {
-            members.insert("logprobs".to_owned(), json!([]));
+            members.insert("logprobs".to_owned(), logprobs.into());
         }
         tell(kind.events().0, event);
     }
@@ -153,8 +170,7 @@ impl Output {
             _ => {
                 self.close_text(response, Status::Completed, tell);
                 self.tell_calls(response, None, tell);
-                let place = self.items.len();
-                self.items.push(Json::Null);
+                let place = self.new_place();
                 self.open = Some((place, Vec::new()));
                 let item =
                     kind.item(&response.item_id(kind.id_prefix(), place), Status::InProgress, Vec::new());
@@ -163,14 +179,14 @@ impl Output {
         }
         let Some((place, parts)) = &mut self.open else { return };
         let id = response.item_id(kind.id_prefix(), *place);
-        let event = json!({"item_id": id, "output_index": place, "content_index": parts.len(), "part": kind.part("")});
-        parts.push(Text { kind, text: String::new() });
+        let event = json!({"item_id": id, "output_index": place, "content_index": parts.len(), "part": kind.part("", &[])});
+        parts.push(Text { kind, text: String::new(), logprobs: Vec::new() });
         tell("response.content_part.added", event);
     }
 
     fn close_part(&mut self, response: &Response, tell: Tell<'_>) {
         let Some((place, parts)) = &self.open else { return };
-        let Some(Text { kind, text }) = parts.last() else { return };
+        let Some(Text { kind, text, logprobs }) = parts.last() else { return };
         let id = response.item_id(kind.id_prefix(), *place);
         let content_index = parts.len() - 1;
         let mut done = json!({"item_id": id, "output_index": place, "content_index": content_index});
@@ -178,11 +194,11 @@ impl Output {
             let name = if *kind == TextKind::Refusal { "refusal" } else { "text" };
             members.insert(name.to_owned(), text.as_str().into());
             if *kind == TextKind::Output {
-                members.insert("logprobs".to_owned(), json!([]));
+                members.insert("logprobs".to_owned(), logprobs.as_slice().into());
             }
         }
         tell(kind.events().1, done);
-        let part = kind.part(text);
+        let part = kind.part(text, logprobs);
         tell(
             "response.content_part.done",
             json!({"item_id": id, "output_index": place, "content_index": content_index, "part": part}),
@@ -193,7 +209,7 @@ impl Output {
         self.close_part(response, tell);
         let Some((place, parts)) = self.open.take() else { return };
         let Some(kind) = parts.first().map(|part| part.kind) else { return };
-        let content = parts.iter().map(|part| part.kind.part(&part.text)).collect();
+        let content = parts.iter().map(|part| part.kind.part(&part.text, &part.logprobs)).collect();
         let item = kind.item(&response.item_id(kind.id_prefix(), place), status, content);
         self.close(place, item, tell);
     }
@@ -205,34 +221,42 @@ impl Output {
         }
     }
 
-    /// Adds to the call of this number.
-    pub fn call(&mut self, response: &Response, number: u64, delta: &Json, tell: Tell<'_>) {
-        let text = |path: &str| delta.pointer(path).and_then(Json::as_str).unwrap_or_default();
-        let at = match self.calls.iter().position(|call| call.number == number) {
-            Some(at) => at,
-            None => {
-                self.close_text(response, Status::Completed, tell);
-                self.calls.push(Call { number, ..Call::default() });
-                self.calls.len() - 1
-            }
-        };
+    /// A new place in the output.
+    fn new_place(&mut self) -> usize {
+        self.items.push(Json::Null);
+        self.bytes = self.bytes.saturating_add(ITEM_BYTES);
+        self.items.len() - 1
+    }
+
+    /// Adds to the call that a piece belongs to, or begins one.
+    pub fn call(&mut self, response: &Response, piece: &CallPiece<'_>, tell: Tell<'_>) {
+        let known = self.calls.iter().rposition(|call| call.number == piece.number);
+        let open = known.filter(|at| self.calls.get(*at).is_some_and(|call| call.continues_with(piece)));
+        if open.is_none() && self.is_rest_of_closed(piece) {
+            return;
+        }
+        let at = open.unwrap_or_else(|| {
+            self.close_text(response, Status::Completed, tell);
+            self.calls.push(Call { number: piece.number, ..Call::default() });
+            self.calls.len() - 1
+        });
         if let Some(call) = self.calls.get_mut(at) {
-            // Some servers repeat id and name with every delta.
-            if call.id.is_empty() {
-                call.id = text("/id").to_owned();
+            if call.given_id.is_empty() {
+                call.given_id = piece.id.to_owned();
             }
             if call.name.is_empty() {
-                call.name = text("/function/name").to_owned();
+                call.name = piece.name.to_owned();
             }
-            let arguments = match delta.pointer("/function/arguments") {
-                Some(Json::String(arguments)) => arguments.clone(),
-                Some(object @ Json::Object(_)) => object.to_string(),
-                _ => String::new(),
-            };
-            self.bytes = self.bytes.saturating_add(arguments.len());
-            call.arguments.push_str(&arguments);
+            self.bytes = self.bytes.saturating_add(piece.arguments.len());
+            call.arguments.push_str(&piece.arguments);
         }
         self.tell_calls(response, None, tell);
+    }
+
+    /// Whether a piece is what some servers send after a whole call: nothing, or blanks.
+    fn is_rest_of_closed(&self, piece: &CallPiece<'_>) -> bool {
+        let is_known = self.closed.get(&piece.number).is_some_and(|id| piece.id.is_empty() || piece.id == id);
+        is_known && piece.arguments.trim().is_empty()
     }
 
     /// Tells what is new of the calls, and closes those that are whole; all of them if the answer has ended with `end`.
@@ -242,11 +266,17 @@ impl Output {
             if call.name.is_empty() && !may_close {
                 return;
             }
+            if call.name.is_empty() && call.arguments.trim().is_empty() {
+                // The upstream announced a call that never came.
+                self.calls.remove(0);
+                continue;
+            }
             self.tell_first_call(response, tell);
             if !may_close {
                 return;
             }
             let call = self.calls.remove(0);
+            self.closed.insert(call.number, call.given_id.clone());
             let place = call.place.unwrap_or_default();
             let id = response.item_id("fc", place);
             tell(
@@ -260,21 +290,19 @@ impl Output {
 
     /// Opens the first call if it is not open, and tells what is new of its arguments.
     fn tell_first_call(&mut self, response: &Response, tell: Tell<'_>) {
-        let next = self.items.len();
+        if self.calls.first().is_some_and(|call| call.place.is_none()) {
+            let place = self.new_place();
+            let Some(call) = self.calls.first_mut() else { return };
+            call.place = Some(place);
+            call.id = match call.given_id.as_str() {
+                "" => response.item_id("call", place),
+                given => given.to_owned(),
+            };
+            let item = call.item(&response.item_id("fc", place), Status::InProgress, "");
+            tell("response.output_item.added", json!({"output_index": place, "item": item}));
+        }
         let Some(call) = self.calls.first_mut() else { return };
-        let place = match call.place {
-            Some(place) => place,
-            None => {
-                if call.id.is_empty() {
-                    call.id = format!("call_{next}");
-                }
-                call.place = Some(next);
-                self.items.push(Json::Null);
-                let item = call.item(&response.item_id("fc", next), Status::InProgress, "");
-                tell("response.output_item.added", json!({"output_index": next, "item": item}));
-                next
-            }
-        };
+        let Some(place) = call.place else { return };
         let delta = call.arguments.get(call.told..).unwrap_or_default();
         if !delta.is_empty() {
             let id = response.item_id("fc", place);

@@ -1,10 +1,13 @@
 //! A request in the format of the Responses API, and the same as a request for a chat completion.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 
 use super::input;
+use super::kept::KeptItems;
 use super::tools;
 use crate::llm::error::LlmError;
 use template::value::RawObject;
@@ -12,10 +15,21 @@ use template::value::RawObject;
 /// A request in the format of the Responses API.
 #[derive(Debug)]
 pub struct ResponseRequest {
-    /// The request.
+    /// The request; for a prompt, without `input`.
     pub payload: RawObject,
+    /// For a prompt, its messages and the items of the request, in their order.
+    pub turns: Option<Vec<Turn>>,
     /// Parameters that chat completions have and responses do not, for upstreams that are asked for a chat completion.
     pub chat_params: Map<String, Json>,
+}
+
+/// A message of a prompt, or an item of a request.
+#[derive(Debug)]
+pub enum Turn {
+    /// A message of the prompt, as chat completions have it.
+    Message(Box<RawValue>),
+    /// An item of the request, and its place in `input`.
+    Item(usize, Box<RawValue>),
 }
 
 /// Members that need a store of answers, which an upstream may have, and this service does not.
@@ -44,12 +58,12 @@ const ONLY_IN_RESPONSES: [&str; 16] = [
 #[derive(Deserialize)]
 struct Text {
     format: Option<Format>,
-    verbosity: Option<Box<RawValue>>,
+    verbosity: Option<Json>,
 }
 
 #[derive(Deserialize)]
 struct Format {
-    #[serde(rename = "type")]
+    #[serde(rename = "type", default)]
     kind: String,
     #[serde(flatten)]
     schema: Map<String, Json>,
@@ -73,61 +87,117 @@ fn member<T: serde::de::DeserializeOwned>(
     payload.read(name).map_err(|_| invalid(name, format!("must be {what}")))
 }
 
+/// What is wrong with a request: one error names all of it.
+#[derive(Default)]
+struct Problems(Vec<(&'static str, String)>);
+
+impl Problems {
+    /// The result, unless it is one of the problems.
+    fn check<T>(&mut self, result: Result<T, LlmError>) -> Option<T> {
+        match result {
+            Ok(value) => return Some(value),
+            Err(LlmError::Invalid { param, message }) => self.0.push((param, message)),
+            Err(other) => self.0.push(("input", other.to_string())),
+        }
+        None
+    }
+
+    fn finish(self) -> Result<(), LlmError> {
+        let mut problems = self.0.into_iter();
+        let Some((param, first)) = problems.next() else { return Ok(()) };
+        let more: String = problems.map(|(param, message)| format!("; `{param}` {message}")).collect();
+        Err(invalid(param, first + &more))
+    }
+}
+
 /// Refuses what only a store of answers could do.
 ///
 /// # Errors
-/// [`LlmError::Invalid`].
+/// [`LlmError::Invalid`], which names all such members.
 pub fn refuse_state(payload: &RawObject) -> Result<(), LlmError> {
-    for name in STATE {
-        if payload.get(name).is_some_and(|value| !matches!(value.get(), "null" | "false")) {
-            return Err(invalid(
-                name,
-                "is not supported: this service keeps no answers; send all items in `input`",
-            ));
-        }
-    }
-    if payload.get("store").is_some_and(|store| store.get() == "true") {
-        return Err(invalid(
-            "store",
-            "is not supported: this service keeps no answers; leave it out, or send false",
+    let is_given =
+        |name: &str| payload.get(name).is_some_and(|value| !matches!(value.get(), "null" | "false"));
+    let mut problems = Problems::default();
+    for name in STATE.into_iter().filter(|name| is_given(name)) {
+        problems.0.push((
+            name,
+            "is not supported: this service keeps no answers; send all items in `input`".to_owned(),
         ));
     }
-    Ok(())
+    if is_given("store") {
+        let message = "is not supported: this service keeps no answers; leave it out, or send false";
+        problems.0.push(("store", message.to_owned()));
+    }
+    problems.finish()
 }
 
 impl ResponseRequest {
+    /// A request that is no prompt's.
+    pub fn plain(payload: RawObject) -> ResponseRequest {
+        ResponseRequest { payload, turns: None, chat_params: Map::new() }
+    }
+
+    /// The request for a prompt: its messages and the items of the request, and parameters for those that the request does not
+    /// have.
+    ///
+    /// # Errors
+    /// If a parameter cannot be written.
+    pub fn of_prompt(
+        mut payload: RawObject,
+        turns: Vec<Turn>,
+        params: Params,
+    ) -> Result<ResponseRequest, serde_json::Error> {
+        payload.remove("input");
+        params.fill(&mut payload)?;
+        Ok(ResponseRequest { payload, turns: Some(turns), chat_params: params.chat })
+    }
+
+    /// The request for an upstream that has the Responses API.
+    ///
+    /// # Errors
+    /// [`LlmError::Invalid`] if the messages of the prompt cannot be items.
+    pub fn native(&self) -> Result<Cow<'_, RawObject>, LlmError> {
+        let Some(turns) = &self.turns else { return Ok(Cow::Borrowed(&self.payload)) };
+        let mut payload = self.payload.clone();
+        set(&mut payload, "input", &input::items(turns)?)?;
+        Ok(Cow::Owned(payload))
+    }
+
     /// The request as one for a chat completion. Members that neither API has go on as they are.
     ///
     /// # Errors
-    /// [`LlmError::Invalid`] if it asks for something that chat completions do not offer.
-    pub fn as_chat(&self) -> Result<RawObject, LlmError> {
+    /// [`LlmError::Invalid`], which names everything that chat completions do not offer.
+    pub fn as_chat(&self, kept: &KeptItems) -> Result<RawObject, LlmError> {
         let payload = &self.payload;
-        refuse_state(payload)?;
+        let mut problems = Problems::default();
+        problems.check(refuse_state(payload));
+        let messages = problems.check(input::messages(self, kept)).unwrap_or_default();
+        let tools = problems.check(tools::of_chat(payload)).flatten();
+        let choice = problems.check(tools::choice_of_chat(payload)).flatten().filter(|_| tools.is_some());
+        let text = problems.check(text_of_chat(payload)).unwrap_or_default();
+        let reasoning: Option<Option<Reasoning>> = problems.check(member(payload, "reasoning", "an object"));
+        let logprobs = problems.check(wants_logprobs(payload)).unwrap_or_default();
+        problems.finish()?;
+
         let mut chat = payload.clone();
         ONLY_IN_RESPONSES.iter().for_each(|name| drop(chat.remove(name)));
-        set(&mut chat, "messages", &input::messages(payload)?)?;
-        if let Some(tools) = tools::of_chat(payload)? {
+        set(&mut chat, "messages", &messages)?;
+        if let Some(tools) = tools {
             set(&mut chat, "tools", &tools)?;
         }
-        if let Some(choice) = tools::choice_of_chat(payload)? {
+        if let Some(choice) = choice {
             set(&mut chat, "tool_choice", &choice)?;
         }
         if let Some(limit) = payload.get("max_output_tokens").filter(|limit| limit.get() != "null") {
-            // Many servers know `max_tokens` alone, and OpenAI's own is never asked here.
-            set(&mut chat, "max_tokens", limit)?;
+            set(&mut chat, self.token_limit(), limit)?;
         }
-        if let Some(Text { format, verbosity }) = member(payload, "text", "an object")? {
-            if let Some(format) = format.map(response_format).transpose()?.flatten() {
-                set(&mut chat, "response_format", &format)?;
-            }
-            if let Some(verbosity) = verbosity {
-                set(&mut chat, "verbosity", &verbosity)?;
-            }
+        for (name, value) in text {
+            set(&mut chat, name, &value)?;
         }
-        if let Some(Reasoning { effort: Some(effort) }) = member(payload, "reasoning", "an object")? {
+        if let Some(Reasoning { effort: Some(effort) }) = reasoning.flatten() {
             set(&mut chat, "reasoning_effort", &effort)?;
         }
-        if member::<u32>(payload, "top_logprobs", "a number")?.is_some_and(|count| count > 0) {
+        if logprobs {
             set(&mut chat, "logprobs", &true)?;
         }
         if payload.get("stream").is_some_and(|stream| stream.get() == "true") {
@@ -136,6 +206,32 @@ impl ResponseRequest {
         chat.fill(self.chat_params.iter()).map_err(|error| invalid("params", error.to_string()))?;
         Ok(chat)
     }
+
+    /// What a chat completion calls the limit on tokens. Many servers know `max_tokens` alone; a prompt for one that does not
+    /// says the newer name.
+    fn token_limit(&self) -> &'static str {
+        let newer = "max_completion_tokens";
+        if self.chat_params.contains_key(newer) { newer } else { "max_tokens" }
+    }
+}
+
+/// What `text` says, under its names in a chat completion.
+fn text_of_chat(payload: &RawObject) -> Result<Vec<(&'static str, Json)>, LlmError> {
+    let Some(Text { format, verbosity }) = member(payload, "text", "{format, verbosity}")? else {
+        return Ok(Vec::new());
+    };
+    let format = format.map(response_format).transpose()?.flatten();
+    let members = [("response_format", format), ("verbosity", verbosity.filter(|value| !value.is_null()))];
+    Ok(members.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
+}
+
+/// Whether the probabilities of the answer's tokens are wanted.
+fn wants_logprobs(payload: &RawObject) -> Result<bool, LlmError> {
+    let count: Option<u32> = member(payload, "top_logprobs", "a number")?;
+    let include: Option<Vec<String>> = member(payload, "include", "a list of texts")?;
+    let is_included =
+        include.is_some_and(|include| include.iter().any(|name| name == "message.output_text.logprobs"));
+    Ok(is_included || count.is_some_and(|count| count > 0))
 }
 
 fn set<T: serde::Serialize + ?Sized>(
@@ -178,10 +274,31 @@ impl Params {
         sorted
     }
 
+    /// Fills in what a request does not say, inside of `text` and `reasoning` too.
+    fn fill(&self, payload: &mut RawObject) -> Result<(), serde_json::Error> {
+        payload.fill(self.native.iter())?;
+        for name in ["text", "reasoning"] {
+            let said: Option<Map<String, Json>> = payload.read(name).ok().flatten();
+            let defaults = self.native.get(name).and_then(Json::as_object);
+            let (Some(mut said), Some(defaults)) = (said, defaults) else { continue };
+            let lacking = defaults.iter().filter(|(name, _)| !said.contains_key(*name));
+            let lacking: Vec<_> = lacking.map(|(name, value)| (name.clone(), value.clone())).collect();
+            said.extend(lacking);
+            payload.set(name, &said)?;
+        }
+        Ok(())
+    }
+
     fn add(&mut self, name: &str, value: &Json) {
         let Params { native, chat } = self;
         match name {
-            "max_tokens" | "max_completion_tokens" => put(native, "max_output_tokens", value.clone()),
+            "max_tokens" => put(native, "max_output_tokens", value.clone()),
+            "max_completion_tokens" => {
+                put(native, "max_output_tokens", value.clone());
+                put(chat, name, value.clone());
+            }
+            // A response has one answer.
+            "n" => {}
             "reasoning_effort" => put(native, "reasoning", json!({"effort": value})),
             "verbosity" => inside(native, "text", "verbosity", value.clone()),
             "response_format" => inside(native, "text", "format", text_format(value)),
@@ -233,8 +350,10 @@ mod tests {
 
     fn chat(request: &Json) -> Result<Json, String> {
         let payload = parse_json(request.to_string().as_bytes()).unwrap();
-        let request = ResponseRequest { payload, chat_params: Map::new() };
-        request.as_chat().map(|chat| json!(chat)).map_err(|error| error.to_string())
+        ResponseRequest::plain(payload)
+            .as_chat(&KeptItems::new(0))
+            .map(|chat| json!(chat))
+            .map_err(|error| error.to_string())
     }
 
     #[test]

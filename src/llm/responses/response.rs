@@ -1,11 +1,14 @@
 //! The response object: what the request said, and the model's output so far.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::{Map, Value as Json, json};
 
 use super::request::ResponseRequest;
+use base::random::random;
 
 /// The members of a response that repeat the request, with their values where the request says nothing.
-const REPEATED: [(&str, &str); 16] = [
+const REPEATED: [(&str, &str); 18] = [
     ("instructions", "null"),
     ("max_output_tokens", "null"),
     ("max_tool_calls", "null"),
@@ -19,8 +22,10 @@ const REPEATED: [(&str, &str); 16] = [
     ("text", r#"{"format": {"type": "text"}}"#),
     ("tool_choice", r#""auto""#),
     ("tools", "[]"),
+    ("top_logprobs", "0"),
     ("top_p", "1.0"),
     ("truncation", r#""disabled""#),
+    ("user", "null"),
     ("metadata", "{}"),
 ];
 
@@ -28,6 +33,8 @@ const REPEATED: [(&str, &str); 16] = [
 #[derive(Debug, Clone)]
 pub struct Response {
     id: String,
+    /// The part that all ids of items have: nobody can guess it, since requests may refer to items by their ids.
+    item_ids: String,
     created: u64,
     model: String,
     repeated: Map<String, Json>,
@@ -65,7 +72,7 @@ impl Status {
 }
 
 impl Response {
-    /// The response to `request`, whose id and model are not known yet.
+    /// The response to `request`, whose id is not known yet.
     pub fn to(request: &ResponseRequest) -> Response {
         let repeated = REPEATED.iter().map(|(name, absent)| {
             let said = request
@@ -75,21 +82,27 @@ impl Response {
                 .filter(|said| *said != "null");
             ((*name).to_owned(), serde_json::from_str(said.unwrap_or(absent)).unwrap_or_default())
         });
-        Response { id: String::new(), created: 0, model: String::new(), repeated: repeated.collect() }
+        let ids = format!("{:032x}", random());
+        let model = request.payload.read("model").ok().flatten().unwrap_or_default();
+        Response { id: ids.clone(), item_ids: ids, created: 0, model, repeated: repeated.collect() }
     }
 
-    /// Takes id, time and model from the first chunk of a chat completion, or from the whole.
+    /// Takes id, time and model from the first chunk of a chat completion, or from the whole, as far as they are there.
     pub fn begin(&mut self, chunk: &Json) {
-        let text = |name: &str| chunk.get(name).and_then(Json::as_str).unwrap_or_default();
-        let id = text("id");
-        self.id = id.strip_prefix("chatcmpl-").unwrap_or(id).to_owned();
-        self.created = chunk.get("created").and_then(Json::as_u64).unwrap_or_default();
-        self.model = text("model").to_owned();
+        let text = |name: &str| chunk.get(name).and_then(Json::as_str).filter(|text| !text.is_empty());
+        if let Some(id) = text("id") {
+            self.id = id.strip_prefix("chatcmpl-").unwrap_or(id).to_owned();
+        }
+        if let Some(model) = text("model") {
+            self.model = model.to_owned();
+        }
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        self.created = chunk.get("created").and_then(Json::as_u64).unwrap_or_else(now);
     }
 
     /// The id of the item at this place of the output; `kind` begins the id.
     pub fn item_id(&self, kind: &str, place: usize) -> String {
-        format!("{kind}_{}_{place}", self.id)
+        format!("{kind}_{}_{place}", self.item_ids)
     }
 
     /// The object with this output.

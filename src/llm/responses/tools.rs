@@ -13,21 +13,34 @@ fn invalid(param: &'static str, message: String) -> LlmError {
 /// The `tools` of a request, as chat completions have them.
 ///
 /// # Errors
-/// [`LlmError::Invalid`], which names all tools that are no functions.
+/// [`LlmError::Invalid`], which names all tools that are no functions, or have no name.
 pub fn of_chat(payload: &RawObject) -> Result<Option<Vec<Json>>, LlmError> {
     let tools: Option<Vec<Map<String, Json>>> =
         payload.read("tools").map_err(|_| invalid("tools", "must be a list of objects".to_owned()))?;
     let Some(tools) = tools.filter(|tools| !tools.is_empty()) else { return Ok(None) };
-    let kind =
-        |tool: &Map<String, Json>| tool.get("type").and_then(Json::as_str).unwrap_or("none").to_owned();
-    let mut others: Vec<String> = tools.iter().map(kind).filter(|kind| kind != "function").collect();
-    if others.is_empty() {
-        return Ok(Some(tools.into_iter().map(nested).collect()));
+    let mut problems = Vec::new();
+    let mut functions = Vec::new();
+    for (at, tool) in tools.into_iter().enumerate() {
+        match tool.get("type").and_then(Json::as_str) {
+            Some("function") => functions.push(nested(tool)),
+            kind => problems.push(format!("tool {at} is of the type `{}`", kind.unwrap_or("none"))),
+        }
+        if functions.last().is_some_and(|function| !has_name(function)) {
+            functions.pop();
+            problems.push(format!("tool {at} has no `name`"));
+        }
     }
-    others.dedup();
-    let message =
-        format!("can only have functions with an upstream of chat completions, not {}", others.join(", "));
-    Err(invalid("tools", message))
+    match problems.is_empty() {
+        true => Ok(Some(functions)),
+        false => Err(invalid(
+            "tools",
+            format!("can only be functions for an upstream of chat completions: {}", problems.join("; ")),
+        )),
+    }
+}
+
+fn has_name(function: &Json) -> bool {
+    function.pointer("/function/name").and_then(Json::as_str).is_some_and(|name| !name.is_empty())
 }
 
 /// The `tool_choice` of a request, as chat completions have it.
@@ -51,8 +64,11 @@ pub fn choice_of_chat(payload: &RawObject) -> Result<Option<Json>, LlmError> {
     }
 }
 
-/// `{type, name, …}` as `{type, function: {name, …}}`.
+/// `{type, name, …}` as `{type, function: {name, …}}`; what has `function` already as it is.
 fn nested(mut flat: Map<String, Json>) -> Json {
+    if flat.get("function").is_some_and(Json::is_object) {
+        return flat.into();
+    }
     flat.shift_remove("type");
     flat.retain(|_, member| !member.is_null());
     json!({"type": "function", "function": flat})
@@ -95,15 +111,22 @@ mod tests {
             json!([{"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": true}]);
         let nested = json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}, "strict": true}}]);
         assert_eq!(json!(of_chat(&payload(&json!({"tools": flat}))).unwrap()), nested);
+        assert_eq!(json!(of_chat(&payload(&json!({"tools": nested}))).unwrap()), nested);
         assert_eq!(of_responses(&nested), flat);
         assert_eq!(of_chat(&payload(&json!({"tools": []}))).unwrap(), None);
     }
 
     #[test]
     fn other_tools_are_all_named() {
-        let tools = json!([{"type": "web_search"}, {"type": "function", "name": "f"}, {"type": "mcp"}, {}]);
-        let error = of_chat(&payload(&json!({"tools": tools}))).unwrap_err();
-        assert!(error.to_string().ends_with("not web_search, mcp, none"), "{error}");
+        let tools =
+            json!([{"type": "web_search"}, {"type": "function", "name": "f"}, {"type": "function"}, {}]);
+        let error = of_chat(&payload(&json!({"tools": tools}))).unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "tool 0 is of the type `web_search`; tool 2 has no `name`; tool 3 is of the type `none`"
+            ),
+            "{error}"
+        );
         assert!(of_chat(&payload(&json!({"tools": "f"}))).is_err());
     }
 

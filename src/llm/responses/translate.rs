@@ -2,15 +2,33 @@
 //!
 //! A whole answer goes the same way as a stream, as one long chunk, so that both give the same response.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 use serde_json::{Value as Json, json};
 
-use super::output::{Output, TextKind};
+use super::kept::KeptItems;
+use super::output::Output;
 use super::request::ResponseRequest;
 use super::response::{Response, Status};
+use crate::llm::message::{self, TextKind};
 
-/// Where servers put the thoughts of a model (DeepSeek, vLLM and llama.cpp; OpenRouter).
-const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+/// What is read of an answer at a time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Whole,
+    Chunk,
+}
+
+impl Piece {
+    /// Where a choice says what is new.
+    fn member(self) -> &'static str {
+        match self {
+            Piece::Whole => "message",
+            Piece::Chunk => "delta",
+        }
+    }
+}
 
 /// Turns the chunks of a chat completion into the events of a response.
 #[derive(Debug)]
@@ -18,14 +36,18 @@ pub struct ResponseWriter {
     response: Response,
     output: Output,
     sequence: u64,
+    /// Whether the upstream has answered anything yet.
     has_begun: bool,
     finish: Option<Status>,
     usage: Option<Json>,
+    /// Where the items of the answer are kept for requests that refer to them.
+    kept: Option<Arc<KeptItems>>,
 }
 
 impl ResponseWriter {
-    /// A writer of the response to `request`.
-    pub fn new(request: &ResponseRequest) -> ResponseWriter {
+    /// A writer of the response to `request`, whose items are kept unless it says otherwise (`store`: false).
+    pub fn new(request: &ResponseRequest, kept: &Arc<KeptItems>) -> ResponseWriter {
+        let keeps = request.payload.get("store").is_none_or(|store| store.get() != "false");
         ResponseWriter {
             response: Response::to(request),
             output: Output::default(),
@@ -33,12 +55,13 @@ impl ResponseWriter {
             has_begun: false,
             finish: None,
             usage: None,
+            kept: keeps.then(|| kept.clone()),
         }
     }
 
     /// The response to a whole chat completion.
     pub fn whole(mut self, completion: &Json) -> Json {
-        self.read(completion, "message", &mut |_, _| {});
+        self.read(completion, Piece::Whole, &mut |_, _| {});
         self.end(&mut |_, _| {})
     }
 
@@ -49,11 +72,15 @@ impl ResponseWriter {
 
     /// The events for a chunk.
     pub fn chunk(&mut self, chunk: &Json) -> Bytes {
-        self.events(|writer, tell| writer.read(chunk, "delta", tell))
+        self.events(|writer, tell| writer.read(chunk, Piece::Chunk, tell))
     }
 
     /// The last events.
     pub fn last(&mut self) -> Bytes {
+        if !self.has_begun {
+            let error = json!({"type": "upstream_error", "code": "llm_unavailable", "message": "the upstream's stream ended without an answer"});
+            return self.error(&error);
+        }
         self.events(|writer, tell| {
             let response = writer.end(tell);
             let kind = match response.get("status").and_then(Json::as_str) {
@@ -77,15 +104,22 @@ impl ResponseWriter {
         let mut out = BytesMut::new();
         let mut sequence = self.sequence;
         work(self, &mut |kind, members| {
-            out.extend_from_slice(&event(kind, Some(sequence), members));
+            out.extend_from_slice(&event(kind, sequence, members));
             sequence += 1;
         });
         self.sequence = sequence;
         out.freeze()
     }
 
-    /// Reads a chunk, or a whole answer, whose choice says what is new in the member `news`.
-    fn read(&mut self, chunk: &Json, news: &str, tell: &mut dyn FnMut(&'static str, Json)) {
+    /// Reads a chunk, or a whole answer. Of several choices, the first one counts.
+    fn read(&mut self, chunk: &Json, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
+        if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
+            self.usage = Some(usage.clone());
+        }
+        let choices = chunk.get("choices").and_then(Json::as_array).into_iter().flatten();
+        let is_first = |choice: &&Json| choice.get("index").and_then(Json::as_u64).unwrap_or_default() == 0;
+        // Azure's first chunk has no choices, and an empty id.
+        let Some(choice) = choices.into_iter().find(is_first) else { return };
         if !self.has_begun {
             self.has_begun = true;
             self.response.begin(chunk);
@@ -93,39 +127,29 @@ impl ResponseWriter {
             tell("response.created", json!({"response": response}));
             tell("response.in_progress", json!({"response": response}));
         }
-        if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
-            self.usage = Some(usage.clone());
-        }
-        let Some(choice) = chunk.pointer("/choices/0") else { return };
-        if let Some(delta) = choice.get(news) {
-            self.delta(delta, tell);
-        }
-        if let Some(reason) =
-            choice.get("finish_reason").and_then(Json::as_str).filter(|reason| !reason.is_empty())
-        {
+        self.message(choice, piece, tell);
+        let reason = choice.get("finish_reason").and_then(Json::as_str);
+        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(Status::of_finish_reason(reason));
         }
     }
 
-    fn delta(&mut self, delta: &Json, tell: &mut dyn FnMut(&'static str, Json)) {
+    fn message(&mut self, choice: &Json, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
+        let Some(message) = choice.get(piece.member()) else { return };
         let ResponseWriter { response, output, .. } = self;
-        let text = |name: &str| delta.get(name).and_then(Json::as_str);
-        let thoughts = REASONING.into_iter().find_map(text).unwrap_or_default();
-        output.text(response, TextKind::Reasoning, thoughts, tell);
-        match delta.get("content") {
-            Some(Json::String(content)) => output.text(response, TextKind::Output, content, tell),
-            Some(Json::Array(parts)) => {
-                for part in parts.iter().filter_map(|part| part.get("text")?.as_str()) {
-                    output.text(response, TextKind::Output, part, tell);
-                }
-            }
-            _ => {}
+        let logprobs = choice.pointer("/logprobs/content").and_then(Json::as_array).map(Vec::as_slice);
+        let mut logprobs = logprobs.unwrap_or_default();
+        for (kind, text) in message::texts(message) {
+            // They are those of the whole text, however many parts it has.
+            let its = if kind == TextKind::Output { std::mem::take(&mut logprobs) } else { &[] };
+            output.text(response, kind, text, its, tell);
         }
-        output.text(response, TextKind::Refusal, text("refusal").unwrap_or_default(), tell);
-        let calls = delta.get("tool_calls").and_then(Json::as_array).into_iter().flatten();
-        for (at, call) in calls.enumerate() {
-            let number = call.get("index").and_then(Json::as_u64).unwrap_or(at as u64);
-            output.call(response, number, call, tell);
+        for (at, mut call) in message::calls(message).into_iter().enumerate() {
+            if piece == Piece::Whole {
+                // Some servers give all calls the same number.
+                call.number = at as u64;
+            }
+            output.call(response, &call, tell);
         }
     }
 
@@ -133,25 +157,42 @@ impl ResponseWriter {
     fn end(&mut self, tell: &mut dyn FnMut(&'static str, Json)) -> Json {
         let status = self.finish.unwrap_or(Status::Completed);
         self.output.end(&self.response, status, tell);
+        if let Some(kept) = &self.kept {
+            kept.keep(self.output.items());
+        }
         self.response.object(status, self.output.items().to_vec(), self.usage.as_ref())
     }
 }
 
-/// The members of the event `error`: those that OpenAI documents, and the error itself, for which client libraries look.
+/// The members of the event `error`: those that OpenAI documents, and the error itself, for which client libraries look. Upstreams
+/// write errors in many ways; clients read these members as texts.
 fn error_members(error: &Json) -> Json {
-    let member = |name: &str| error.get(name).cloned().unwrap_or_default();
-    json!({"code": member("code"), "message": member("message"), "param": member("param"), "error": error})
+    let text = |name: &str| error.get(name).and_then(Json::as_str);
+    let message = text("message").or(error.as_str()).map_or_else(|| error.to_string(), str::to_owned);
+    let code = match error.get("code") {
+        Some(Json::String(code)) => Some(code.clone()),
+        Some(Json::Number(code)) => Some(code.to_string()),
+        _ => None,
+    };
+    let mut whole = error.as_object().cloned().unwrap_or_default();
+    whole.insert("type".to_owned(), text("type").unwrap_or("upstream_error").into());
+    for (name, member) in
+        [("code", json!(code)), ("message", json!(message)), ("param", json!(text("param")))]
+    {
+        whole.insert(name.to_owned(), member);
+    }
+    json!({"code": code, "message": message, "param": text("param"), "error": whole})
 }
 
-/// The event that tells of an error outside of the model's answer; its number in the stream is not known.
-pub fn error_event(error: &Json) -> Bytes {
-    event("error", None, error_members(error))
+/// The event that tells of an error outside of the model's answer, with its number in the stream.
+pub fn error_event(error: &Json, sequence: u64) -> Bytes {
+    event("error", sequence, error_members(error))
 }
 
-fn event(kind: &str, sequence: Option<u64>, members: Json) -> Bytes {
+fn event(kind: &str, sequence: u64, members: Json) -> Bytes {
     let mut data = serde_json::Map::new();
     data.insert("type".to_owned(), kind.into());
-    data.extend(sequence.map(|number| ("sequence_number".to_owned(), Json::from(number))));
+    data.insert("sequence_number".to_owned(), sequence.into());
     if let Json::Object(members) = members {
         data.extend(members);
     }

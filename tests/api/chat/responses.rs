@@ -72,7 +72,7 @@ async fn a_prompt_is_answered_through_chat_completions() {
                 {"role": "system", "content": "S"},
                 {"role": "user", "content": [
                     {"type": "text", "text": "About rain."},
-                    {"type": "image_url", "image_url": {"url": "data:x", "detail": "auto"}},
+                    {"type": "image_url", "image_url": {"url": "data:x"}},
                 ]},
                 {"role": "user", "content": [{"type": "text", "text": "Now."}]},
             ],
@@ -195,7 +195,202 @@ async fn a_refusal_of_an_upstream_that_has_responses_is_passed_on() {
     for (model, status) in [("m", 200), ("n", 404)] {
         assert_eq!(app.post(DOOR, json!({"model": model, "input": "q"})).await.status, status);
     }
-    assert_eq!(upstream.seen().len(), 2);
+    let paths: Vec<String> = seen(&upstream).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, ["/v1/responses", "/v1/responses", "/v1/chat/completions"]);
+    // What cannot be asked as a chat is answered in the upstream's words, too.
+    let answer = app.post(DOOR, json!({"model": "n", "input": "q", "previous_response_id": "resp_0"})).await;
+    assert_eq!((answer.status, answer.error().0), (404, "model_not_found"));
+}
+
+#[actix_web::test]
+async fn a_model_that_knows_chats_alone_says_nothing_of_other_models() {
+    for first in ["old", "new"] {
+        let (app, upstream) = start(|seen| match (seen.path.as_str(), seen.json()["model"].as_str()) {
+            ("/v1/responses", Some("old")) => reply(404, &[], b"no"),
+            ("/v1/responses", _) => reply_json(200, json!({"id": "resp_1", "object": "response"})),
+            _ => reply_json(200, completion("a")),
+        })
+        .await;
+        for model in [first, "old", "new", "old"] {
+            let answer = app.post(DOOR, json!({"model": model, "input": "q"})).await;
+            assert_eq!(answer.status, 200, "{answer:?}");
+        }
+        let answer =
+            app.post(DOOR, json!({"model": "new", "input": "q", "previous_response_id": "resp_0"})).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let tried = seen(&upstream)
+            .iter()
+            .filter(|(path, body)| path == "/v1/responses" && body["model"] == "old")
+            .count();
+        assert_eq!(tried, 1, "what it lacks is remembered");
+    }
+}
+
+#[actix_web::test]
+async fn an_answer_without_a_choice_is_none() {
+    for (answer, told) in [
+        (json!({"error": {"message": "no credit", "code": 402}}), "no credit"),
+        (json!({"choices": []}), "it has no choices"),
+        (json!({}), "it has no choices"),
+    ] {
+        let (app, _upstream) = start(chats_only(move |_| reply_json(200, answer.clone()))).await;
+        put_prompts(&app).await;
+        for (door, body) in [
+            (DOOR, json!({"model": "m", "input": "q"})),
+            ("/v1/completions", json!({"model": "prompt:p.q?topic=rain", "prompt": "q"})),
+        ] {
+            let answer = app.post(door, body).await;
+            answer.assert_error(502, "upstream_error", "llm_unavailable");
+            assert!(answer.error().2.contains(told), "{door}: {answer:?}");
+        }
+    }
+    let (app, _upstream) = start(chats_only(|_| sse(&["data: [DONE]\n\n".to_owned()]))).await;
+    let (stream, _) = read_stream(&app, DOOR, &json!({"model": "m", "input": "q", "stream": true})).await;
+    let (kinds, datas) = events(&stream);
+    assert_eq!((kinds, &datas[0]["code"]), (vec!["error".to_owned()], &json!("llm_unavailable")));
+}
+
+#[actix_web::test]
+async fn calls_are_told_apart_however_servers_number_them() {
+    let call = |id: &str, name: &str, arguments: &str| json!({"index": 0, "id": id, "function": {"name": name, "arguments": arguments}});
+    let list = |calls: &[Json]| json!({"tool_calls": calls});
+    let unnumbered =
+        |name: &str, arguments: &str| json!({"function": {"name": name, "arguments": arguments}});
+    let one = |name: &str, arguments: &str| (name.to_owned(), arguments.to_owned());
+    let both = vec![one("f", "{\"a\":1}"), one("g", "{\"b\":2}")];
+    for (deltas, expected) in [
+        // The same number, and other ids.
+        (vec![list(&[call("c0", "f", "{\"a\":1}")]), list(&[call("c1", "g", "{\"b\":2}")])], both.clone()),
+        // Neither numbers nor ids.
+        (vec![list(&[unnumbered("f", "{\"a\":1}")]), list(&[unnumbered("g", "{\"b\":2}")])], both.clone()),
+        // Id and name with every piece, and rests behind whole calls.
+        (
+            vec![
+                list(&[call("c0", "f", "{\"a\"")]),
+                list(&[call("c0", "f", ":1}")]),
+                list(&[call("c1", "g", "{\"b\":2}")]),
+                list(&[call("c0", "", "")]),
+                list(&[json!({"index": 0, "function": {"arguments": " "}})]),
+            ],
+            vec![one("f", "{\"a\":1}"), one("g", "{\"b\":2} ")],
+        ),
+        // As it was before there were several.
+        (
+            vec![
+                json!({"function_call": {"name": "f", "arguments": "{"}}),
+                json!({"function_call": {"arguments": "}"}}),
+            ],
+            vec![one("f", "{}")],
+        ),
+        // One that was announced and never came.
+        (vec![list(&[json!({"index": 0, "function": {"arguments": ""}})])], vec![]),
+    ] {
+        let mut chunks: Vec<Json> = deltas.iter().map(|delta| choice(delta.clone(), json!(null))).collect();
+        chunks.push(choice(json!({}), json!("tool_calls")));
+        let (app, _upstream) = start(chats_only(move |_| streamed(&chunks))).await;
+        let (stream, _) = read_stream(&app, DOOR, &json!({"model": "m", "input": "q", "stream": true})).await;
+        let (_, datas) = events(&stream);
+        let output = datas.last().unwrap()["response"]["output"].as_array().unwrap().clone();
+        let text = |item: &Json, name: &str| item[name].as_str().unwrap().to_owned();
+        let told: Vec<_> = output.iter().map(|item| (text(item, "name"), text(item, "arguments"))).collect();
+        assert_eq!(told, expected, "{deltas:?}");
+        let ids: std::collections::HashSet<String> =
+            output.iter().map(|item| text(item, "call_id")).collect();
+        assert_eq!(ids.len(), expected.len());
+    }
+    let calls = [call("", "f", "{\"a\":1}"), call("", "g", "{\"b\":2}")];
+    let whole = json!({"choices": [{"index": 0, "message": list(&calls), "finish_reason": "tool_calls"}]});
+    let (app, _upstream) = start(chats_only(move |_| reply_json(200, whole.clone()))).await;
+    let answer = app.post(DOOR, json!({"model": "m", "input": "q"})).await;
+    assert_eq!(
+        (&answer.body["output"][0]["name"], &answer.body["output"][1]["name"]),
+        (&json!("f"), &json!("g"))
+    );
+}
+
+#[actix_web::test]
+async fn an_item_of_an_earlier_answer_may_be_referred_to() {
+    let (app, upstream) = start(chats_only(|_| reply_json(200, completion("Wet.")))).await;
+    let first = app.post(DOOR, json!({"model": "m", "input": "q"})).await;
+    let reference = json!({"type": "item_reference", "id": first.body["output"][0]["id"]});
+    let next = json!({"model": "m", "input": [{"role": "user", "content": "q"}, reference, {"role": "user", "content": "r"}]});
+    assert_eq!(app.post(DOOR, next).await.status, 200);
+    let sent = seen(&upstream).pop().unwrap().1;
+    let says = |role: &str, content: &str| json!({"role": role, "content": content});
+    assert_eq!(sent["messages"], json!([says("user", "q"), says("assistant", "Wet."), says("user", "r")]));
+    // Nothing is kept of an answer that is not to be stored.
+    let first = app.post(DOOR, json!({"model": "m", "input": "q", "store": false})).await;
+    let reference = json!({"type": "item_reference", "id": first.body["output"][0]["id"]});
+    let answer = app.post(DOOR, json!({"model": "m", "input": [reference]})).await;
+    assert_eq!((answer.status, answer.error().2.contains("`store`: false")), (400, true), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn what_a_prompt_says_reaches_a_chat_upstream_as_it_says_it() {
+    let (app, upstream) = start(chats_only(|_| reply_json(200, completion("a")))).await;
+    let parts = json!([{"type": "text", "text": "t", "cache_control": {"type": "ephemeral"}}, {"type": "video_url", "video_url": {"url": "v"}}]);
+    let messages =
+        json!([{"role": "system", "content": "S", "name": "n"}, {"role": "user", "content": parts}]);
+    let format = json!({"type": "json_schema", "json_schema": {"name": "s", "schema": {}}});
+    let params = json!({"response_format": format, "reasoning_effort": "high", "verbosity": "low", "max_completion_tokens": 7, "n": 3});
+    app.put_prompt("p.all", json!({"messages": messages, "model": "m", "params": params})).await;
+    let body = json!({"model": "prompt:p.all", "input": "", "text": {"verbosity": "high"}, "reasoning": {"summary": "auto"}});
+    let answer = app.post(DOOR, body).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let sent = seen(&upstream).pop().unwrap().1;
+    let expected = json!({
+        "model": "m", "messages": messages, "response_format": format, "reasoning_effort": "high", "verbosity": "high",
+        "max_completion_tokens": 7,
+    });
+    assert_eq!(sent, expected);
+}
+
+#[actix_web::test]
+async fn everything_that_a_chat_upstream_cannot_do_is_named_at_once() {
+    let (app, _upstream) =
+        start_with(chats_only(|_| reply_json(200, completion("a"))), |llm| llm.responses = Some(false)).await;
+    let answer = app.post(DOOR, json!({
+        "model": "m", "input": [5], "previous_response_id": "r", "store": true, "background": true, "conversation": "c",
+        "tools": [{"type": "web_search"}, {"type": "function"}], "tool_choice": {"type": "mcp"}, "text": {"format": {}},
+        "reasoning": 1, "top_logprobs": "x",
+    })).await;
+    assert_eq!(answer.status, 400);
+    for name in [
+        "previous_response_id",
+        "conversation",
+        "background",
+        "store",
+        "input",
+        "tools",
+        "tool_choice",
+        "text",
+        "reasoning",
+        "top_logprobs",
+    ] {
+        assert!(answer.error().2.contains(&format!("`{name}` ")), "{name}: {answer:?}");
+    }
+}
+
+#[actix_web::test]
+async fn probabilities_of_tokens_are_told_where_they_were_asked_for() {
+    let token = |text: &str| json!({"token": text, "logprob": -0.5, "bytes": [97], "top_logprobs": []});
+    let with = |text: &str, token: Json| {
+        let mut chunk = choice(json!({"content": text}), json!(null));
+        chunk["choices"][0]["logprobs"] = json!({"content": [token], "refusal": null});
+        chunk
+    };
+    let chunks = [with("a", token("a")), with("b", token("b")), choice(json!({}), json!("stop"))];
+    let (app, upstream) = start(chats_only(move |_| streamed(&chunks))).await;
+    let body =
+        json!({"model": "m", "input": "q", "stream": true, "include": ["message.output_text.logprobs"]});
+    let (stream, _) = read_stream(&app, DOOR, &body).await;
+    let (_, datas) = events(&stream);
+    assert_eq!(seen(&upstream).pop().unwrap().1["logprobs"], true);
+    let deltas: Vec<&Json> =
+        datas.iter().filter(|data| data["type"] == "response.output_text.delta").collect();
+    assert_eq!(deltas[1]["logprobs"], json!([token("b")]));
+    let part = &datas.last().unwrap()["response"]["output"][0]["content"][0];
+    assert_eq!(part["logprobs"], json!([token("a"), token("b")]));
 }
 
 #[actix_web::test]
@@ -310,7 +505,16 @@ async fn a_stream_has_the_events_of_the_api_in_their_order_and_ends_with_the_who
     assert_eq!(datas[9]["response"]["usage"], told);
     assert_eq!(seen(&upstream)[1].1["stream_options"], json!({"include_usage": true}));
     body["stream"] = false.into();
-    assert_eq!(app.post(DOOR, body).await.body, datas[9]["response"]);
+    assert_eq!(without_ids(&app.post(DOOR, body).await.body), without_ids(&datas[9]["response"]));
+}
+
+/// A response without the ids of its items, which are never the same.
+fn without_ids(response: &Json) -> Json {
+    let mut response = response.clone();
+    for item in response["output"].as_array_mut().unwrap() {
+        assert!(item.as_object_mut().unwrap().remove("id").is_some());
+    }
+    response
 }
 
 #[actix_web::test]
@@ -392,19 +596,24 @@ async fn an_answer_that_was_cut_off_is_incomplete() {
 
 #[actix_web::test]
 async fn what_breaks_a_stream_is_its_last_event() {
-    let error = json!({"error": {"message": "too busy", "code": "busy"}});
     let begin = event(&choice(json!({"content": "It"}), json!(null)).to_string());
-    for (end, message) in [(Some(error), "too busy"), (None, "broke off")] {
+    for (end, message, code) in [
+        (Some(json!({"error": {"message": "too busy", "code": "busy"}})), "too busy", "busy"),
+        (Some(json!({"error": {"message": "no credit", "code": 402}})), "no credit", "402"),
+        (Some(json!({"error": "boom"})), "boom", ""),
+        (None, "broke off", "llm_unavailable"),
+    ] {
         let events_sent =
             [begin.clone()].into_iter().chain(end.map(|error| event(&error.to_string()))).collect::<Vec<_>>();
         let (app, _upstream) = start(chats_only(move |_| sse(&events_sent))).await;
         let (stream, orderly) =
             read_stream(&app, DOOR, &json!({"model": "m", "input": "q", "stream": true})).await;
-        let last = stream.split_terminator("\n\n").last().unwrap();
-        let data: Json = serde_json::from_str(last.strip_prefix("event: error\ndata: ").unwrap()).unwrap();
-        assert!(orderly && data["type"] == "error");
-        assert!(data["message"].as_str().unwrap().contains(message), "{last}");
-        assert_eq!(data["message"], data["error"]["message"]);
+        let (kinds, datas) = events(&stream);
+        let (last, data) = (kinds.last().unwrap(), datas.last().unwrap());
+        assert!(orderly && last == "error", "{stream}");
+        assert!(data["message"].as_str().unwrap().contains(message), "{data}");
+        assert_eq!(data["code"].as_str().unwrap_or_default(), code);
+        assert_eq!((&data["message"], &data["code"]), (&data["error"]["message"], &data["error"]["code"]));
     }
 }
 
@@ -429,7 +638,7 @@ async fn the_built_in_model_answers_in_this_form_too() {
     assert_eq!(answer.body["output"][0]["content"][0]["text"], "say two words");
     let (stream, _) = read_stream(&app, DOOR, &json!({"input": "say two words", "stream": true})).await;
     let (_, datas) = events(&stream);
-    assert_eq!(datas.last().unwrap()["response"], answer.body);
+    assert_eq!(without_ids(&datas.last().unwrap()["response"]), without_ids(&answer.body));
 }
 
 #[actix_web::test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
@@ -17,17 +18,8 @@ const ERROR_BYTES: usize = 1 << 20;
 
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
-    let answer: RawObject =
-        parse_json(body).map_err(|_| UpstreamError::unusable("it is not a JSON object"))?;
-    let Some(choice) = first_choice(&answer) else {
-        // OpenRouter, among others, reports errors with the status 200.
-        let reports_error =
-            body.len() <= ERROR_BYTES && member(&answer, "error").is_some_and(|error: Json| is_error(&error));
-        return Err(match reports_error {
-            true => UpstreamError::Reported { message: error::read(body, secrets).message },
-            false => UpstreamError::unusable("it has no choices"),
-        });
-    };
+    let answer = object_of(body)?;
+    let choice = choice(&answer, body, secrets)?;
     let message: RawObject =
         member(&choice, "message").ok_or_else(|| UpstreamError::unusable("its choice has no message"))?;
     let Content { text, refusal } = Content::read(&message);
@@ -37,6 +29,30 @@ pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError>
         refusal: non_empty(member(&message, "refusal")).or(non_empty(Some(refusal))),
         finish_reason: non_empty(member(&choice, "finish_reason")).map(finish_reason),
         usage: member(&answer, "usage").as_ref().map(usage).unwrap_or_default(),
+    })
+}
+
+/// See [`crate::llm::protocol::Protocol::chat`].
+pub fn with_choice(body: Bytes, secrets: &Secrets) -> Result<Bytes, UpstreamError> {
+    choice(&object_of(&body)?, &body, secrets)?;
+    Ok(body)
+}
+
+fn object_of(body: &[u8]) -> Result<RawObject, UpstreamError> {
+    parse_json(body).map_err(|_| UpstreamError::unusable("it is not a JSON object"))
+}
+
+/// The first choice of an answer, whose text is `body`.
+fn choice(answer: &RawObject, body: &[u8], secrets: &Secrets) -> Result<RawObject, UpstreamError> {
+    if let Some(choice) = first_choice(answer) {
+        return Ok(choice);
+    }
+    // OpenRouter, among others, reports errors with the status 200.
+    let reports_error =
+        body.len() <= ERROR_BYTES && member(answer, "error").is_some_and(|error: Json| is_error(&error));
+    Err(match reports_error {
+        true => UpstreamError::Reported { message: error::read(body, secrets).message },
+        false => UpstreamError::unusable("it has no choices"),
     })
 }
 
