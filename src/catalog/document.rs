@@ -159,11 +159,16 @@ fn without_nulls(document: &mut Json) {
     }
 }
 
-/// Reports templates that are references to files, which are resolved in packages only, and roles without a text for them.
+/// Reports templates that are references to files, which are resolved in packages only, roles without a text for them, and an
+/// `input` that is no parameter.
 fn prompt_violations(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
     if prompt.get("roles") == Some(&Json::Bool(true)) && prompt.get("messages").is_some() {
         let message = "is for a `userPrompt` with headings; `messages` have their roles".to_owned();
         violations.push(Violation { path: format!("{path}/roles"), message, missing: None });
+    }
+    if let Some(name) = undeclared_input(prompt) {
+        let message = format!("names `{name}`, which `parameters` do not declare");
+        violations.push(Violation { path: format!("{path}/input"), message, missing: None });
     }
     let messages = prompt.get("messages").and_then(Json::as_array).into_iter().flatten();
     let contents =
@@ -175,6 +180,17 @@ fn prompt_violations(prompt: &Json, path: &str, violations: &mut Vec<Violation>)
             violations.push(Violation { path: format!("{path}/{place}"), message, missing: None });
         }
     }
+}
+
+/// The parameter that `input` names, if parameters are declared and it is none of them.
+fn undeclared_input(prompt: &Json) -> Option<&str> {
+    let name = prompt.get("input")?.as_str()?;
+    let parameters = prompt.get("parameters")?;
+    let declared: Vec<&str> = match parameters.as_array() {
+        Some(list) => list.iter().filter_map(|parameter| parameter.get("name")?.as_str()).collect(),
+        None => parameters.get("properties")?.as_object()?.keys().map(String::as_str).collect(),
+    };
+    (!declared.is_empty() && !declared.contains(&name)).then_some(name)
 }
 
 /// The id by which a document names itself, as it is written; `None` if it does not name itself.

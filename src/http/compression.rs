@@ -8,11 +8,11 @@ use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ResponseHead, ServiceRequest};
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT_ENCODING, AcceptEncoding, CONTENT_ENCODING, ContentEncoding, Encoding, Header,
+    ACCEPT_ENCODING, AcceptEncoding, CONTENT_ENCODING, ContentEncoding, Encoding, Header, HeaderValue, VARY,
 };
 use actix_web::web::Bytes;
 use base::memory::{Buffer, BufferedBytes, Memory};
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use memchr::memmem;
 use std::sync::Arc;
 
@@ -20,6 +20,9 @@ use super::error::ApiError;
 
 /// Shorter answers, in bytes, are not worth the work.
 const SHORTEST: u64 = 4 << 10;
+
+/// The most members that a body in gzip may have (RFC 1952, section 2.2). Empty ones unpack to nothing, but take time.
+const MEMBERS: usize = 10_000;
 
 /// How much is unpacked at a time, in bytes.
 const PIECE: usize = 16 << 10;
@@ -40,13 +43,18 @@ pub fn is_accepted(request: &ServiceRequest) -> bool {
     negotiated == Some(Encoding::gzip())
 }
 
-/// The body of an answer in gzip, if that is worth it. The parts of a stream are sent as they come, and stay as they are.
-pub fn compressed(head: &mut ResponseHead, body: BoxBody) -> BoxBody {
-    match body.size() {
-        BodySize::Sized(bytes) if bytes >= SHORTEST => {
-            BoxBody::new(Encoder::response(ContentEncoding::Gzip, head, body))
+/// The body of an answer: in gzip, if that is accepted and worth it. The parts of a stream are sent as they come, and stay as
+/// they are.
+pub fn encoded(head: &mut ResponseHead, body: BoxBody, is_accepted: bool) -> BoxBody {
+    let is_long = matches!(body.size(), BodySize::Sized(bytes) if bytes >= SHORTEST);
+    match (is_long, is_accepted) {
+        (true, true) => BoxBody::new(Encoder::response(ContentEncoding::Gzip, head, body)),
+        (true, false) => {
+            // A cache must not give this answer to those who accept gzip, nor the other way round (RFC 9110, section 12.5.5).
+            head.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
+            body
         }
-        _ => body,
+        (false, _) => body,
     }
 }
 
@@ -83,16 +91,23 @@ impl Packing {
 pub fn unpack(packed: Buffer, limit: usize, memory: &Arc<Memory>) -> Result<Buffer, ApiError> {
     let BufferedBytes { bytes, held: _held } = packed.finish()?;
     let mut unpacked = Buffer::new(memory, None);
-    let mut reader = MultiGzDecoder::new(&bytes[..]);
     let mut piece = vec![0; PIECE];
-    loop {
-        let read = reader
-            .read(&mut piece)
-            .map_err(|_| ApiError::body_unreadable("it is not in gzip, or is cut off"))?;
-        let Some(new) = piece.get(..read).filter(|new| !new.is_empty()) else { return Ok(unpacked) };
-        if unpacked.len() + new.len() > limit {
-            return Err(ApiError::body_too_large(limit));
+    let mut rest = &bytes[..];
+    for _ in 0..MEMBERS {
+        let mut member = GzDecoder::new(rest);
+        loop {
+            let read = member.read(&mut piece);
+            let read = read.map_err(|_| ApiError::body_unreadable("it is not in gzip, or is cut off"))?;
+            let Some(new) = piece.get(..read).filter(|new| !new.is_empty()) else { break };
+            if unpacked.len() + new.len() > limit {
+                return Err(ApiError::body_too_large(limit));
+            }
+            unpacked.push(Bytes::copy_from_slice(new))?;
         }
-        unpacked.push(Bytes::copy_from_slice(new))?;
+        rest = member.into_inner();
+        if rest.is_empty() {
+            return Ok(unpacked);
+        }
     }
+    Err(ApiError::body_unreadable("it has too many members in gzip"))
 }

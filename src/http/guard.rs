@@ -69,7 +69,7 @@ impl Guard {
         let unread = UnreadBody::of(&mut request);
         let beyond = is_beyond(request.request());
         let stream = StreamSlot::take(request.request());
-        let is_compressed = compression::is_accepted(&request);
+        let accepts_gzip = compression::is_accepted(&request);
         let checked = match &stream {
             Err(refusal) => Err(refusal.clone()),
             Ok(_) => self.check(&request),
@@ -98,7 +98,7 @@ impl Guard {
                 response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
             }
             Ok(response.map_body(|head, body| {
-                let body = if is_compressed { compression::compressed(head, body) } else { body };
+                let body = compression::encoded(head, body, accepts_gzip);
                 let body = match stream {
                     Ok(Some(slot)) => BoxBody::new(BodyWith::new(body, slot)),
                     _ => body,

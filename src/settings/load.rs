@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, Environment, File, FileFormat};
 
+use super::origins;
 use super::section::Bound;
 use super::{Secret, Secrets, Settings};
 
@@ -96,6 +97,7 @@ fn invalid_values(settings: &Settings) -> Vec<String> {
     if settings.llm.models.iter().any(|model| model.timeout_ms == Some(0)) {
         invalid.push("`llm.models.timeout_ms` must be at least 1".into());
     }
+    invalid.extend(origins::invalid(&settings.server.origins));
     if settings.store.prefix.contains(['*', '?', '[', ']', '\\']) {
         invalid.push("`store.prefix` must not contain any of * ? [ ] \\".into());
     }

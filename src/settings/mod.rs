@@ -6,6 +6,7 @@
 mod listen;
 mod llm;
 mod load;
+mod origins;
 mod secrets;
 mod section;
 mod tools;

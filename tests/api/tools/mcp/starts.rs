@@ -99,8 +99,8 @@ async fn a_broken_server_is_told_does_not_stop_the_service_and_is_tried_again() 
 
 #[tokio::test]
 async fn a_start_has_a_limit_of_its_own_and_a_failed_one_is_waited_for_once() {
-    let app = app("exec sleep 1000", "start_timeout_ms = 1500", 50).await;
-    // Two calls at once wait for the same start.
+    let app = app("exec sleep 1000", "start_timeout_ms = 5000", 50).await;
+    // Two calls at once wait for the same start, which began with the service.
     let (one, other) = tokio::join!(
         rendered(&app, "jinja", "<{{ m_echo('a') }}{{ m_echo('b') }}>"),
         rendered(&app, "go", "<{{m_echo \"a\"}}>"),
@@ -108,7 +108,7 @@ async fn a_start_has_a_limit_of_its_own_and_a_failed_one_is_waited_for_once() {
     for (text, reason) in [one, other] {
         let reason = reason.unwrap();
         assert!(
-            text == "<>" && reason.contains("within 1500 ms") && reason.contains("start_timeout_ms"),
+            text == "<>" && reason.contains("within 5000 ms") && reason.contains("start_timeout_ms"),
             "{reason}"
         );
     }
