@@ -1,6 +1,7 @@
 //! The upstream's model `weather`, for tool loops: what it answers depends on the tools that are offered and on their results.
 //!
 //! It asks for the weather of two cities at once, then of a third, and tells the results; as chat completions and as responses.
+//! In a chat completion it also thinks and talks beside its calls, if it is asked to think aloud.
 
 use serde_json::{Value as Json, json};
 
@@ -22,12 +23,17 @@ pub fn chat(asked: &Json) -> Vec<Act> {
     let mut whole = completion("");
     whole["model"] = "weather".into();
     whole["choices"][0]["message"] = message(&answer);
+    let is_aloud = messages.iter().any(|message| text_of(&message["content"]).contains("aloud"));
+    if is_aloud && matches!(answer, Answer::Calls(..)) {
+        whole["choices"][0]["message"]["content"] = "I look.".into();
+        whole["choices"][0]["message"]["reasoning_content"] = "Hm.".into();
+    }
     let finish = if let Answer::Calls(..) = answer { "tool_calls" } else { "stop" };
     whole["choices"][0]["finish_reason"] = finish.into();
     if asked["stream"] != true {
         return reply(200, whole);
     }
-    let mut delta = message(&answer);
+    let mut delta = whole["choices"][0]["message"].clone();
     for (index, call) in delta["tool_calls"].as_array_mut().into_iter().flatten().enumerate() {
         call["index"] = index.into();
     }

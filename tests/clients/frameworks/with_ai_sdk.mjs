@@ -28,6 +28,17 @@ for (const asked of [
     assert.equal(await answer.text, 'Zürich is wet, Oslo is wet, Rome is wet');
     assert.equal((await answer.steps).length, 3);
   }
+  // It sends the texts and thoughts of earlier answers as references to them.
+  const aloud = { ...asked, ...loop, prompt: 'Think aloud.' };
+  for (const answer of [await generateText(aloud), streamText(aloud)]) {
+    assert.equal(await answer.text, 'Zürich is wet, Oslo is wet, Rome is wet');
+    assert.equal((await answer.steps).length, 3);
+  }
+  const { prompt, ...more } = asked;
+  const first = { role: 'user', content: prompt };
+  const { response } = await generateText({ ...more, messages: [first] });
+  const messages = [first, ...response.messages, { role: 'user', content: 'And then again?' }];
+  assert.equal((await generateText({ ...more, messages })).text, 'Hello, wörld');
   const output = Output.object({ schema: z.object({ city: z.string(), degrees: z.number() }) });
   assert.deepEqual((await generateText({ ...asked, output })).output, { city: 'Zürich', degrees: 7 });
 }
