@@ -21,8 +21,11 @@ const SERVICE: &[&[&str]] = &[
 ];
 
 /// Those of what the members share.
-const BASE: &[&[&str]] =
-    &[&["error", "encoding", "caller"], &["model", "pool", "memory", "outbound", "events"], &["schema"]];
+const BASE: &[&[&str]] = &[
+    &["error", "encoding", "caller", "random"],
+    &["model", "pool", "memory", "outbound", "events"],
+    &["schema"],
+];
 
 /// The crates whose modules have layers.
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];

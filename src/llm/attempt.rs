@@ -82,7 +82,7 @@ pub enum Next {
     Fallback,
     /// Another service of the same upstream: it does not offer this one, as far as its answer tells. If that was the status of
     /// an error, this is the error for the client.
-    OtherService(Option<LlmError>),
+    OtherService(Option<Box<LlmError>>),
     /// Nothing: the request itself is refused.
     GiveUp(LlmError),
 }
@@ -181,7 +181,7 @@ impl Attempt<'_> {
         let status = status.as_u16();
         let refused = LlmError::Refused { status, body: for_client };
         let next = match status {
-            404 | 405 | 501 if self.may_lack_service() => Next::OtherService(Some(refused)),
+            404 | 405 | 501 if self.may_lack_service() => Next::OtherService(Some(Box::new(refused))),
             408 | 409 | 429 | 500.. => Next::Retry(after),
             400..500 => Next::GiveUp(refused),
             _ => Next::Fallback,

@@ -126,7 +126,7 @@ impl Call<'_> {
         };
         match (self.ask_as_chat::<F>(client, candidate, attempts).await, refused) {
             // It knows the service, so that this is what it has to say.
-            (Err(_), Some(refused)) if offer.is_seen() => Err(refused),
+            (Err(_), Some(refused)) if offer.is_seen() => Err(*refused),
             (answer, _) => answer,
         }
     }
@@ -193,7 +193,7 @@ enum Taken<T> {
     /// No attempt gave an answer.
     Nothing,
     /// The upstream does not seem to know the service; what it said for the client, if it was an error.
-    OtherService(Option<LlmError>),
+    OtherService(Option<Box<LlmError>>),
 }
 
 /// The turn of one target.

@@ -492,8 +492,7 @@ mod tests {
             turns: Some(turns),
             ..ResponseRequest::plain(parse_json(b"{}").unwrap())
         };
-        let mut all = turns();
-        let error = super::messages(&request(all.drain(..).collect()), &KeptItems::new(0)).unwrap_err();
+        let error = super::messages(&request(turns()), &KeptItems::new(0)).unwrap_err();
         assert!(error.to_string().contains("item 3 has a `content`"), "{error}");
         let five = turns().into_iter().take(5).collect();
         assert_eq!(json!(super::messages(&request(five), &KeptItems::new(0)).unwrap()), messages);
