@@ -1,4 +1,4 @@
-//! The items of `input` and the messages of a chat, each as the other.
+//! The items of `input` as the messages of a chat.
 //!
 //! - A call of a function is an item of its own here, and part of a message of the assistant there. The items of one turn of the
 //!   assistant (its text, then its calls) become one message.
@@ -269,84 +269,6 @@ fn part_of_chat(part: &Json) -> Part {
     }
 }
 
-/// The turns of a request for a prompt as items of `input`.
-///
-/// # Errors
-/// [`LlmError::Invalid`] for a message that cannot be read.
-pub fn items(turns: &[Turn]) -> Result<Vec<Box<RawValue>>, LlmError> {
-    let unreadable = |error: serde_json::Error| invalid("input", &format!("cannot be written: {error}"));
-    let mut items = Vec::new();
-    for turn in turns {
-        match turn {
-            Turn::Item(_, item) => items.push(item.clone()),
-            Turn::Message(message) => {
-                let message: Json = serde_json::from_str(message.get()).map_err(unreadable)?;
-                for item in items_of(&message) {
-                    items.push(serde_json::value::to_raw_value(&item).map_err(unreadable)?);
-                }
-            }
-        }
-    }
-    Ok(items)
-}
-
-/// A message of a chat as items; what is no message is kept as it is.
-fn items_of(message: &Json) -> Vec<Json> {
-    let Some(members) = message.as_object() else { return vec![message.clone()] };
-    let role = members.get("role").and_then(Json::as_str).unwrap_or("user");
-    if role == "tool" {
-        let output =
-            members.get("content").map(|content| content_of_items(content, role)).unwrap_or_default();
-        let id = members.get("tool_call_id").cloned().unwrap_or_default();
-        return vec![json!({"type": "function_call_output", "call_id": id, "output": output})];
-    }
-    let mut items = Vec::new();
-    if let Some(content) = members.get("content").filter(|content| !content.is_null()) {
-        items.push(json!({"role": role, "content": content_of_items(content, role)}));
-    }
-    if let Some(refusal) = members.get("refusal").and_then(Json::as_str) {
-        items.push(json!({"role": role, "content": [{"type": "refusal", "refusal": refusal}]}));
-    }
-    let calls = members.get("tool_calls").and_then(Json::as_array).into_iter().flatten();
-    items.extend(calls.map(|call| {
-        let function = |name: &str| call.get("function").and_then(|function| function.get(name)).cloned();
-        json!({
-            "type": "function_call", "call_id": call.get("id").cloned().unwrap_or_default(),
-            "name": function("name").unwrap_or_default(), "arguments": function("arguments").unwrap_or_default(),
-        })
-    }));
-    items
-}
-
-fn content_of_items(content: &Json, role: &str) -> Json {
-    match content.as_array() {
-        Some(parts) => parts.iter().map(|part| part_of_items(part, role)).collect(),
-        None => content.clone(),
-    }
-}
-
-fn part_of_items(part: &Json, role: &str) -> Json {
-    let member = |name: &str| part.get(name).cloned().unwrap_or_default();
-    match part.get("type").and_then(Json::as_str) {
-        Some("text") if role == "assistant" => json!({"type": "output_text", "text": member("text")}),
-        Some("text") => json!({"type": "input_text", "text": member("text")}),
-        Some("image_url") => {
-            let image = member("image_url");
-            let url = image.get("url").cloned().unwrap_or(image.clone());
-            let detail = image.get("detail").cloned().unwrap_or_else(|| "auto".into());
-            json!({"type": "input_image", "image_url": url, "detail": detail})
-        }
-        Some("file") => {
-            let mut file = member("file");
-            if let Some(members) = file.as_object_mut() {
-                members.insert("type".to_owned(), "input_file".into());
-            }
-            file
-        }
-        _ => part.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -358,10 +280,6 @@ mod tests {
         kept.keep(&[json!({"id": "msg_kept", "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "kept"}]})]);
         let messages = messages(&ResponseRequest::plain(payload), &kept);
         messages.map(|messages| json!(messages)).map_err(|error| error.to_string())
-    }
-
-    fn raw(json: &Json) -> Box<RawValue> {
-        serde_json::value::to_raw_value(json).unwrap()
     }
 
     #[test]
@@ -460,41 +378,5 @@ mod tests {
     fn an_item_may_refer_to_a_kept_one() {
         let messages = chat(&json!([{"type": "item_reference", "id": "msg_kept"}]));
         assert_eq!(messages, Ok(json!([{"role": "assistant", "content": "kept"}])));
-    }
-
-    #[test]
-    fn the_messages_of_a_prompt_are_items_or_stay_as_they_are() {
-        let messages = json!([
-            {"role": "system", "content": "S", "name": "n"},
-            {"role": "user", "content": [{"type": "text", "text": "t"}, {"type": "image_url", "image_url": {"url": "u", "detail": "low"}}]},
-            {"role": "assistant", "content": null, "tool_calls": [
-                {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}},
-            ]},
-            {"role": "tool", "tool_call_id": "a", "content": "1"},
-            {"role": "assistant", "content": null, "refusal": "No."},
-        ]);
-        let turns = || {
-            let mut turns: Vec<Turn> =
-                messages.as_array().unwrap().iter().map(|message| Turn::Message(raw(message))).collect();
-            turns.push(Turn::Item(3, raw(&json!({"role": "user", "content": 5}))));
-            turns
-        };
-        let items = json!(items(&turns()[..5]).unwrap());
-        let expected = json!([
-            {"role": "system", "content": "S"},
-            {"role": "user", "content": [{"type": "input_text", "text": "t"}, {"type": "input_image", "image_url": "u", "detail": "low"}]},
-            {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
-            {"type": "function_call_output", "call_id": "a", "output": "1"},
-            {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
-        ]);
-        assert_eq!(items, expected);
-        let request = |turns| ResponseRequest {
-            turns: Some(turns),
-            ..ResponseRequest::plain(parse_json(b"{}").unwrap())
-        };
-        let error = super::messages(&request(turns()), &KeptItems::new(0)).unwrap_err();
-        assert!(error.to_string().contains("item 3 has a `content`"), "{error}");
-        let five = turns().into_iter().take(5).collect();
-        assert_eq!(json!(super::messages(&request(five), &KeptItems::new(0)).unwrap()), messages);
     }
 }
