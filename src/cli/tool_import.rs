@@ -173,11 +173,12 @@ impl Discovery {
             say(format_args!("{:width$}  {}", tool.id, summary(about)));
         }
         self.tell_left_out();
-        if hint && !self.tools.is_empty() {
-            say(format_args!(
-                "{}: --only NAME,… stores those (with * for any text), --all stores all",
-                counted(self.tools.len(), "tool")
-            ));
+        let count = counted(self.tools.len(), "tool");
+        match hint && !self.tools.is_empty() {
+            true => say(format_args!(
+                "{count}: --only NAME,… stores those (with * for any text), --all stores all"
+            )),
+            false => say(count),
         }
     }
 

@@ -201,7 +201,12 @@ async fn what_cannot_be_discovered_is_told() {
             "invalid_request",
             "one of `mcp`",
         ),
-        (json!({"mcp": {"server": "x"}}), 502, "tool_unusable", "no MCP server `x`"),
+        (
+            json!({"mcp": {"server": "x"}}),
+            502,
+            "tool_unusable",
+            "no MCP server `x` in the settings ([tools.servers.x]); there are none",
+        ),
         (json!({"mcp": {"url": mcp.url().as_str()}}), 502, "tool_forbidden", "tools.allowed_hosts"),
         (json!({"grpc": {"url": "http://127.0.0.1:1"}}), 502, "tool_forbidden", "tools.allowed_hosts"),
         (json!({"openapi": {"swagger": "2.0"}}), 502, "tool_unusable", "Swagger 2.0"),

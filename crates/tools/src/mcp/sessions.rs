@@ -136,6 +136,21 @@ impl Sessions {
         Ok(opening)
     }
 
+    fn unknown(&self, name: &str) -> ToolError {
+        let mut known: Vec<&str> = self.servers.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        let known = if known.is_empty() {
+            "there are none".to_owned()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
+        ToolError::Unusable {
+            message: format!(
+                "there is no MCP server `{name}` in the settings ([tools.servers.{name}]); {known}"
+            ),
+        }
+    }
+
     /// Opens a session in its own task. It goes on if the call that asked for it times out, so that a later call finds the
     /// session of a child process that is slow to start.
     fn open(&self, state: &mut State, key: &ServerKey) -> Result<SessionFuture, ToolError> {
@@ -146,10 +161,7 @@ impl Sessions {
                 Session::over_http(self.gate.clone(), url.clone(), secrets, answer_bytes).boxed()
             }
             ServerKey::Server(name) => {
-                let unknown = || ToolError::Unusable {
-                    message: format!("there is no MCP server `{name}` in the settings"),
-                };
-                let command = self.servers.get(name).cloned().ok_or_else(unknown)?;
+                let command = self.servers.get(name).cloned().ok_or_else(|| self.unknown(name))?;
                 async move { Session::with_child(&command, answer_bytes, start).await }.boxed()
             }
         };
