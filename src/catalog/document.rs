@@ -57,22 +57,26 @@ impl Document {
     /// # Errors
     /// [`DocumentError`], with every violation.
     pub fn read(kind: DocumentKind, id: &Id, bytes: &[u8]) -> Result<Document, DocumentError> {
-        Document::read_if(kind, id, bytes, |_| None)
+        Document::read_if(kind, id, bytes, |_| Vec::new())
     }
 
-    /// Parses a document that is about to be stored under `id`: if it names itself, then by that id.
+    /// Parses a document that is about to be stored under `id`: if it names itself, then by that id. What else could not work is
+    /// refused, too.
     ///
     /// # Errors
     /// [`DocumentError`], with every violation.
     pub fn read_named(kind: DocumentKind, id: &Id, bytes: &[u8]) -> Result<Document, DocumentError> {
-        Document::read_if(kind, id, bytes, |json| name_violation(kind, id, json))
+        let check = |json: &Json| {
+            name_violation(kind, id, json).into_iter().chain(input_violation(kind, json)).collect()
+        };
+        Document::read_if(kind, id, bytes, check)
     }
 
     fn read_if(
         kind: DocumentKind,
         id: &Id,
         bytes: &[u8],
-        check: impl FnOnce(&Json) -> Option<Violation>,
+        check: impl FnOnce(&Json) -> Vec<Violation>,
     ) -> Result<Document, DocumentError> {
         let not_json =
             |error: serde_json::Error| DocumentError::NotJson(ProblemDetail::from_json_error(&error));
@@ -159,16 +163,11 @@ fn without_nulls(document: &mut Json) {
     }
 }
 
-/// Reports templates that are references to files, which are resolved in packages only, roles without a text for them, and an
-/// `input` that is no parameter.
+/// Reports templates that are references to files, which are resolved in packages only and roles without a text for them.
 fn prompt_violations(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
     if prompt.get("roles") == Some(&Json::Bool(true)) && prompt.get("messages").is_some() {
         let message = "is for a `userPrompt` with headings; `messages` have their roles".to_owned();
         violations.push(Violation { path: format!("{path}/roles"), message, missing: None });
-    }
-    if let Some(name) = undeclared_input(prompt) {
-        let message = format!("names `{name}`, which `parameters` do not declare");
-        violations.push(Violation { path: format!("{path}/input"), message, missing: None });
     }
     let messages = prompt.get("messages").and_then(Json::as_array).into_iter().flatten();
     let contents =
@@ -182,15 +181,19 @@ fn prompt_violations(prompt: &Json, path: &str, violations: &mut Vec<Violation>)
     }
 }
 
-/// The parameter that `input` names, if parameters are declared and it is none of them.
-fn undeclared_input(prompt: &Json) -> Option<&str> {
-    let name = prompt.get("input")?.as_str()?;
-    let parameters = prompt.get("parameters")?;
-    let declared: Vec<&str> = match parameters.as_array() {
-        Some(list) => list.iter().filter_map(|parameter| parameter.get("name")?.as_str()).collect(),
-        None => parameters.get("properties")?.as_object()?.keys().map(String::as_str).collect(),
-    };
-    (!declared.is_empty() && !declared.contains(&name)).then_some(name)
+/// The violation of a prompt whose `input` names a parameter that its `parameters` do not take.
+fn input_violation(kind: DocumentKind, json: &Json) -> Option<Violation> {
+    let name = json.get("input").filter(|_| kind == DocumentKind::Prompt)?.as_str()?;
+    let parameters = json.get("parameters")?;
+    let is_closed = parameters.get("additionalProperties") == Some(&Json::Bool(false));
+    let is_declared = parameters.get("properties").is_some_and(|known| known.get(name).is_some());
+    let is_other = parameters.get("patternProperties").is_some();
+    let message = format!("names `{name}`, which `parameters` do not take");
+    (is_closed && !is_declared && !is_other).then(|| Violation {
+        path: "/input".to_owned(),
+        message,
+        missing: None,
+    })
 }
 
 /// The id by which a document names itself, as it is written; `None` if it does not name itself.

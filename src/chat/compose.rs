@@ -141,8 +141,8 @@ fn remove_empty_model(body: &mut RawObject) {
     }
 }
 
-/// The variables, with the last message of the user in the parameter that the prompt has for it, as a value of its type. A variable that the request
-/// gives wins; the message is an ordinary one then.
+/// The variables, with the last message of the user in the parameter that the prompt has for it, as a value of its type. A
+/// variable that the request gives wins; the message is an ordinary one then.
 pub fn with_input(
     variables: Option<Value>,
     prompt: Option<&Prompt>,

@@ -7,12 +7,13 @@ use std::task::{Context, Poll};
 
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt};
-use memchr::memmem;
+use serde::Deserialize;
 
 use super::error::ApiError;
 use super::shutdown::{Shutdown, ShutdownEnd};
 use crate::chat::Api;
 use crate::llm::AnswerStream;
+use base::events;
 
 /// A body that sends the events of an answer.
 pub struct EventBody {
@@ -80,12 +81,12 @@ impl Stream for EventBody {
 
 /// The number of the last event of a response among these, our own or an upstream's.
 fn last_number(events: &[u8]) -> Option<u64> {
-    // Inside of a text its quotes would be escaped.
-    let name = b"\"sequence_number\":";
-    let at = memmem::rfind(events, name)? + name.len();
-    let digits = events.get(at..)?.trim_ascii_start();
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
-    std::str::from_utf8(digits.get(..end)?).ok()?.parse().ok()
+    #[derive(Deserialize)]
+    struct Event {
+        sequence_number: u64,
+    }
+    let data = events::split(events).filter_map(events::data).last()?;
+    serde_json::from_slice::<Event>(&data).ok().map(|event| event.sequence_number)
 }
 
 #[cfg(test)]
@@ -94,9 +95,8 @@ mod tests {
 
     #[test]
     fn the_number_of_the_last_event_is_found() {
-        let events = br#"data: {"sequence_number": 7, "delta": "\"sequence_number\": 9"}"#;
-        assert_eq!(last_number(events), Some(7));
-        assert_eq!(last_number(b"{\"sequence_number\":12}"), Some(12));
+        let events = b"event: a\ndata: {\"sequence_number\": 7}\n\ndata: {\"tools\":[{\"sequence_number\":900}],\"sequence_number\":8}\n\n: x\n\n";
+        assert_eq!(last_number(events), Some(8));
         assert_eq!(last_number(b": keep-alive\n\n"), None);
     }
 }

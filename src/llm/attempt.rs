@@ -38,6 +38,8 @@ const ERROR_BYTES: usize = 1 << 20;
 pub struct Attempt<'a> {
     /// To whom it goes.
     pub upstream: &'a Upstream,
+    /// What the upstream calls the model.
+    pub model: &'a str,
     /// The service that it asks for.
     pub service: Service,
     /// Whether its answer is told in another format, and so has to be read.
@@ -149,7 +151,7 @@ impl Attempt<'_> {
 
     /// Whether the upstream may not know the service at all, or not for this model.
     pub fn may_lack_service(&self) -> bool {
-        self.service == Service::Responses && self.upstream.responses.is_uncertain()
+        self.service == Service::Responses && self.upstream.responses.is_uncertain(self.model)
     }
 
     /// Tells the log of an error that another attempt may make good.

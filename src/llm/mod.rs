@@ -6,7 +6,7 @@
 //!   `request`: a request in any of these formats
 //! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one file and one variant there, and a
 //!   setting
-//! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `echo`: the
+//! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `offer`: what it offers; `echo`: the
 //!   built-in model
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
@@ -26,6 +26,7 @@ mod idle;
 mod listing;
 mod log;
 mod message;
+mod offer;
 mod options;
 mod protocol;
 mod request;

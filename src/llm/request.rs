@@ -68,7 +68,7 @@ impl<'q> Request<'q> {
     ) -> Result<Bytes, LlmError> {
         let payload = match (self, service) {
             (Request::Response(_), Service::Chat) => self.as_chat(kept)?,
-            (Request::Response(request), _) => request.native()?,
+            (Request::Response(request), _) => request.native(kept)?,
             _ => Cow::Borrowed(self.payload()),
         };
         upstream.protocol.request(service, &payload, model)

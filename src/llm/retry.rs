@@ -25,7 +25,7 @@ use super::responses::KeptItems;
 use super::routes::Target;
 use super::upstream::Upstream;
 use base::caller::Caller;
-use base::memory::Memory;
+use base::memory::{Memory, Reservation};
 
 /// The pauses before the second attempt and before the third, which is the last.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(300)];
@@ -117,33 +117,29 @@ impl Call<'_> {
         let refused = match self.turn(candidate, service)?.take::<F>(client, attempts).await? {
             Taken::Answer(answer) => {
                 if service == Service::Responses {
-                    offer.saw_it();
+                    offer.offers(candidate.model);
                 }
                 return Ok(Some((answer, service)));
             }
             Taken::Nothing => return Ok(None),
             Taken::OtherService(refused) => refused,
         };
-        match (self.ask_as_chat::<F>(client, candidate, attempts).await, refused) {
-            // It knows the service, so that this is what it has to say.
-            (Err(_), Some(refused)) if offer.is_seen() => Err(*refused),
-            (answer, _) => answer,
-        }
-    }
-
-    /// Asks a target for a chat completion, because it does not seem to offer what it was asked for.
-    async fn ask_as_chat<F: Form>(
-        &self,
-        client: &Client,
-        candidate: Candidate<'_>,
-        attempts: &mut Attempts,
-    ) -> Result<Option<(F::Answer, Service)>, LlmError> {
-        match self.turn(candidate, Service::Chat)?.take::<F>(client, attempts).await? {
-            Taken::Answer(answer) => {
-                candidate.upstream.responses.lacks(candidate.model);
+        // It does not seem to offer what it was asked for.
+        let as_chat = match self.turn(candidate, Service::Chat) {
+            Ok(turn) => turn.take::<F>(client, attempts).await,
+            Err(error) => Err(error),
+        };
+        match (as_chat, refused) {
+            (Ok(Taken::Answer(answer)), refused) => {
+                if refused.is_some() {
+                    offer.lacks(candidate.model);
+                }
                 Ok(Some((answer, Service::Chat)))
             }
-            Taken::Nothing | Taken::OtherService(_) => Ok(None),
+            // It knows the service, so that this is what it has to say.
+            (Err(_), Some(refused)) if offer.is_seen() => Err(*refused),
+            (Err(error), _) => Err(error),
+            (Ok(Taken::Nothing | Taken::OtherService(_)), _) => Ok(None),
         }
     }
 
@@ -154,17 +150,25 @@ impl Call<'_> {
     /// The turn of a target.
     fn turn<'a>(&'a self, candidate: Candidate<'a>, service: Service) -> Result<Turn<'a>, LlmError> {
         let Candidate { upstream, model, limit, targets } = candidate;
+        let body = self.request.body(service, upstream, model, self.kept)?;
+        let is_translated = self.request.is_translated(service);
+        let mut held = self.memory.reservation();
+        // Items that the request only refers to may have made it long.
+        if matches!(self.request, Request::Response(_)) {
+            held.resize(body.len())?;
+        }
         let attempt = Attempt {
             upstream,
+            model,
             service,
-            is_translated: self.request.is_translated(service),
-            body: self.request.body(service, upstream, model, self.kept)?,
+            is_translated,
+            body,
             answer_bytes: self.answer_bytes,
             memory: self.memory,
             caller: self.caller,
         };
         let share = self.time_left() / u32::try_from(targets).unwrap_or(u32::MAX);
-        Ok(Turn { attempt, until: Instant::now() + share, limit })
+        Ok(Turn { attempt, until: Instant::now() + share, limit, _held: held })
     }
 }
 
@@ -202,6 +206,8 @@ struct Turn<'a> {
     until: Instant,
     /// The time limit for one attempt.
     limit: Duration,
+    /// The part of the budget for a body that was made of a shorter request.
+    _held: Reservation,
 }
 
 impl Turn<'_> {

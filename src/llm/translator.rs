@@ -98,7 +98,9 @@ impl OfChat {
         for data in events::split(chunks).filter_map(events::data) {
             // What is no JSON, such as the mark at the end of a chat completion, says nothing.
             let Ok(chunk) = serde_json::from_slice::<Json>(&data) else { continue };
-            match chunk.get("error").filter(|error| !error.is_null()) {
+            // OpenRouter tells some errors inside of the choice.
+            let error = ["/error", "/choices/0/error"].iter().find_map(|place| chunk.pointer(place));
+            match error.filter(|error| !error.is_null()) {
                 Some(error) => out.extend_from_slice(&self.writer.error(error)),
                 None => out.extend_from_slice(&self.writer.chunk(&chunk)),
             }

@@ -1,14 +1,13 @@
 //! One upstream: its protocol, its endpoints, and the headers that it is sent.
 
-use std::collections::HashSet;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::Url;
 
+use super::offer::Offer;
 use super::options::UpstreamOptions;
 use super::protocol::{Endpoints, Protocol, Service};
 use base::outbound::Secrets;
@@ -26,55 +25,6 @@ pub struct Upstream {
     pub secrets: Arc<Secrets>,
     /// For which models it has the Responses API.
     pub responses: Offer,
-}
-
-/// How many models are remembered that do not offer a service. Beyond that, each request tries it again.
-const LACKING_MODELS: usize = 1_000;
-
-/// For which models an upstream offers a service, as far as it is known: the settings say it, or its answers do.
-#[derive(Debug, Default)]
-pub struct Offer {
-    /// What the settings say of all models.
-    setting: Option<bool>,
-    /// Whether it has answered in this way.
-    is_seen: AtomicBool,
-    /// The models for which it does not.
-    lacking: RwLock<HashSet<String>>,
-}
-
-impl Offer {
-    fn new(setting: Option<bool>) -> Offer {
-        Offer { setting, ..Offer::default() }
-    }
-
-    /// Whether it is asked for a model in this way.
-    pub fn is_tried(&self, model: &str) -> bool {
-        let is_lacking = || self.lacking.read().unwrap_or_else(PoisonError::into_inner).contains(model);
-        self.setting.unwrap_or_else(|| !is_lacking())
-    }
-
-    /// Whether an answer may still tell that it does not offer the service.
-    pub fn is_uncertain(&self) -> bool {
-        self.setting.is_none()
-    }
-
-    /// Whether it has answered in this way, for any model.
-    pub fn is_seen(&self) -> bool {
-        self.is_seen.load(Ordering::Relaxed)
-    }
-
-    /// Remembers that it has answered in this way.
-    pub fn saw_it(&self) {
-        self.is_seen.store(true, Ordering::Relaxed);
-    }
-
-    /// Remembers that it answers for a model, but not in this way.
-    pub fn lacks(&self, model: &str) {
-        let mut lacking = self.lacking.write().unwrap_or_else(PoisonError::into_inner);
-        if lacking.len() < LACKING_MODELS {
-            lacking.insert(model.to_owned());
-        }
-    }
 }
 
 impl Upstream {
@@ -142,20 +92,6 @@ impl fmt::Debug for Upstream {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_model_lacks_says_nothing_of_others_or_of_the_settings() {
-        let offer = Offer::new(None);
-        offer.lacks("old");
-        assert!(!offer.is_tried("old") && offer.is_tried("new") && offer.is_uncertain());
-        for setting in [true, false] {
-            let offer = Offer::new(Some(setting));
-            offer.lacks("old");
-            assert!(offer.is_tried("old") == setting && !offer.is_uncertain());
-        }
-        (0..LACKING_MODELS + 1).for_each(|number| offer.lacks(&number.to_string()));
-        assert_eq!(offer.lacking.read().unwrap().len(), LACKING_MODELS);
-    }
 
     #[test]
     fn what_cannot_be_sent_is_told_without_the_secret() {

@@ -38,7 +38,7 @@ section! {
         answer_bytes: usize = 32 << 20, at_least 1;
         /// The upstream calls that may be under way at once.
         parallel: usize = 2_048, at_least 1;
-        /// How much is kept of the latest answers of `/v1/responses`, in memory, for requests that refer to items of them, in
+        /// How much is kept of the items of answers of `/v1/responses`, in memory, for requests that refer to them, in
         /// bytes; 0 keeps nothing.
         kept_bytes: usize = 16 << 20;
         /// What a client that leaves means for its upstream call.

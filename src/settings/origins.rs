@@ -1,5 +1,7 @@
 //! Web origins as browsers send them (RFC 6454, section 6.1): `server.origins` is compared with them letter by letter.
 
+use std::net::Ipv6Addr;
+
 /// The origins that no browser would send, each with what is wrong.
 pub(super) fn invalid(origins: &[String]) -> impl Iterator<Item = String> {
     let unusual = origins.iter().filter(|origin| *origin != "*" && !is_origin(origin));
@@ -11,6 +13,10 @@ pub(super) fn invalid(origins: &[String]) -> impl Iterator<Item = String> {
 }
 
 fn is_origin(text: &str) -> bool {
+    // What pages send that have no address of their own.
+    if matches!(text, "null" | "file://") {
+        return true;
+    }
     let Some((scheme, authority)) = text.split_once("://") else { return false };
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
@@ -25,13 +31,17 @@ fn is_origin(text: &str) -> bool {
         && scheme.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || b"+-.".contains(&c));
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let is_host = match bare {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        Some(address) => address.parse::<Ipv6Addr>().is_ok_and(|parsed| parsed.to_string() == address),
         None => {
             !host.is_empty()
                 && host.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || b"-._".contains(&c))
         }
     };
-    is_scheme && is_host && port.is_none_or(|port| port != own_port && port.parse::<u16>().is_ok())
+    is_scheme
+        && is_host
+        && port.is_none_or(|port| {
+            port != own_port && port.parse::<u16>().is_ok_and(|parsed| parsed.to_string() == port)
+        })
 }
 
 #[cfg(test)]
@@ -48,6 +58,7 @@ mod tests {
             "https://xn--mller-kva.test",
             "chrome-extension://abcdefgh",
             "capacitor://localhost",
+            "null",
         ] {
             assert!(is_origin(origin), "{origin}");
         }
@@ -63,7 +74,9 @@ mod tests {
             "https://ü.test",
             "https://",
             "https://app.test:port",
-            "null",
+            "https://app.test:+8443",
+            "https://app.test:08443",
+            "http://[::AB]",
         ] {
             assert!(!is_origin(other), "{other}");
         }

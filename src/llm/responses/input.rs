@@ -4,11 +4,13 @@
 //!   assistant (its text, then its calls) become one message.
 //! - The model's own thoughts (`reasoning`) have no place in a chat, and are left out.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 
-use super::kept::KeptItems;
+use super::kept::{KeptItems, is_of_thoughts};
 use super::request::{ResponseRequest, Turn};
 use crate::llm::error::LlmError;
 
@@ -42,7 +44,7 @@ pub fn messages(request: &ResponseRequest, kept: &KeptItems) -> Result<Vec<Messa
     let payload = &request.payload;
     let instructions: Option<String> =
         payload.read("instructions").map_err(|_| invalid("instructions", "must be a text"))?;
-    let mut chat = Chat { messages: Vec::new(), problems: Vec::new(), kept };
+    let mut chat = Chat { messages: Vec::new(), problems: Vec::new(), kept, referred: HashSet::new() };
     if let Some(text) = instructions {
         chat.push(json!({"role": "system", "content": text}));
     }
@@ -67,6 +69,8 @@ struct Chat<'k> {
     problems: Vec<String>,
     /// What items may refer to.
     kept: &'k KeptItems,
+    /// The ids that were referred to. An item stands for once, so that few references do not become a huge chat.
+    referred: HashSet<String>,
 }
 
 /// An item of `input`, and its place there.
@@ -118,9 +122,14 @@ impl Chat<'_> {
     }
 
     fn reference(&mut self, item: &Item) {
-        match item.text("id").and_then(|id| self.kept.get(id)) {
+        let Some(id) = item.text("id") else { return self.problem(item.at, "is a reference without `id`") };
+        if !self.referred.insert(id.to_owned()) {
+            return self.problem(item.at, "refers to an item for the second time");
+        }
+        match self.kept.get(id) {
             // What is kept was an item of an answer, and refers to nothing.
             Some(kept) => self.item(item.at, kept),
+            None if is_of_thoughts(id) => {}
             None => self.problem(
                 item.at,
                 "refers to an answer that this service does not keep, or keeps no longer; send the item itself (with `store`: false, client libraries do so)",
@@ -139,9 +148,7 @@ impl Chat<'_> {
                 return self.problem(item.at, "has a `content` that is neither a text nor a list of parts");
             }
         };
-        if let (true, Some(text)) = (is_assistant, content.as_str())
-            && self.add_to_calls(text)
-        {
+        if is_assistant && self.add_to_calls(content.as_str().unwrap_or_default(), refusal.as_deref()) {
             return;
         }
         let mut message = json!({"role": role, "content": content});
@@ -151,16 +158,23 @@ impl Chat<'_> {
         self.push(message);
     }
 
-    /// Adds a text to the message with the calls before it: their results have to follow that message. Says whether there is
-    /// one.
-    fn add_to_calls(&mut self, text: &str) -> bool {
+    /// Adds what the assistant says to the message with the calls before it: their results have to follow that message. Says
+    /// whether there is one.
+    fn add_to_calls(&mut self, text: &str, refusal: Option<&str>) -> bool {
         let Some(Message::OfItems(Json::Object(last))) = self.messages.last_mut() else { return false };
         if !last.contains_key("tool_calls") {
             return false;
         }
-        let before = last.get("content").and_then(Json::as_str).unwrap_or_default();
-        let joined = if before.is_empty() { text.to_owned() } else { format!("{before}\n{text}") };
-        last.insert("content".to_owned(), joined.into());
+        for (name, new) in [("content", text), ("refusal", refusal.unwrap_or_default())] {
+            match last.get_mut(name) {
+                _ if new.is_empty() => {}
+                Some(Json::String(before)) => {
+                    before.push('\n');
+                    before.push_str(new);
+                }
+                _ => drop(last.insert(name.to_owned(), new.into())),
+            }
+        }
         true
     }
 
@@ -365,8 +379,11 @@ mod tests {
     fn a_text_after_calls_stays_before_their_results() {
         let call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
         let text = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look."}]});
+        let empty = json!({"role": "assistant", "content": []});
+        let refusal = json!({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]});
         let output = json!({"type": "function_call_output", "call_id": "a", "output": "1"});
-        let messages = chat(&json!([call, text, output])).unwrap();
+        let messages = chat(&json!([call, text, empty, refusal, output])).unwrap();
+        assert_eq!(messages[0]["refusal"], "No.");
         assert_eq!(
             (&messages[0]["content"], &messages[0]["tool_calls"][0]["id"]),
             (&json!("I look."), &json!("a"))
@@ -376,7 +393,16 @@ mod tests {
 
     #[test]
     fn an_item_may_refer_to_a_kept_one() {
-        let messages = chat(&json!([{"type": "item_reference", "id": "msg_kept"}]));
-        assert_eq!(messages, Ok(json!([{"role": "assistant", "content": "kept"}])));
+        let reference = json!({"type": "item_reference", "id": "msg_kept"});
+        let thoughts = json!({"type": "item_reference", "id": "rs_gone"});
+        assert_eq!(
+            chat(&json!([thoughts, reference])),
+            Ok(json!([{"role": "assistant", "content": "kept"}]))
+        );
+        assert!(
+            chat(&json!([reference, reference]))
+                .unwrap_err()
+                .contains("item 1 refers to an item for the second time")
+        );
     }
 }

@@ -1,8 +1,14 @@
-//! The turns of a request for a prompt as items of `input`, for upstreams that have the Responses API.
+//! The items of `input` for upstreams that have the Responses API: the messages of a prompt as items, and kept items in the place
+//! of references to them.
 
+use std::collections::HashSet;
+
+use memchr::memmem;
+use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value as Json, json};
 
+use super::kept::KeptItems;
 use super::request::Turn;
 use crate::llm::error::LlmError;
 
@@ -10,15 +16,11 @@ use crate::llm::error::LlmError;
 ///
 /// # Errors
 /// [`LlmError::Invalid`] for a message that cannot be read.
-pub fn of_turns(turns: &[Turn]) -> Result<Vec<Box<RawValue>>, LlmError> {
-    let unreadable = |error: serde_json::Error| LlmError::Invalid {
-        param: "input",
-        message: format!("cannot be written: {error}"),
-    };
-    let mut items = Vec::new();
+pub fn of_turns(turns: &[Turn], kept: &KeptItems) -> Result<Vec<Box<RawValue>>, LlmError> {
+    let (mut items, mut referred) = (Vec::new(), HashSet::new());
     for turn in turns {
         match turn {
-            Turn::Item(_, item) => items.push(item.clone()),
+            Turn::Item(_, item) => items.push(resolved(item, kept, &mut referred)?),
             Turn::Message(message) => {
                 let message: Json = serde_json::from_str(message.get()).map_err(unreadable)?;
                 for item in items_of(&message) {
@@ -28,6 +30,60 @@ pub fn of_turns(turns: &[Turn]) -> Result<Vec<Box<RawValue>>, LlmError> {
         }
     }
     Ok(items)
+}
+
+/// Items in which those that are kept here stand in the place of references to them; `None` if there is no such reference.
+///
+/// # Errors
+/// [`LlmError::Invalid`] if an item cannot be written.
+pub fn with_kept(items: &RawValue, kept: &KeptItems) -> Result<Option<Vec<Box<RawValue>>>, LlmError> {
+    // Nearly all requests have none, and go on byte for byte.
+    if memmem::find(items.get().as_bytes(), REFERENCE.as_bytes()).is_none() {
+        return Ok(None);
+    }
+    let Ok(items) = serde_json::from_str::<Vec<Box<RawValue>>>(items.get()) else { return Ok(None) };
+    if !items.iter().any(|item| reference(item).is_some_and(|id| kept.get(&id).is_some())) {
+        return Ok(None);
+    }
+    let mut referred = HashSet::new();
+    items.iter().map(|item| resolved(item, kept, &mut referred)).collect::<Result<_, _>>().map(Some)
+}
+
+const REFERENCE: &str = "item_reference";
+
+/// The id that an item refers to, if it is a reference.
+fn reference(item: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Reference {
+        #[serde(rename = "type")]
+        kind: String,
+        id: String,
+    }
+    let reference: Reference = serde_json::from_str(item.get()).ok()?;
+    (reference.kind == REFERENCE).then_some(reference.id)
+}
+
+/// The item itself, or the kept one that it refers to: without what an upstream that did not make it would look up, and once
+/// only, so that few references do not become a huge request.
+fn resolved(
+    item: &RawValue,
+    kept: &KeptItems,
+    referred: &mut HashSet<String>,
+) -> Result<Box<RawValue>, LlmError> {
+    let id = reference(item).filter(|id| !referred.contains(id));
+    let Some((id, mut found)) = id.and_then(|id| kept.get(&id).map(|found| (id, found))) else {
+        return Ok(item.to_owned());
+    };
+    referred.insert(id);
+    if let Some(members) = found.as_object_mut() {
+        members.shift_remove("id");
+        members.shift_remove("status");
+    }
+    to_raw_value(&found).map_err(unreadable)
+}
+
+fn unreadable(error: serde_json::Error) -> LlmError {
+    LlmError::Invalid { param: "input", message: format!("cannot be written: {error}") }
 }
 
 /// A message of a chat as items; what is no message is kept as it is.
@@ -90,7 +146,6 @@ fn part_of_items(part: &Json, role: &str) -> Json {
 #[cfg(test)]
 mod tests {
     use super::super::input::messages as messages_of_chat;
-    use super::super::kept::KeptItems;
     use super::super::request::ResponseRequest;
     use super::*;
     use template::value::parse_json;
@@ -116,7 +171,7 @@ mod tests {
             turns.push(Turn::Item(3, raw(&json!({"role": "user", "content": 5}))));
             turns
         };
-        let items = json!(of_turns(&turns()[..5]).unwrap());
+        let items = json!(of_turns(&turns()[..5], &KeptItems::new(0)).unwrap());
         let expected = json!([
             {"role": "system", "content": "S"},
             {"role": "user", "content": [{"type": "input_text", "text": "t"}, {"type": "input_image", "image_url": "u", "detail": "low"}]},

@@ -1,7 +1,8 @@
 //! The items of the latest answers, which requests may refer to by their ids.
 //!
 //! The Responses API stores answers unless a request says `"store": false`, and some clients rely on it: the AI SDK sends the texts
-//! of earlier answers as references. This service keeps as many of the latest items as fit into a limit, in memory only.
+//! of earlier answers as references. This service keeps as many of the items that were last used as fit into a limit, in memory only;
+//! thoughts are not kept, as a chat has no place for them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +34,9 @@ impl KeptItems {
     /// Keeps the items of an answer.
     pub fn keep(&self, items: &[Json]) {
         for item in items {
-            let Some(id) = item.get("id").and_then(Json::as_str) else { continue };
+            let Some(id) = item.get("id").and_then(Json::as_str).filter(|id| !is_of_thoughts(id)) else {
+                continue;
+            };
             self.lock().keep(id, item.to_string().into(), self.bytes_max);
         }
     }
@@ -47,6 +50,11 @@ impl KeptItems {
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether an id is that of an item with thoughts.
+pub fn is_of_thoughts(id: &str) -> bool {
+    id.starts_with("rs_")
 }
 
 impl Kept {
@@ -89,10 +97,10 @@ mod tests {
     #[test]
     fn the_latest_items_are_kept_as_far_as_there_is_room() {
         let kept = KeptItems::new(3_000);
-        kept.keep(&[item("a", 1_000), json!({"no": "id"}), Json::Null, item("b", 1_000)]);
+        kept.keep(&[item("a", 1_000), json!({"no": "id"}), Json::Null, item("rs_a", 10), item("b", 1_000)]);
         assert_eq!(kept.get("a"), Some(item("a", 1_000)));
         kept.keep(&[item("c", 1_000)]);
-        assert_eq!((kept.get("b"), kept.get("nobody")), (None, None));
+        assert_eq!((kept.get("b"), kept.get("nobody"), kept.get("rs_a")), (None, None, None));
         assert_eq!([kept.get("a"), kept.get("c")], [Some(item("a", 1_000)), Some(item("c", 1_000))]);
         // One that is kept again replaces the old one, and one that is too large changes nothing.
         kept.keep(&[item("a", 10), item("d", 1_000), item("e", 3_000)]);

@@ -4,10 +4,11 @@
 //! - `request`: a request, also as a chat completion's; `input`: its items as messages of a chat; `items`: the messages of a prompt as
 //!   items; `tools`, `params`: function tools and parameters in both formats; `kept`: the latest items, to which requests may refer
 //! - `translate`: a chat completion's answer as a response, whole or in events; `response`: the object; `output`: its items and
-//!   the events that tell of them
+//!   the events that tell of them; `json_end`: where arguments are whole
 
 mod input;
 mod items;
+mod json_end;
 mod kept;
 mod output;
 mod params;

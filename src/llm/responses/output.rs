@@ -6,17 +6,21 @@
 
 use std::collections::HashMap;
 
-use serde::de::IgnoredAny;
 use serde_json::{Value as Json, json};
 
+use super::json_end::JsonEnd;
 use super::response::{Response, Status};
 use crate::llm::message::{CallPiece, TextKind};
+use base::random::random;
 
 /// Takes one event: its type and its other members.
 pub type Tell<'t> = &'t mut dyn FnMut(&'static str, Json);
 
 /// What an item costs beside its texts, in bytes: an answer of many empty ones is bounded, too.
 const ITEM_BYTES: usize = 200;
+
+/// The most calls that are open at the same time. Beyond it, the first one is taken to be whole.
+const OPEN_CALLS: usize = 256;
 
 /// A text with what is around it.
 #[derive(Debug)]
@@ -38,10 +42,19 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    /// Where the JSON of the arguments stands.
+    json: JsonEnd,
     /// How much of the arguments has been told.
     told: usize,
     /// Its place in the output, once it is open.
     place: Option<usize>,
+}
+
+/// What is left of a call that is closed.
+#[derive(Debug)]
+struct ClosedCall {
+    given_id: String,
+    name: String,
 }
 
 /// The output so far.
@@ -53,8 +66,8 @@ pub struct Output {
     open: Option<(usize, Vec<Text>)>,
     /// The calls that are not closed yet, in the order in which they began.
     calls: Vec<Call>,
-    /// The ids of the last closed call of each number.
-    closed: HashMap<u64, String>,
+    /// The last closed call of each number.
+    closed: HashMap<u64, ClosedCall>,
     bytes: usize,
 }
 
@@ -107,17 +120,26 @@ impl Call {
         })
     }
 
-    fn is_whole(&self) -> bool {
-        serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+    /// Whether a piece with the same number belongs to this call. Some servers give all calls the same number, or none; some
+    /// repeat id and name with every piece.
+    fn continues_with(&self, piece: &CallPiece<'_>) -> bool {
+        match (piece.id, piece.name) {
+            ("", "") => true,
+            ("", name) if self.name == name => !self.json.is_over || piece.arguments.is_empty(),
+            ("", _) => self.name.is_empty(),
+            (id, _) => self.given_id.is_empty() || self.given_id == id,
+        }
     }
 
-    /// Whether a piece with the same number belongs to this call. Some servers give all calls the same number; some repeat id
-    /// and name with every piece.
-    fn continues_with(&self, piece: &CallPiece<'_>) -> bool {
-        match piece.id {
-            "" => piece.name.is_empty() || piece.arguments.is_empty() || !self.is_whole(),
-            id => self.given_id.is_empty() || self.given_id == id,
+    fn add(&mut self, piece: &CallPiece<'_>) {
+        if self.given_id.is_empty() {
+            self.given_id = piece.id.to_owned();
         }
+        if self.name.is_empty() {
+            self.name = piece.name.to_owned();
+        }
+        self.json.read(&piece.arguments);
+        self.arguments.push_str(&piece.arguments);
     }
 }
 
@@ -169,7 +191,7 @@ impl Output {
             Some(other) if other.id_prefix() == kind.id_prefix() => self.close_part(response, tell),
             _ => {
                 self.close_text(response, Status::Completed, tell);
-                self.tell_calls(response, None, tell);
+                self.tell_calls(response, tell);
                 let place = self.new_place();
                 self.open = Some((place, Vec::new()));
                 let item =
@@ -230,72 +252,86 @@ impl Output {
 
     /// Adds to the call that a piece belongs to, or begins one.
     pub fn call(&mut self, response: &Response, piece: &CallPiece<'_>, tell: Tell<'_>) {
-        let known = self.calls.iter().rposition(|call| call.number == piece.number);
-        let open = known.filter(|at| self.calls.get(*at).is_some_and(|call| call.continues_with(piece)));
+        let open = self.open_call(piece);
         if open.is_none() && self.is_rest_of_closed(piece) {
             return;
         }
         let at = open.unwrap_or_else(|| {
             self.close_text(response, Status::Completed, tell);
+            if self.calls.len() >= OPEN_CALLS {
+                self.close_first_call(response, Status::Completed, tell);
+            }
             self.calls.push(Call { number: piece.number, ..Call::default() });
+            self.bytes = self.bytes.saturating_add(ITEM_BYTES);
             self.calls.len() - 1
         });
+        let bytes = piece.id.len() + piece.name.len() + piece.arguments.len();
+        self.bytes = self.bytes.saturating_add(bytes);
         if let Some(call) = self.calls.get_mut(at) {
-            if call.given_id.is_empty() {
-                call.given_id = piece.id.to_owned();
-            }
-            if call.name.is_empty() {
-                call.name = piece.name.to_owned();
-            }
-            self.bytes = self.bytes.saturating_add(piece.arguments.len());
-            call.arguments.push_str(&piece.arguments);
+            call.add(piece);
         }
-        self.tell_calls(response, None, tell);
+        self.tell_calls(response, tell);
+    }
+
+    /// Where the open call is that a piece belongs to: one with its id, or else the last one with its number.
+    fn open_call(&self, piece: &CallPiece<'_>) -> Option<usize> {
+        let has_id = |call: &Call| !piece.id.is_empty() && call.given_id == piece.id;
+        self.calls.iter().position(has_id).or_else(|| {
+            let known = self.calls.iter().rposition(|call| call.number == piece.number)?;
+            self.calls.get(known)?.continues_with(piece).then_some(known)
+        })
     }
 
     /// Whether a piece is what some servers send after a whole call: nothing, or blanks.
     fn is_rest_of_closed(&self, piece: &CallPiece<'_>) -> bool {
-        let is_known = self.closed.get(&piece.number).is_some_and(|id| piece.id.is_empty() || piece.id == id);
-        is_known && piece.arguments.trim().is_empty()
+        let is_of = |call: &ClosedCall| {
+            if piece.id.is_empty() {
+                piece.name.is_empty() || piece.name == call.name
+            } else {
+                piece.id == call.given_id
+            }
+        };
+        piece.arguments.trim().is_empty() && self.closed.get(&piece.number).is_some_and(is_of)
     }
 
-    /// Tells what is new of the calls, and closes those that are whole; all of them if the answer has ended with `end`.
-    fn tell_calls(&mut self, response: &Response, end: Option<Status>, tell: Tell<'_>) {
-        while let Some(call) = self.calls.first() {
-            let may_close = end.is_some() || (self.calls.len() > 1 && call.is_whole());
-            if call.name.is_empty() && !may_close {
-                return;
-            }
-            if call.name.is_empty() && call.arguments.trim().is_empty() {
-                // The upstream announced a call that never came.
-                self.calls.remove(0);
-                continue;
-            }
+    /// Tells what is new of the calls, and closes those that are whole when others have begun.
+    fn tell_calls(&mut self, response: &Response, tell: Tell<'_>) {
+        loop {
             self.tell_first_call(response, tell);
-            if !may_close {
+            let is_over = self.calls.first().is_some_and(|call| call.json.is_over);
+            if self.calls.len() < 2 || !is_over {
                 return;
             }
-            let call = self.calls.remove(0);
-            self.closed.insert(call.number, call.given_id.clone());
-            let place = call.place.unwrap_or_default();
-            let id = response.item_id("fc", place);
-            tell(
-                "response.function_call_arguments.done",
-                json!({"item_id": id, "output_index": place, "name": call.name, "arguments": call.arguments}),
-            );
-            let item = call.item(&id, end.unwrap_or(Status::Completed), &call.arguments);
-            self.close(place, item, tell);
+            self.close_first_call(response, Status::Completed, tell);
         }
     }
 
-    /// Opens the first call if it is not open, and tells what is new of its arguments.
+    /// Closes the first call. One that was announced and never named is none.
+    fn close_first_call(&mut self, response: &Response, status: Status, tell: Tell<'_>) {
+        self.tell_first_call(response, tell);
+        if self.calls.is_empty() {
+            return;
+        }
+        let call = self.calls.remove(0);
+        let Some(place) = call.place else { return };
+        let id = response.item_id("fc", place);
+        tell(
+            "response.function_call_arguments.done",
+            json!({"item_id": id, "output_index": place, "name": call.name, "arguments": call.arguments}),
+        );
+        let item = call.item(&id, status, &call.arguments);
+        self.close(place, item, tell);
+        self.closed.insert(call.number, ClosedCall { given_id: call.given_id, name: call.name });
+    }
+
+    /// Opens the first call, as soon as it has a name, and tells what is new of its arguments.
     fn tell_first_call(&mut self, response: &Response, tell: Tell<'_>) {
-        if self.calls.first().is_some_and(|call| call.place.is_none()) {
+        if self.calls.first().is_some_and(|call| call.place.is_none() && !call.name.is_empty()) {
             let place = self.new_place();
             let Some(call) = self.calls.first_mut() else { return };
             call.place = Some(place);
             call.id = match call.given_id.as_str() {
-                "" => response.item_id("call", place),
+                "" => format!("call_{:032x}", random()),
                 given => given.to_owned(),
             };
             let item = call.item(&response.item_id("fc", place), Status::InProgress, "");
@@ -316,7 +352,9 @@ impl Output {
 
     /// Closes everything: the answer has ended.
     pub fn end(&mut self, response: &Response, status: Status, tell: Tell<'_>) {
-        self.tell_calls(response, Some(status), tell);
+        while !self.calls.is_empty() {
+            self.close_first_call(response, status, tell);
+        }
         self.close_text(response, status, tell);
     }
 }

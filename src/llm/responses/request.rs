@@ -38,7 +38,7 @@ pub enum Turn {
 const STATE: [&str; 3] = ["previous_response_id", "conversation", "background"];
 
 /// Members that chat completions do not have, or have under another name.
-const ONLY_IN_RESPONSES: [&str; 16] = [
+const ONLY_IN_RESPONSES: [&str; 17] = [
     "input",
     "instructions",
     "text",
@@ -55,6 +55,8 @@ const ONLY_IN_RESPONSES: [&str; 16] = [
     "background",
     "conversation",
     "previous_response_id",
+    // Chat completions have it, but a response has one answer.
+    "n",
 ];
 
 #[derive(Deserialize)]
@@ -123,11 +125,11 @@ pub fn refuse_state(payload: &RawObject) -> Result<(), LlmError> {
     for name in STATE.into_iter().filter(|name| is_given(name)) {
         problems.0.push((
             name,
-            "is not supported: this service keeps no answers; send all items in `input`".to_owned(),
+            "is not supported: this service keeps no conversations; send all items in `input`".to_owned(),
         ));
     }
     if is_given("store") {
-        let message = "is not supported: this service keeps no answers; leave it out, or send false";
+        let message = "is not supported: this service keeps no conversations; leave it out, or send false";
         problems.0.push(("store", message.to_owned()));
     }
     problems.finish()
@@ -158,10 +160,15 @@ impl ResponseRequest {
     ///
     /// # Errors
     /// [`LlmError::Invalid`] if the messages of the prompt cannot be items.
-    pub fn native(&self) -> Result<Cow<'_, RawObject>, LlmError> {
-        let Some(turns) = &self.turns else { return Ok(Cow::Borrowed(&self.payload)) };
+    pub fn native(&self, kept: &KeptItems) -> Result<Cow<'_, RawObject>, LlmError> {
+        let items = match (&self.turns, self.payload.get("input")) {
+            (Some(turns), _) => Some(items::of_turns(turns, kept)?),
+            (None, Some(input)) => items::with_kept(input, kept)?,
+            (None, None) => None,
+        };
+        let Some(items) = items else { return Ok(Cow::Borrowed(&self.payload)) };
         let mut payload = self.payload.clone();
-        set(&mut payload, "input", &items::of_turns(turns)?)?;
+        set(&mut payload, "input", &items)?;
         Ok(Cow::Owned(payload))
     }
 
@@ -175,7 +182,7 @@ impl ResponseRequest {
         problems.check(refuse_state(payload));
         let messages = problems.check(input::messages(self, kept)).unwrap_or_default();
         let tools = problems.check(tools::of_chat(payload)).flatten();
-        let choice = problems.check(tools::choice_of_chat(payload)).flatten().filter(|_| tools.is_some());
+        let choice = problems.check(tools::choice_of_chat(payload)).flatten();
         let text = problems.check(text_of_chat(payload)).unwrap_or_default();
         let reasoning: Option<Option<Reasoning>> = problems.check(member(payload, "reasoning", "an object"));
         let logprobs = problems.check(wants_logprobs(payload)).unwrap_or_default();
@@ -187,7 +194,9 @@ impl ResponseRequest {
         if let Some(tools) = tools {
             set(&mut chat, "tools", &tools)?;
         }
-        if let Some(choice) = choice {
+        // Servers refuse a choice between no tools, which some clients send nevertheless.
+        let says_nothing = |choice: &Json| matches!(choice.as_str(), Some("auto" | "none"));
+        if let Some(choice) = choice.filter(|choice| chat.get("tools").is_some() || !says_nothing(choice)) {
             set(&mut chat, "tool_choice", &choice)?;
         }
         if let Some(limit) = payload.get("max_output_tokens").filter(|limit| limit.get() != "null") {
@@ -229,7 +238,7 @@ fn text_of_chat(payload: &RawObject) -> Result<Vec<(&'static str, Json)>, LlmErr
 
 /// Whether the probabilities of the answer's tokens are wanted.
 fn wants_logprobs(payload: &RawObject) -> Result<bool, LlmError> {
-    let count: Option<u32> = member(payload, "top_logprobs", "a number")?;
+    let count: Option<u32> = member(payload, "top_logprobs", "a whole number from 0")?;
     let include: Option<Vec<String>> = member(payload, "include", "a list of texts")?;
     let is_included =
         include.is_some_and(|include| include.iter().any(|name| name == "message.output_text.logprobs"));
@@ -300,7 +309,7 @@ mod tests {
         ] {
             let error = chat(&json!({"input": "q", name: value})).unwrap_err();
             assert!(
-                error.starts_with(&format!("`{name}` is not supported: this service keeps no answers")),
+                error.starts_with(&format!("`{name}` is not supported: this service keeps no conversations")),
                 "{error}"
             );
         }

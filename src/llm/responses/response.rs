@@ -82,9 +82,9 @@ impl Response {
                 .filter(|said| *said != "null");
             ((*name).to_owned(), serde_json::from_str(said.unwrap_or(absent)).unwrap_or_default())
         });
-        let ids = format!("{:032x}", random());
+        let [id, item_ids] = [(); 2].map(|()| format!("{:032x}", random()));
         let model = request.payload.read("model").ok().flatten().unwrap_or_default();
-        Response { id: ids.clone(), item_ids: ids, created: 0, model, repeated: repeated.collect() }
+        Response { id, item_ids, created: 0, model, repeated: repeated.collect() }
     }
 
     /// Takes id, time and model from the first chunk of a chat completion, or from the whole, as far as they are there.

@@ -36,8 +36,8 @@ pub struct ResponseWriter {
     response: Response,
     output: Output,
     sequence: u64,
-    /// Whether the upstream has answered anything yet.
-    has_begun: bool,
+    /// The number of the choice that is told: the first one that the upstream has sent anything of.
+    choice: Option<u64>,
     finish: Option<Status>,
     usage: Option<Json>,
     /// Where the items of the answer are kept for requests that refer to them.
@@ -52,7 +52,7 @@ impl ResponseWriter {
             response: Response::to(request),
             output: Output::default(),
             sequence: 0,
-            has_begun: false,
+            choice: None,
             finish: None,
             usage: None,
             kept: keeps.then(|| kept.clone()),
@@ -77,7 +77,7 @@ impl ResponseWriter {
 
     /// The last events.
     pub fn last(&mut self) -> Bytes {
-        if !self.has_begun {
+        if self.choice.is_none() {
             let error = json!({"type": "upstream_error", "code": "llm_unavailable", "message": "the upstream's stream ended without an answer"});
             return self.error(&error);
         }
@@ -111,17 +111,17 @@ impl ResponseWriter {
         out.freeze()
     }
 
-    /// Reads a chunk, or a whole answer. Of several choices, the first one counts.
+    /// Reads a chunk, or a whole answer. Of several choices, one counts.
     fn read(&mut self, chunk: &Json, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
             self.usage = Some(usage.clone());
         }
-        let choices = chunk.get("choices").and_then(Json::as_array).into_iter().flatten();
-        let is_first = |choice: &&Json| choice.get("index").and_then(Json::as_u64).unwrap_or_default() == 0;
+        let mut choices = chunk.get("choices").and_then(Json::as_array).into_iter().flatten();
+        let is_told = |choice: &&Json| self.choice.is_none_or(|told| told == number_of(choice));
         // Azure's first chunk has no choices, and an empty id.
-        let Some(choice) = choices.into_iter().find(is_first) else { return };
-        if !self.has_begun {
-            self.has_begun = true;
+        let Some(choice) = choices.find(is_told) else { return };
+        if self.choice.is_none() {
+            self.choice = Some(number_of(choice));
             self.response.begin(chunk);
             let response = self.response.object(Status::InProgress, Vec::new(), None);
             tell("response.created", json!({"response": response}));
@@ -162,6 +162,10 @@ impl ResponseWriter {
         }
         self.response.object(status, self.output.items().to_vec(), self.usage.as_ref())
     }
+}
+
+fn number_of(choice: &Json) -> u64 {
+    choice.get("index").and_then(Json::as_u64).unwrap_or_default()
 }
 
 /// The members of the event `error`: those that OpenAI documents, and the error itself, for which client libraries look. Upstreams

@@ -121,18 +121,18 @@ async fn an_empty_message_that_a_library_insists_on_is_dropped() {
 }
 
 #[actix_web::test]
-async fn the_input_takes_the_declared_type_and_must_be_declared() {
+async fn the_input_takes_the_declared_type_and_must_be_a_parameter() {
     let (app, upstream) = with_prompts().await;
-    let parameters = json!([{"name": "n", "type": "integer"}]);
-    let document = |input: &str| json!({"userPrompt": "{{ n + 1 }}", "parameters": parameters, "input": input, "model": "m"});
-    app.put_prompt("p.count", document("n")).await;
+    let document = |input: &str, closed: bool| {
+        let parameters = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": !closed});
+        json!({"userPrompt": "{{ n + 1 }}", "parameters": parameters, "input": input, "model": "m"})
+    };
+    app.put_prompt("p.count", document("n", true)).await;
     let answer = app.post(DOOR, json!({"model": "prompt:p.count", "messages": [says("user", "41")]})).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(sent(&upstream), json!([says("user", "42")]));
-    let refused = app.put("/api/prompts/p.wrong", document("m")).await;
+    app.put_prompt("p.open", document("other", false)).await;
+    let refused = app.put("/api/prompts/p.wrong", document("m", true)).await;
     refused.assert_error(400, "invalid_request_error", "invalid_document");
-    assert!(
-        refused.error().2.contains("/input: names `m`, which `parameters` do not declare"),
-        "{refused:?}"
-    );
+    assert!(refused.error().2.contains("/input: names `m`, which `parameters` do not take"), "{refused:?}");
 }

@@ -230,6 +230,11 @@ async fn a_model_that_knows_chats_alone_says_nothing_of_other_models() {
 async fn an_answer_without_a_choice_is_none() {
     for (answer, told) in [
         (json!({"error": {"message": "no credit", "code": 402}}), "no credit"),
+        (
+            json!({"choices": [{"error": {"message": "upstream down", "code": 502}, "message": {"content": ""}}]}),
+            "upstream down",
+        ),
+        (json!({"choices": [{"index": 0, "finish_reason": "stop"}]}), "its choice has no message"),
         (json!({"choices": []}), "it has no choices"),
         (json!({}), "it has no choices"),
     ] {
@@ -282,6 +287,27 @@ async fn calls_are_told_apart_however_servers_number_them() {
             ],
             vec![one("f", "{}")],
         ),
+        // Neither numbers nor ids, and the names before the arguments; calls without arguments.
+        (
+            vec![
+                list(&[unnumbered("f", "")]),
+                list(&[unnumbered("", "{\"a\":1}")]),
+                list(&[unnumbered("g", "")]),
+                list(&[unnumbered("", "{\"b\":2}")]),
+            ],
+            both.clone(),
+        ),
+        (vec![list(&[unnumbered("f", "")]), list(&[unnumbered("g", "")])], vec![one("f", ""), one("g", "")]),
+        // The same number, and pieces of two calls in turn.
+        (
+            vec![
+                list(&[call("c0", "f", "{\"a\"")]),
+                list(&[call("c1", "g", "{\"b\"")]),
+                list(&[call("c0", "", ":1}")]),
+                list(&[call("c1", "", ":2}")]),
+            ],
+            both.clone(),
+        ),
         // One that was announced and never came.
         (vec![list(&[json!({"index": 0, "function": {"arguments": ""}})])], vec![]),
     ] {
@@ -318,11 +344,64 @@ async fn an_item_of_an_earlier_answer_may_be_referred_to() {
     let sent = seen(&upstream).pop().unwrap().1;
     let says = |role: &str, content: &str| json!({"role": role, "content": content});
     assert_eq!(sent["messages"], json!([says("user", "q"), says("assistant", "Wet."), says("user", "r")]));
+    // A native upstream gets the item itself, as it does not know the id.
+    let native = |seen: &Seen| match seen.path.as_str() {
+        "/v1/responses" if seen.json()["model"] == "native" => {
+            reply_json(200, json!({"id": "resp_1", "object": "response"}))
+        }
+        "/v1/chat/completions" => reply_json(200, completion("Wet.")),
+        _ => reply(404, &[], b"no"),
+    };
+    let (mixed, upstream) = start(native).await;
+    let wet = mixed.post(DOOR, json!({"model": "m", "input": "q"})).await;
+    let reference = json!({"type": "item_reference", "id": wet.body["output"][0]["id"]});
+    let other = json!({"type": "item_reference", "id": "msg_of_the_upstream"});
+    assert_eq!(mixed.post(DOOR, json!({"model": "native", "input": [other, reference]})).await.status, 200);
+    let part = json!({"type": "output_text", "text": "Wet.", "annotations": [], "logprobs": []});
+    let item = json!({"type": "message", "role": "assistant", "content": [part]});
+    assert_eq!(seen(&upstream).pop().unwrap().1["input"], json!([other, item]));
     // Nothing is kept of an answer that is not to be stored.
     let first = app.post(DOOR, json!({"model": "m", "input": "q", "store": false})).await;
     let reference = json!({"type": "item_reference", "id": first.body["output"][0]["id"]});
     let answer = app.post(DOOR, json!({"model": "m", "input": [reference]})).await;
     assert_eq!((answer.status, answer.error().2.contains("`store`: false")), (400, true), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn an_upstream_that_has_responses_keeps_them_whatever_it_answers_once() {
+    for once in [
+        reply(404, &[], b"no file"),
+        reply(501, &[], b""),
+        reply(200, &[("content-type", "text/html")], b"<html>"),
+        reply_json(200, json!({"error": {"message": "busy"}})),
+    ] {
+        let (app, upstream) = start(move |seen| match (seen.path.as_str(), seen.json()["input"].as_str()) {
+            ("/v1/responses", Some("odd")) => once.clone(),
+            ("/v1/responses", _) => reply_json(200, json!({"id": "resp_1", "object": "response"})),
+            _ => reply_json(200, completion("a")),
+        })
+        .await;
+        for input in ["first", "odd", "last"] {
+            app.post(DOOR, json!({"model": "m", "input": input})).await;
+        }
+        let (path, body) = seen(&upstream).pop().unwrap();
+        assert_eq!((path.as_str(), &body["input"]), ("/v1/responses", &json!("last")));
+    }
+}
+
+#[actix_web::test]
+async fn a_native_stream_that_breaks_off_has_an_error_with_the_next_number() {
+    let created =
+        r#"{"type":"response.created","sequence_number":0,"response":{"tools":[{"sequence_number":900}]}}"#;
+    let delta = r#"{"type":"response.output_text.delta","sequence_number":1,"delta":"a"}"#;
+    let events_sent =
+        [created, delta].map(|data| format!("event: {}\n{}", data.split('"').nth(3).unwrap(), event(data)));
+    let (app, _upstream) = start(move |_| sse(&events_sent)).await;
+    let (stream, orderly) =
+        read_stream(&app, DOOR, &json!({"model": "m", "input": "q", "stream": true})).await;
+    let (kinds, datas) = events(&stream);
+    assert!(orderly && kinds.last().unwrap() == "error", "{stream}");
+    assert_eq!(datas.last().unwrap()["code"], "llm_unavailable");
 }
 
 #[actix_web::test]

@@ -20,8 +20,7 @@ const ERROR_BYTES: usize = 1 << 20;
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
     let answer = object_of(body)?;
     let choice = choice(&answer, body, secrets)?;
-    let message: RawObject =
-        member(&choice, "message").ok_or_else(|| UpstreamError::unusable("its choice has no message"))?;
+    let message = message_of(&choice)?;
     let Content { text, refusal } = Content::read(&message);
     Ok(Completion {
         text,
@@ -34,7 +33,7 @@ pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError>
 
 /// See [`crate::llm::protocol::Protocol::chat`].
 pub fn with_choice(body: Bytes, secrets: &Secrets) -> Result<Bytes, UpstreamError> {
-    choice(&object_of(&body)?, &body, secrets)?;
+    message_of(&choice(&object_of(&body)?, &body, secrets)?)?;
     Ok(body)
 }
 
@@ -44,16 +43,28 @@ fn object_of(body: &[u8]) -> Result<RawObject, UpstreamError> {
 
 /// The first choice of an answer, whose text is `body`.
 fn choice(answer: &RawObject, body: &[u8], secrets: &Secrets) -> Result<RawObject, UpstreamError> {
-    if let Some(choice) = first_choice(answer) {
-        return Ok(choice);
+    let choice = first_choice(answer);
+    // OpenRouter, among others, reports errors with the status 200, some of them inside of the choice.
+    let reports_error = |object: &RawObject| {
+        body.len() <= ERROR_BYTES && member(object, "error").is_some_and(|error: Json| is_error(&error))
+    };
+    match choice {
+        Some(choice) if reports_error(&choice) => {
+            let error =
+                error::read(choice.get("error").map(RawValue::get).unwrap_or_default().as_bytes(), secrets);
+            Err(UpstreamError::Reported { message: error.message })
+        }
+        Some(choice) => Ok(choice),
+        None if reports_error(answer) => {
+            Err(UpstreamError::Reported { message: error::read(body, secrets).message })
+        }
+        None => Err(UpstreamError::unusable("it has no choices")),
     }
-    // OpenRouter, among others, reports errors with the status 200.
-    let reports_error =
-        body.len() <= ERROR_BYTES && member(answer, "error").is_some_and(|error: Json| is_error(&error));
-    Err(match reports_error {
-        true => UpstreamError::Reported { message: error::read(body, secrets).message },
-        false => UpstreamError::unusable("it has no choices"),
-    })
+}
+
+/// The message of a choice.
+fn message_of(choice: &RawObject) -> Result<RawObject, UpstreamError> {
+    member(choice, "message").ok_or_else(|| UpstreamError::unusable("its choice has no message"))
 }
 
 /// The member `name`, if it is a `T`.
