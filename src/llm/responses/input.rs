@@ -14,6 +14,9 @@ use super::kept::{KeptItems, is_of_thoughts};
 use super::request::{ResponseRequest, Turn};
 use crate::llm::error::LlmError;
 
+/// How many problems an error tells.
+const PROBLEMS_TOLD: usize = 50;
+
 /// `input`: one text, or items.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -59,7 +62,14 @@ pub fn messages(request: &ResponseRequest, kept: &KeptItems) -> Result<Vec<Messa
     }
     match chat.problems.is_empty() {
         true => Ok(chat.messages),
-        false => Err(invalid("input", &format!("cannot be a chat: {}", chat.problems.join("; ")))),
+        false => {
+            let more = match chat.problems.len().checked_sub(PROBLEMS_TOLD) {
+                None | Some(0) => String::new(),
+                Some(more) => format!("; and {more} more"),
+            };
+            chat.problems.truncate(PROBLEMS_TOLD);
+            Err(invalid("input", &format!("cannot be a chat: {}{more}", chat.problems.join("; "))))
+        }
     }
 }
 
@@ -372,6 +382,8 @@ mod tests {
         ] {
             assert!(error.contains(at), "{at}: {error}");
         }
+        let error = chat(&json!(vec![5; 1_000])).unwrap_err();
+        assert!(error.contains("item 49 ") && error.ends_with("; and 950 more"), "{error}");
         assert!(chat(&json!(5)).unwrap_err().contains("must be a text, or a list of items"));
     }
 
