@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::regex::Programs;
 use crate::go::time::Moment;
 use crate::go::{Context, Type, Val};
 use crate::run::Random;
@@ -22,6 +23,8 @@ pub struct Call<'c, 'a> {
     pub moment: &'c Moment,
     /// Random numbers, the same in all runs of a render.
     pub random: &'c Random,
+    /// The regular expressions that the run has compiled.
+    pub programs: &'c Programs,
 }
 
 impl<'a> Call<'_, 'a> {

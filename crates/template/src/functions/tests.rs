@@ -226,7 +226,7 @@ fn hostile_arguments_end_in_an_error() {
         r#"{{regexMatch "((a{1000}){1000}){1000}" "a"}}{{mustRegexMatch "(a{999}b{999}){2}" "a"}}"#,
         r#"{{regexFindAll (repeat 100000 "(") "a" -1}}"#,
         r#"{{mustRegexMatch (repeat 100000 "a?") "a"}}"#,
-        r#"{{regexFind (repeat 3000 "[\\pL\\pN]") "a"}}"#,
+        r#"{{regexFind (repeat 30000 "[\\pL\\pN]") "a"}}"#,
         r#"{{set nil "a" 1}}"#,
         r#"{{dig "a"}}"#,
     ] {

@@ -292,6 +292,8 @@ pub use val::Val;
 #[cfg(feature = "jinja")]
 pub(crate) use case::{to_lower_char, to_upper_char};
 #[cfg(feature = "jinja")]
+pub(crate) use fmt::lossy;
+#[cfg(feature = "jinja")]
 pub(crate) use index::slice;
 #[cfg(feature = "jinja")]
 pub(crate) use number::{parse_float, underscores_separate_digits};

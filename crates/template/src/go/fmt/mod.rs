@@ -56,7 +56,7 @@ pub(super) fn sprint(args: &[Val<'_>]) -> String {
 }
 
 /// The bytes as text; each invalid byte becomes U+FFFD, as in Go.
-pub(super) fn lossy(bytes: &[u8]) -> String {
+pub(crate) fn lossy(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => super::unicode::Runes(bytes).map(|(c, _)| c.unwrap_or('\u{fffd}')).collect(),
