@@ -17,7 +17,7 @@ use super::time::Moment;
 use super::val::{Base, Dict, Slice, V, Val};
 
 /// How deep lists and maps that functions make may nest.
-const MAX_DEPTH: u16 = 500;
+pub(super) const MAX_DEPTH: u16 = 500;
 
 /// Below this, a 64-bit float represents every whole number exactly (2^53).
 const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
@@ -80,6 +80,15 @@ impl<'a> Store<'a> {
     }
 }
 
+/// Why values cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excess {
+    /// They take too much memory.
+    Memory,
+    /// They nest too deep, or contain themselves.
+    Depth,
+}
+
 /// Makes the values that functions return, and converts arguments to text, JSON or plain data.
 ///
 /// ```
@@ -102,7 +111,8 @@ impl<'a> Store<'a> {
 pub struct Context<'a> {
     store: &'a Store<'a>,
     scratch: Cell<usize>,
-    exhausted: Cell<bool>,
+    /// Why the run has to end, if it has.
+    excess: Cell<Option<Excess>>,
     /// How many bytes functions have processed since the last reading of the clock.
     worked: Cell<usize>,
     deadline: Option<Instant>,
@@ -116,7 +126,7 @@ impl<'a> Context<'a> {
         Context {
             store,
             scratch: Cell::new(options.scratch_bytes),
-            exhausted: Cell::new(false),
+            excess: Cell::new(None),
             worked: Cell::new(0),
             deadline: options.deadline,
             strict: options.missing_key == MissingKey::Strict,
@@ -141,9 +151,9 @@ impl<'a> Context<'a> {
 
     /// Whether values may take so many more bytes. If not, the run ends as soon as the function returns.
     pub fn has_room(&self, bytes: usize) -> bool {
-        let fits = bytes <= self.scratch_left() && !self.is_exhausted();
+        let fits = bytes <= self.scratch_left() && self.excess.get().is_none();
         if !fits {
-            self.exhaust();
+            self.exceed(Excess::Memory);
         }
         fits
     }
@@ -168,20 +178,20 @@ impl<'a> Context<'a> {
         self.strict
     }
 
-    /// Whether a value that was made is too large, or nests too deep.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.exhausted.get()
+    /// Why the run has to end, if it has.
+    pub(super) fn excess(&self) -> Option<Excess> {
+        self.excess.get()
     }
 
-    pub(super) fn exhaust(&self) {
-        self.exhausted.set(true);
+    fn exceed(&self, excess: Excess) {
+        self.excess.set(self.excess.get().or(Some(excess)));
     }
 
     /// Counts bytes of a value that was made.
     pub(super) fn charge(&self, bytes: usize) {
         match self.scratch.get().checked_sub(bytes) {
             Some(left) => self.scratch.set(left),
-            None => self.exhaust(),
+            None => self.exceed(Excess::Memory),
         }
     }
 
@@ -199,7 +209,13 @@ impl<'a> Context<'a> {
 
     /// Makes a value of plain data, such as a tool's answer. Its numbers become floats, like all numbers of the data.
     pub fn value(&self, value: Value) -> Val<'a> {
-        self.charge(weight(&value));
+        let bytes = weight(&value);
+        self.weighed(value, bytes)
+    }
+
+    /// As [`value`](Self::value), of data that takes so many bytes with all its parts.
+    pub(crate) fn weighed(&self, value: Value, bytes: usize) -> Val<'a> {
+        self.charge(bytes);
         self.data(self.store.values.alloc(value))
     }
 
@@ -214,9 +230,9 @@ impl<'a> Context<'a> {
     fn to_value_at(&self, value: &Val<'a>, depth: u16) -> Value {
         self.charge(size_of::<Value>());
         if depth > MAX_DEPTH {
-            self.exhaust();
+            self.exceed(Excess::Depth);
         }
-        if self.is_exhausted() {
+        if self.excess.get().is_some() {
             return Value::Null;
         }
         match value.v {
@@ -279,7 +295,7 @@ impl<'a> Context<'a> {
         let mut printer = Printer::new(&mut out, self.scratch_left());
         print(&mut printer);
         if !printer.fitted() {
-            self.exhaust();
+            self.exceed(if printer.is_too_deep() { Excess::Depth } else { Excess::Memory });
         }
         out
     }
@@ -374,7 +390,7 @@ impl<'a> Context<'a> {
     pub(super) fn nested(&self, mut value: Val<'a>, inner: u16) -> Val<'a> {
         value.depth = inner.saturating_add(1);
         if value.depth > MAX_DEPTH {
-            self.exhaust();
+            self.exceed(Excess::Depth);
             return Val::NONE;
         }
         value

@@ -349,9 +349,13 @@ impl<'a> Machine<'a, '_> {
                 let before = self.out.len();
                 let mut printer = Printer::new(self.out, self.out_limit);
                 printer.print(&[value]);
-                let fitted = printer.fitted();
+                let (fitted, too_deep) = (printer.fitted(), printer.is_too_deep());
                 self.budget.spend((self.out.len() - before) / 64)?;
-                if fitted { Ok(()) } else { Err(self.too_long()) }
+                match fitted {
+                    true => Ok(()),
+                    false if too_deep => Err(self.too_deep()),
+                    false => Err(self.too_long()),
+                }
             }
         }
     }
