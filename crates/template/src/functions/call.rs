@@ -1,5 +1,6 @@
 //! What a function is given: its arguments, and what it makes values with.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::regex::Programs;
@@ -91,10 +92,10 @@ impl<'a> Call<'_, 'a> {
     }
 
     /// Text as Go's `fmt.Sprint` prints a value, which is how sprig turns values into strings.
-    pub fn shown(&self, value: &Val<'a>) -> Vec<u8> {
+    pub fn shown(&self, value: &Val<'a>) -> Cow<'a, [u8]> {
         match value.as_bytes() {
-            Some(bytes) => bytes.to_vec(),
-            None => self.context.printed(&[*value]),
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => Cow::Owned(self.context.printed(&[*value])),
         }
     }
 }
