@@ -41,25 +41,22 @@ pub fn last<'a>(call: &Call<'_, 'a>) -> Made<'a> {
 }
 
 pub fn rest<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let items = items_for(call, call.arg(0), "Cannot find rest on")?;
-    match items.split_first() {
-        Some((_, rest)) => call.list(rest.to_vec()),
-        None => Ok(call.context.nil_list(Type::Any)),
-    }
+    Ok(match length_for(call.arg(0), "Cannot find rest on")? {
+        0 => call.context.nil_list(Type::Any),
+        len => call.context.part(&call.arg(0), 1, len - 1),
+    })
 }
 
 pub fn initial<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let items = items_for(call, call.arg(0), "Cannot find initial on")?;
-    match items.split_last() {
-        Some((_, initial)) => call.list(initial.to_vec()),
-        None => Ok(call.context.nil_list(Type::Any)),
-    }
+    Ok(match length_for(call.arg(0), "Cannot find initial on")? {
+        0 => call.context.nil_list(Type::Any),
+        len => call.context.part(&call.arg(0), 0, len - 1),
+    })
 }
 
 pub fn append<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let mut items = items_for(call, call.arg(0), "Cannot push on")?;
-    items.push(call.arg(1));
-    call.list(items)
+    length_for(call.arg(0), "Cannot push on")?;
+    Ok(call.context.extended(&call.arg(0), &[call.arg(1)]))
 }
 
 pub fn prepend<'a>(call: &Call<'_, 'a>) -> Made<'a> {
@@ -69,19 +66,20 @@ pub fn prepend<'a>(call: &Call<'_, 'a>) -> Made<'a> {
 }
 
 pub fn concat<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let mut all = Vec::new();
+    let mut all: Option<Val<'a>> = None;
     for value in call.args {
         if !value.is_nil() && !value.is_list() {
             return Err(format!("Cannot concat type {} as list", value.kind_name()));
         }
-        let items = items_for(call, *value, "Cannot concat")?;
-        call.room((all.len() + items.len()) * size_of::<Val<'a>>())?;
-        all.extend(items);
+        if length_for(*value, "Cannot concat")? == 0 {
+            continue;
+        }
+        all = Some(match all {
+            None => call.context.extended(value, &[]),
+            Some(all) => call.context.extended(&all, &call.items(value)?),
+        });
     }
-    match all.is_empty() {
-        true => Ok(call.context.nil_list(Type::Any)),
-        false => call.list(all),
-    }
+    Ok(all.unwrap_or_else(|| call.context.nil_list(Type::Any)))
 }
 
 pub fn reverse<'a>(call: &Call<'_, 'a>) -> Made<'a> {

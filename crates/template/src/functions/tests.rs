@@ -257,6 +257,62 @@ fn values_are_told_apart_in_long_lists() {
 }
 
 #[test]
+fn a_list_that_grows_takes_the_memory_of_one() {
+    expect(&[
+        (
+            "{{$l := list}}{{range until 20000}}{{$l = append $l .}}{{end}}{{len $l}} {{last $l}}",
+            "20000 19999",
+        ),
+        (
+            "{{$l := list}}{{range until 10000}}{{$l = concat $l (list . .)}}{{end}}{{len $l}} {{index $l 2}}",
+            "20000 1",
+        ),
+        (
+            "{{$l := until 20000}}{{range until 10000}}{{$l = initial (rest $l)}}{{end}}{{len $l}}{{len (rest (list 1))}}",
+            "00",
+        ),
+        (
+            "{{$l := list}}{{range until 5000}}{{$l = append (concat $l) (list .)}}{{end}}{{len $l}} {{last $l}}",
+            "5000 [4999]",
+        ),
+    ]);
+}
+
+#[test]
+fn lists_that_share_their_elements_do_not_change_each_other() {
+    expect(&[
+        (
+            r#"{{$a := append (list 1) 2}}{{$b := append $a 3}}{{$c := append $a 4}}{{$d := append $b 5}}{{$a}}{{$b}}{{$c}}{{$d}}"#,
+            "[1 2][1 2 3][1 2 4][1 2 3 5]",
+        ),
+        (
+            r#"{{$a := append (list 1 2) 3}}{{$r := rest $a}}{{$b := append $r 4}}{{$i := initial $a}}{{$c := append $i 9}}{{$a}}{{$r}}{{$b}}{{$i}}{{$c}}"#,
+            "[1 2 3][2 3][2 3 4][1 2][1 2 9]",
+        ),
+        (
+            r#"{{$a := append .variables.l 1}}{{$b := concat $a $a}}{{$a}}{{$b}}{{len .variables.l}}"#,
+            "[x map[k:1] 1][x map[k:1] 1 x map[k:1] 1]2",
+        ),
+        (
+            r#"{{$a := append (list 1) 2}}{{slice $a 0 2}}{{toJson (rest $a)}}{{typeOf (rest (splitList "," "a,b"))}}{{range $i, $x := append $a 3}}{{$i}}{{$x}}{{end}}"#,
+            "[1 2][2][]interface {}011223",
+        ),
+        (
+            r#"{{$l := list}}{{range $x := append (list 1 2) 3}}{{$l = append $l $x}}{{end}}{{deepEqual $l (list 1 2 3)}} {{echo (append $l 4)}}"#,
+            "true [1 2 3 4]",
+        ),
+        (
+            r#"{{$a := append (list) 1}}{{range $a}}{{$a = append $a .}}{{end}}{{$a}}{{$s := dict "l" $a}}{{$_ := set $s "l" (append $s.l 2)}}{{$s.l}}{{$a}}"#,
+            "[1 1][1 1 2][1 1]",
+        ),
+    ]);
+    let error = run("{{$l := list}}{{range until 600}}{{$l = append (list) $l}}{{end}}").unwrap_err();
+    assert!(error.contains("nest more than 500 deep"), "{error}");
+    let error = run("{{$l := list 1}}{{range until 40}}{{$l = concat $l $l}}{{end}}").unwrap_err();
+    assert!(error.contains("memory"), "{error}");
+}
+
+#[test]
 fn corners_of_sprig() {
     expect(&[
         (r#"{{chunk -3 (list "a") | toJson}} {{chunk -3 (list "a" "b") | toJson}}"#, r#"[["a"]] []"#),

@@ -27,6 +27,7 @@ pub(super) struct Store<'a> {
     bytes: Arena<Box<[u8]>>,
     values: Arena<Value>,
     items: Arena<Box<[Val<'a>]>>,
+    grown: Arena<RefCell<Vec<Val<'a>>>>,
     slices: Arena<Slice<'a>>,
     dicts: Arena<Dict<'a>>,
     absents: Arena<Absent<'a>>,
@@ -44,6 +45,7 @@ impl<'a> Store<'a> {
             bytes: Arena::with_capacity(0),
             values: Arena::with_capacity(0),
             items: Arena::with_capacity(0),
+            grown: Arena::with_capacity(0),
             slices: Arena::with_capacity(0),
             dicts: Arena::with_capacity(0),
             absents: Arena::with_capacity(0),
@@ -313,6 +315,53 @@ impl<'a> Context<'a> {
         let base = Base::Made(self.store.items.alloc(items.into_iter().map(hold).collect()));
         let slice = self.store.slices.alloc(Slice { base, start: 0, len, cap: len, of, nil: false });
         self.nested(Val::of(V::Slice(slice)), depth)
+    }
+
+    /// Makes a list (`[]interface {}`) of the elements of another one, and more behind them.
+    ///
+    /// A list that was made so shares its elements with the longer one, so that a list which grows step by step takes the
+    /// memory of one.
+    pub fn extended(&self, list: &Val<'a>, more: &[Val<'a>]) -> Val<'a> {
+        let depth = deepest(more.iter()).max(list.depth.saturating_sub(1));
+        let grows = |items: &RefCell<Vec<Val<'a>>>, slice: &Slice<'a>| {
+            slice.of == Type::Any && slice.start + slice.len == items.borrow().len()
+        };
+        let (known, copied) = match list.v {
+            V::Slice(slice) => match slice.base {
+                Base::Grown(items) if grows(items, slice) => (Some((items, slice.start)), 0),
+                _ => (None, slice.len),
+            },
+            _ => (None, list.len().unwrap_or(0)),
+        };
+        // What grows has room for as much again.
+        let bytes = copied.saturating_add(2 * more.len()).saturating_mul(size_of::<Val<'a>>());
+        if !self.has_room(bytes) {
+            return Val::NONE;
+        }
+        self.charge(bytes);
+        let (items, start) = known.unwrap_or_else(|| {
+            let copies = (0..copied).filter_map(|at| list.item(at)).map(Val::boxed).collect();
+            (self.store.grown.alloc(RefCell::new(copies)), 0)
+        });
+        items.borrow_mut().extend(more.iter().map(|item| item.boxed()));
+        let len = items.borrow().len() - start;
+        let base = Base::Grown(items);
+        self.nested(self.slice(Slice { base, start, len, cap: len, of: Type::Any, nil: false }), depth)
+    }
+
+    /// Makes a list (`[]interface {}`) of so many elements of another one, with which it shares them.
+    pub fn part(&self, list: &Val<'a>, start: usize, len: usize) -> Val<'a> {
+        let (base, start) = match list.v {
+            V::List(items) => (Base::Data(items), start),
+            V::Slice(slice) if slice.of == Type::Any => (slice.base, slice.start + start),
+            _ if self.has_room(len.saturating_mul(size_of::<Val<'a>>())) => {
+                return self.list((start..start + len).filter_map(|at| list.item(at)).collect());
+            }
+            _ => return Val::NONE,
+        };
+        let mut part = self.slice(Slice { base, start, len, cap: len, of: Type::Any, nil: false });
+        part.depth = list.depth;
+        part
     }
 
     /// Makes a list of the type of another one.
