@@ -1,86 +1,23 @@
-//! The arena for the values that a run makes, with the limit of their memory.
+//! Makes the values of a run, within the limit of their memory.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::cell::Cell;
 use std::time::Instant;
 
-use typed_arena::Arena;
-
 use crate::run::{Absent, Holder, Step};
-use crate::value::{List, Map, Value};
+use crate::value::{Map, Value};
 
 use super::call::Type;
 use super::exec::{ExecOptions, MissingKey};
 use super::fmt::{Printer, sprint};
+use super::store::Store;
 use super::time::Moment;
-use super::val::{Base, Dict, Slice, V, Val};
+use super::val::{Base, Dict, V, Val};
 
 /// How deep lists and maps that functions make may nest.
 pub(super) const MAX_DEPTH: u16 = 500;
 
 /// Below this, a 64-bit float represents every whole number exactly (2^53).
 const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
-
-/// The arena: everything that a run makes and that values borrow.
-pub(super) struct Store<'a> {
-    bytes: Arena<Box<[u8]>>,
-    values: Arena<Value>,
-    items: Arena<Box<[Val<'a>]>>,
-    grown: Arena<RefCell<Vec<Val<'a>>>>,
-    slices: Arena<Slice<'a>>,
-    dicts: Arena<Dict<'a>>,
-    absents: Arena<Absent<'a>>,
-    moments: Arena<Moment>,
-    /// In a run that may change maps: what stands for the maps and lists of the data that were read, by their addresses.
-    live_maps: RefCell<HashMap<usize, &'a Dict<'a>>>,
-    live_lists: RefCell<HashMap<usize, &'a Slice<'a>>>,
-    /// Whether any of those maps was changed.
-    changed: Cell<bool>,
-}
-
-impl<'a> Store<'a> {
-    pub(super) fn new() -> Store<'a> {
-        Store {
-            bytes: Arena::with_capacity(0),
-            values: Arena::with_capacity(0),
-            items: Arena::with_capacity(0),
-            grown: Arena::with_capacity(0),
-            slices: Arena::with_capacity(0),
-            dicts: Arena::with_capacity(0),
-            absents: Arena::with_capacity(0),
-            moments: Arena::with_capacity(0),
-            live_maps: RefCell::default(),
-            live_lists: RefCell::default(),
-            changed: Cell::new(false),
-        }
-    }
-
-    /// A part of the data in a run that may change maps: the same map always gives the same value, so that a change is seen
-    /// wherever the map is read.
-    pub(super) fn live(&'a self, value: &'a Value) -> Val<'a> {
-        let v = match value {
-            Value::Map(map) => V::Dict(self.live_map(map)),
-            Value::List(list) => V::Slice(self.live_list(list)),
-            _ => return Val::data(value),
-        };
-        Val::of(v).boxed()
-    }
-
-    fn live_map(&'a self, map: &'a Arc<Map>) -> &'a Dict<'a> {
-        let mut known = self.live_maps.borrow_mut();
-        known.entry(Arc::as_ptr(map) as usize).or_insert_with(|| self.dicts.alloc(Dict::over(map, self)))
-    }
-
-    fn live_list(&'a self, list: &'a Arc<List>) -> &'a Slice<'a> {
-        let mut known = self.live_lists.borrow_mut();
-        known.entry(Arc::as_ptr(list) as usize).or_insert_with(|| {
-            let cap = super::index::grown_capacity(list.len());
-            let base = Base::Live(list, self);
-            self.slices.alloc(Slice { base, start: 0, len: list.len(), cap, of: Type::Any, nil: false })
-        })
-    }
-}
 
 /// Why values cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +48,7 @@ pub(super) enum Excess {
 /// The values count against the memory of the run. If that is exceeded, the run ends with
 /// [`ExecError::Scratch`](super::ExecError::Scratch) as soon as the function returns.
 pub struct Context<'a> {
-    store: &'a Store<'a>,
+    pub(super) store: &'a Store<'a>,
     scratch: Cell<usize>,
     /// Why the run has to end, if it has.
     excess: Cell<Option<Excess>>,
@@ -302,89 +239,12 @@ impl<'a> Context<'a> {
         out
     }
 
-    /// Makes a list.
-    pub fn list(&self, items: Vec<Val<'a>>) -> Val<'a> {
-        self.list_of(Type::Any, items)
-    }
-
-    /// Makes a list whose elements all have this type.
-    pub fn list_of(&self, of: Type, items: Vec<Val<'a>>) -> Val<'a> {
-        self.charge(items.len() * size_of::<Val<'a>>() + 96);
-        let (len, depth) = (items.len(), deepest(items.iter()));
-        let hold = if of == Type::Any { Val::boxed } else { Val::unboxed };
-        let base = Base::Made(self.store.items.alloc(items.into_iter().map(hold).collect()));
-        let slice = self.store.slices.alloc(Slice { base, start: 0, len, cap: len, of, nil: false });
-        self.nested(Val::of(V::Slice(slice)), depth)
-    }
-
-    /// Makes a list (`[]interface {}`) of the elements of another one, and more behind them.
-    ///
-    /// A list that was made so shares its elements with the longer one, so that a list which grows step by step takes the
-    /// memory of one.
-    pub fn extended(&self, list: &Val<'a>, more: &[Val<'a>]) -> Val<'a> {
-        let depth = deepest(more.iter()).max(list.depth.saturating_sub(1));
-        let grows = |items: &RefCell<Vec<Val<'a>>>, slice: &Slice<'a>| {
-            slice.of == Type::Any && slice.start + slice.len == items.borrow().len()
-        };
-        let (known, copied) = match list.v {
-            V::Slice(slice) => match slice.base {
-                Base::Grown(items) if grows(items, slice) => (Some((items, slice.start)), 0),
-                _ => (None, slice.len),
-            },
-            _ => (None, list.len().unwrap_or(0)),
-        };
-        // What grows has room for as much again.
-        let bytes = copied.saturating_add(2 * more.len()).saturating_mul(size_of::<Val<'a>>());
-        if !self.has_room(bytes) {
-            return Val::NONE;
-        }
-        self.charge(bytes);
-        let (items, start) = known.unwrap_or_else(|| {
-            let copies = (0..copied).filter_map(|at| list.item(at)).map(Val::boxed).collect();
-            (self.store.grown.alloc(RefCell::new(copies)), 0)
-        });
-        items.borrow_mut().extend(more.iter().map(|item| item.boxed()));
-        let len = items.borrow().len() - start;
-        let base = Base::Grown(items);
-        self.nested(self.slice(Slice { base, start, len, cap: len, of: Type::Any, nil: false }), depth)
-    }
-
-    /// Makes a list (`[]interface {}`) of so many elements of another one, with which it shares them.
-    pub fn part(&self, list: &Val<'a>, start: usize, len: usize) -> Val<'a> {
-        let (base, start) = match list.v {
-            V::List(items) => (Base::Data(items), start),
-            V::Slice(slice) if slice.of == Type::Any => (slice.base, slice.start + start),
-            _ if self.has_room(len.saturating_mul(size_of::<Val<'a>>())) => {
-                return self.list((start..start + len).filter_map(|at| list.item(at)).collect());
-            }
-            _ => return Val::NONE,
-        };
-        let mut part = self.slice(Slice { base, start, len, cap: len, of: Type::Any, nil: false });
-        part.depth = list.depth;
-        part
-    }
-
-    /// Makes a list of the type of another one.
-    pub fn list_like(&self, list: &Val<'a>, items: Vec<Val<'a>>) -> Val<'a> {
-        match list.v {
-            V::Slice(slice) if slice.nil => self.nil_list(slice.of),
-            V::Slice(slice) => self.list_of(slice.of, items),
-            _ => self.list(items),
-        }
-    }
-
     /// Makes a map of the type of another one.
     pub fn map_like(&self, map: &Val<'a>, entries: Vec<(Vec<u8>, Val<'a>)>) -> Val<'a> {
         match map.v {
             V::Dict(dict) => self.map_of(dict.of, entries),
             _ => self.map(entries),
         }
-    }
-
-    /// Makes Go's nil slice, which is empty.
-    pub fn nil_list(&self, of: Type) -> Val<'a> {
-        let none = Slice { base: Base::Made(&[]), start: 0, len: 0, cap: 0, of, nil: true };
-        self.nested(self.slice(none), 0)
     }
 
     /// Makes a Go `time.Time`.
@@ -443,11 +303,6 @@ impl<'a> Context<'a> {
             return Val::NONE;
         }
         value
-    }
-
-    pub(super) fn slice(&self, slice: Slice<'a>) -> Val<'a> {
-        self.charge(size_of::<Slice<'a>>());
-        Val::of(V::Slice(self.store.slices.alloc(slice)))
     }
 
     /// Releases bytes that are no longer used.

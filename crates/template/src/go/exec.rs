@@ -8,12 +8,13 @@ use crate::value::Value;
 
 use super::ast::{Branch, BranchKind, List, Node, NodeRef, Pipe, ROOT, TemplateCall, Tree, VariableId};
 use super::call::Functions;
-use super::context::{Context, Store};
+use super::context::Context;
 use super::error::{ExecError, MissingValue, Place};
 use super::fmt::Printer;
 use super::quote::quoted;
 use super::range::Loop;
 use super::set::Set;
+use super::store::Store;
 use super::val::{V, Val};
 
 /// The treatment of `.field` if the map has no such member.

@@ -184,6 +184,9 @@ impl<'a> Machine<'a, '_> {
                 Outcome::Gap => Ok(Val::of(V::Gap)),
             },
         };
+        if self.context.excess().is_some() {
+            self.at = Some(node);
+        }
         self.check_memory()?;
         let made = before.saturating_sub(self.context.scratch_left());
         self.budget.spend(made.saturating_add(self.context.take_work()) / 256)?;

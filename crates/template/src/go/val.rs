@@ -7,7 +7,7 @@ use crate::run::Absent;
 use crate::value::{List, Map, Value};
 
 use super::call::Type;
-use super::context::Store;
+use super::store::Store;
 use super::time::Moment;
 
 /// A value inside a run.

@@ -3,6 +3,7 @@
 //! A search in symbols needs few states, however many characters a class has, and its places are between characters.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -42,6 +43,8 @@ pub struct Encoded<'t> {
     pub bytes: Cow<'t, [u8]>,
     /// Some places in the symbols, with the places in the text.
     marks: Vec<(usize, usize)>,
+    /// The last place that was asked for: the next one is mostly near.
+    last: Cell<(usize, usize)>,
     wide: bool,
 }
 
@@ -96,7 +99,13 @@ impl Alphabet {
     pub fn encode<'t>(&self, text: &'t [u8]) -> Encoded<'t> {
         let wide = self.is_wide();
         if text.is_ascii() {
-            return Encoded { text, bytes: Cow::Borrowed(text), marks: Vec::new(), wide };
+            return Encoded {
+                text,
+                bytes: Cow::Borrowed(text),
+                marks: Vec::new(),
+                last: Cell::default(),
+                wide,
+            };
         }
         let (mut out, mut marks) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() / STRIDE));
         // Most characters are near the one before.
@@ -120,7 +129,7 @@ impl Alphabet {
             }
             self.push(&mut out, symbol);
         }
-        Encoded { text, bytes: Cow::Owned(out), marks, wide }
+        Encoded { text, bytes: Cow::Owned(out), marks, last: Cell::default(), wide }
     }
 
     /// The sets as expressions of bytes, each with its size; `None` if that is too much work.
@@ -201,17 +210,23 @@ impl Encoded<'_> {
 
     /// The place in the text of a place in the symbols.
     pub fn place(&self, at: usize) -> usize {
-        let before = self.marks.partition_point(|(mark, _)| *mark <= at);
-        let Some((mark, mut place)) =
-            before.checked_sub(1).and_then(|before| self.marks.get(before)).copied()
-        else {
+        if self.marks.is_empty() {
             return at;
+        }
+        let last = self.last.get();
+        let (from, mut place) = match last.0 <= at && at - last.0 < STRIDE {
+            true => last,
+            false => {
+                let after = self.marks.partition_point(|(mark, _)| *mark <= at);
+                after.checked_sub(1).and_then(|before| self.marks.get(before)).copied().unwrap_or_default()
+            }
         };
-        let symbols = self.bytes.get(mark..at).unwrap_or_default();
+        let symbols = self.bytes.get(from..at).unwrap_or_default();
         let characters = symbols.iter().filter(|byte| !self.wide || **byte & 0xc0 != TRAIL).count();
         for (_, bytes) in go::Runes(self.text.get(place..).unwrap_or_default()).take(characters) {
             place += bytes.len();
         }
+        self.last.set((at, place));
         place
     }
 }

@@ -1,11 +1,12 @@
 //! Regular expressions: Go's syntax (RE2), run by the crate `regex` in time linear in the text.
 //!
-//! - reading: `syntax` and `escape` make a `tree` of Go's syntax, whose `sets` of characters are kept apart
+//! - reading: `syntax`, `group` and `escape` make a `tree` of Go's syntax, whose `sets` of characters are kept apart
 //! - compiling: `alphabet` makes symbols of characters, `program` compiles trees and keeps what a run uses again
 //! - searching: `matcher` finds matches within the limits of the run
 
 mod alphabet;
 mod escape;
+mod group;
 mod matcher;
 mod program;
 mod sets;

@@ -10,9 +10,6 @@ use crate::go;
 /// The most times that a repetition may repeat.
 const MOST_REPEATS: u32 = 1_000;
 
-/// How deep groups may nest.
-const DEEPEST: usize = 200;
-
 /// The longest expression, in bytes.
 const LONGEST: usize = 8 * MOST_PARTS;
 
@@ -65,24 +62,24 @@ pub struct Flags {
     /// `i`: case does not count.
     pub folds: bool,
     /// `m`: `^` and `$` are about lines.
-    lines: bool,
+    pub lines: bool,
     /// `s`: a point is any character.
-    dot_all: bool,
+    pub dot_all: bool,
     /// `U`: repetitions take as little as they can.
-    lazy: bool,
+    pub lazy: bool,
 }
 
 /// How often the parts of the group that is being read are repeated.
 #[derive(Clone, Copy, Default)]
-struct Repeats {
+pub struct Repeats {
     /// The most that any part is.
-    most: u32,
+    pub most: u32,
     /// The part that was read last.
     last: u32,
 }
 
 impl Repeats {
-    fn add(&mut self, times: u32) {
+    pub fn add(&mut self, times: u32) {
         self.last = times;
         self.most = self.most.max(times);
     }
@@ -90,20 +87,20 @@ impl Repeats {
 
 /// A group that is being read, or the expression itself.
 #[derive(Default)]
-struct Frame {
+pub struct Frame {
     /// What stands before the last `|`.
-    choices: Vec<Node>,
+    pub choices: Vec<Node>,
     /// What stands after it.
-    nodes: Vec<Node>,
-    repeats: Repeats,
+    pub nodes: Vec<Node>,
+    pub repeats: Repeats,
     /// The number of the group, if it captures.
-    capture: Option<usize>,
+    pub capture: Option<usize>,
     /// The flags around the group.
-    outer: Flags,
+    pub outer: Flags,
 }
 
 impl Frame {
-    fn node(mut self) -> Node {
+    pub fn node(mut self) -> Node {
         self.choices.push(Node::sequence(self.nodes));
         let node = Node::choice(self.choices);
         match self.capture {
@@ -114,17 +111,17 @@ impl Frame {
 }
 
 pub struct Reader<'p> {
-    whole: &'p str,
+    pub whole: &'p str,
     /// What has not been read yet.
     pub left: &'p str,
     pub sets: Sets<'p>,
     /// The groups around.
-    open: Vec<Frame>,
-    frame: Frame,
+    pub open: Vec<Frame>,
+    pub frame: Frame,
     pub flags: Flags,
     /// How many groups capture.
-    captures: usize,
-    names: Vec<(String, usize)>,
+    pub captures: usize,
+    pub names: Vec<(String, usize)>,
     /// How many parts have been read.
     parts: usize,
 }
@@ -297,82 +294,6 @@ impl<'p> Reader<'p> {
         self.frame.repeats.add(repeats);
         self.left = after;
         Ok(Some((least, most)))
-    }
-
-    /// The start of a group, or a change of flags.
-    fn group(&mut self) -> Result<Before<'p>, Refusal> {
-        let start = self.left;
-        self.take();
-        if self.open.len() >= DEEPEST {
-            return invalid("expression nests too deeply", self.whole);
-        }
-        if !self.left.starts_with('?') {
-            return Ok(self.enter_capture());
-        }
-        self.take();
-        let named = self.left.strip_prefix("P<").or_else(|| self.left.strip_prefix('<'));
-        if let Some(named) = named {
-            let Some((name, rest)) = named.split_once('>') else {
-                return invalid("invalid named capture", start);
-            };
-            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if name.is_empty() || !name.chars().all(is_word) {
-                return invalid("invalid named capture", between(start, rest));
-            }
-            self.left = rest;
-            self.names.push((name.to_owned(), self.captures + 1));
-            return Ok(self.enter_capture());
-        }
-        self.flags(start)
-    }
-
-    /// Begins to read a group.
-    fn enter(&mut self, capture: Option<usize>) {
-        let frame = Frame { capture, outer: self.flags, ..Frame::default() };
-        self.open.push(std::mem::replace(&mut self.frame, frame));
-    }
-
-    fn enter_capture(&mut self) -> Before<'p> {
-        self.captures += 1;
-        self.enter(Some(self.captures));
-        Before::Nothing
-    }
-
-    fn end_of_group(&mut self) -> Result<Before<'p>, Refusal> {
-        let Some(outer) = self.open.pop() else { return invalid("unexpected )", self.whole) };
-        self.take();
-        let inner = std::mem::replace(&mut self.frame, outer);
-        self.frame.repeats.add(inner.repeats.most.max(1));
-        self.flags = inner.outer;
-        Ok(self.push(inner.node()))
-    }
-
-    /// The flags after `(?`, up to `:` or `)`.
-    fn flags(&mut self, start: &'p str) -> Result<Before<'p>, Refusal> {
-        let (mut flags, mut negated, mut any) = (self.flags, false, false);
-        while let Some(c) = self.take() {
-            let flag = match c {
-                'i' => &mut flags.folds,
-                'm' => &mut flags.lines,
-                's' => &mut flags.dot_all,
-                'U' => &mut flags.lazy,
-                '-' if !negated => {
-                    (negated, any) = (true, false);
-                    continue;
-                }
-                ':' | ')' if !negated || any => {
-                    if c == ':' {
-                        self.enter(None);
-                    }
-                    self.flags = flags;
-                    return Ok(Before::Nothing);
-                }
-                _ => break,
-            };
-            *flag = !negated;
-            any = true;
-        }
-        invalid("invalid or unsupported Perl syntax", between(start, self.left))
     }
 }
 
