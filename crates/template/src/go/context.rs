@@ -188,7 +188,9 @@ impl<'a> Context<'a> {
             }
             V::List(list) => Value::List(list.clone()),
             V::Slice(slice) => match slice.base {
-                Base::Live(list, _) if slice.len == list.len() && !self.store.changed.get() => {
+                Base::Live(list, _)
+                    if slice.start == 0 && slice.len == list.len() && !self.store.changed.get() =>
+                {
                     Value::List(list.clone())
                 }
                 _ => {

@@ -14,12 +14,12 @@ use super::tree::Node;
 /// The most parts of an expression, with its counted repetitions written out.
 pub const MOST_PARTS: usize = 20_000;
 
-/// The most parts times groups of an expression whose groups are asked for: a search keeps places for each of them.
+/// The most parts times groups of an expression whose groups are asked for: a search keeps places for each of them, which are 32
+/// bytes.
 const MOST_PLACES: usize = 250_000;
 
-/// How many compiled expressions a run keeps, and how many parts they have together.
+/// How many compiled expressions a run keeps; together, too, they have no more parts and places than one may have.
 const MOST_KEPT: usize = 16;
-const MOST_PARTS_KEPT: usize = MOST_PARTS;
 
 /// The most bytes that each of the two automata of an expression takes for the states that searches have found.
 const SEARCH_BYTES: usize = 512 << 10;
@@ -60,6 +60,8 @@ pub struct Program {
     pub alphabet: Alphabet,
     /// How many parts it has: how many states a search may be in at the same time.
     pub size: usize,
+    /// How many places a search keeps: for each part, those of all groups that are asked for.
+    places: usize,
     /// The names of groups, with their numbers.
     pub names: Vec<(String, usize)>,
 }
@@ -83,7 +85,7 @@ impl Program {
         drop(root);
         let built = Regex::builder().configure(config).build_from_hir(&hir);
         let regex = built.map_err(|_| Refusal::TooLarge)?;
-        Ok(Program { regex, alphabet, size, names })
+        Ok(Program { regex, alphabet, size, places, names })
     }
 }
 
@@ -138,15 +140,19 @@ impl Programs {
         }
         let program = Rc::new(Program::new(pattern, groups)?);
         kept.push(Kept { pattern: pattern.into(), groups, program: program.clone() });
-        while kept.len() > MOST_KEPT || parts(&kept) > MOST_PARTS_KEPT {
+        while !fit(&kept) {
             kept.remove(0);
         }
         Ok((program, true))
     }
 }
 
-fn parts(kept: &[Kept]) -> usize {
-    kept.iter().map(|kept| kept.program.size).sum()
+/// Whether so many expressions may be kept.
+fn fit(kept: &[Kept]) -> bool {
+    let sum = |of: fn(&Program) -> usize| kept.iter().map(|kept| of(&kept.program)).sum::<usize>();
+    kept.len() <= MOST_KEPT
+        && sum(|program| program.size) <= MOST_PARTS
+        && sum(|program| program.places) <= MOST_PLACES
 }
 
 #[cfg(test)]
@@ -179,10 +185,17 @@ mod tests {
         let programs = Programs::default();
         for number in 0..8 {
             assert!(compiled(&programs, &format!("a{{990}}{number}|(?:b{{9}}c){{1,100}}")));
-            assert!(parts(&programs.kept.borrow()) <= MOST_PARTS_KEPT);
+            assert!(fit(&programs.kept.borrow()));
         }
-        assert!(programs.find("(".as_bytes(), false).is_err());
+        assert!((2..8).contains(&programs.kept.borrow().len()));
+        assert!(programs.find(b"(", false).is_err());
         assert!(!compiled(&programs, "a{990}7|(?:b{9}c){1,100}"));
+        for number in 0..4 {
+            let groups = format!("{number}{}", "(ab{9})".repeat(90));
+            assert!(programs.find(groups.as_bytes(), true).unwrap().1);
+            assert!(fit(&programs.kept.borrow()));
+        }
+        assert_eq!(programs.kept.borrow().len(), 1, "one of them has most of the places");
     }
 
     #[test]

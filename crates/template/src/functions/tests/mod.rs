@@ -196,6 +196,14 @@ fn lists_that_share_their_elements_do_not_change_each_other() {
             "true [1 2 3 4]",
         ),
         (
+            r#"{{$_ := set .variables "z" 1}}{{$l := .variables.l}}{{echo (rest $l)}}{{echo (initial $l)}}{{echo (append (rest $l) 2)}}"#,
+            "[map[k:1]][x][map[k:1] 2]",
+        ),
+        (
+            r#"{{if false}}{{$_ := set . "z" 1}}{{end}}{{$l := fromJson "[1,2,3]"}}{{toJson (echo (slice $l 1 4))}}"#,
+            "[2,3,null]",
+        ),
+        (
             r#"{{$a := append (list) 1}}{{range $a}}{{$a = append $a .}}{{end}}{{$a}}{{$s := dict "l" $a}}{{$_ := set $s "l" (append $s.l 2)}}{{$s.l}}{{$a}}"#,
             "[1 1][1 1 2][1 1]",
         ),
