@@ -8,7 +8,7 @@ use super::contract::{
     CompileError, Functions, Limits, MissingValue, Need, Partials, Position, Requirements, RunBudget,
     RunError, Syntax, Undefined,
 };
-use super::functions::{ServiceFunctions, changes_data, is_service_function, use_of_arguments};
+use super::functions::{Programs, ServiceFunctions, changes_data, is_service_function, use_of_arguments};
 use super::go::{self, ExecError, ExecOptions, MissingKey, ParseOptions, Set, UnknownFunctions};
 use crate::go::time::Moment;
 use crate::run::Random;
@@ -105,6 +105,7 @@ impl GoTemplate {
             tools: functions,
             moment: Moment::from(run.moment),
             random: Random::new(run.seed),
+            programs: Programs::default(),
         };
         self.set.execute(&self.name, &data, &functions, &options, &mut out).map_err(failed)?;
         self.last_bytes.store(out.len(), Ordering::Relaxed);

@@ -1,7 +1,9 @@
 //! What a function is given: its arguments, and what it makes values with.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
+use super::regex::Programs;
 use crate::go::time::Moment;
 use crate::go::{Context, Type, Val};
 use crate::run::Random;
@@ -22,6 +24,8 @@ pub struct Call<'c, 'a> {
     pub moment: &'c Moment,
     /// Random numbers, the same in all runs of a render.
     pub random: &'c Random,
+    /// The regular expressions that the run has compiled.
+    pub programs: &'c Programs,
 }
 
 impl<'a> Call<'_, 'a> {
@@ -88,10 +92,10 @@ impl<'a> Call<'_, 'a> {
     }
 
     /// Text as Go's `fmt.Sprint` prints a value, which is how sprig turns values into strings.
-    pub fn shown(&self, value: &Val<'a>) -> Vec<u8> {
+    pub fn shown(&self, value: &Val<'a>) -> Cow<'a, [u8]> {
         match value.as_bytes() {
-            Some(bytes) => bytes.to_vec(),
-            None => self.context.printed(&[*value]),
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => Cow::Owned(self.context.printed(&[*value])),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::go::Val;
 /// `dict KEY VALUE …`: keys become strings; the value of a last key alone is an empty string.
 pub fn dict<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     let pairs = call.args.chunks(2).filter_map(|pair| {
-        let key = call.shown(pair.first()?);
+        let key = call.shown(pair.first()?).into_owned();
         Some((key, pair.get(1).copied().unwrap_or_else(|| Val::bytes(b""))))
     });
     Ok(call.context.map(pairs.collect()))

@@ -1,5 +1,7 @@
 //! Base 64 and base 32, sums, and identifiers.
 
+use std::sync::LazyLock;
+
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
@@ -8,6 +10,8 @@ use super::call::{Call, Made};
 /// An encoding of bits in characters, with padding.
 struct Base {
     alphabet: &'static [u8],
+    /// The digit of each character.
+    digits: [Option<u8>; 256],
     /// The bits of a character.
     bits: usize,
     /// The characters of a group, which is a whole number of bytes.
@@ -15,15 +19,51 @@ struct Base {
     name: &'static str,
 }
 
-const BASE64: Base = Base {
-    alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-    bits: 6,
-    group: 4,
-    name: "base64",
-};
+static BASE64: LazyLock<Base> = LazyLock::new(|| {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    Base { alphabet, digits: digits(alphabet), bits: 6, group: 4, name: "base64" }
+});
 
-const BASE32: Base =
-    Base { alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", bits: 5, group: 8, name: "base32" };
+static BASE32: LazyLock<Base> = LazyLock::new(|| {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    Base { alphabet, digits: digits(alphabet), bits: 5, group: 8, name: "base32" }
+});
+
+fn digits(alphabet: &[u8]) -> [Option<u8>; 256] {
+    let mut digits = [None; 256];
+    for (byte, digit) in alphabet.iter().zip(0..) {
+        if let Some(slot) = digits.get_mut(usize::from(*byte)) {
+            *slot = Some(digit);
+        }
+    }
+    digits
+}
+
+/// The characters of a text besides line breaks, with their places.
+#[derive(Clone)]
+struct Plain<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// How many line breaks do not count as places.
+    skipped: usize,
+    /// Whether line breaks count as places.
+    keeps_places: bool,
+}
+
+impl Iterator for Plain<'_> {
+    type Item = (usize, u8);
+
+    fn next(&mut self) -> Option<(usize, u8)> {
+        loop {
+            let byte = *self.text.get(self.at)?;
+            self.at += 1;
+            if !matches!(byte, b'\r' | b'\n') {
+                return Some((self.at - 1 - self.skipped, byte));
+            }
+            self.skipped += usize::from(!self.keeps_places);
+        }
+    }
+}
 
 impl Base {
     fn encode(&self, bytes: &[u8]) -> Vec<u8> {
@@ -44,30 +84,24 @@ impl Base {
 
     /// The bytes, or the place of the byte that is wrong, as Go counts it.
     fn decode(&self, text: &[u8]) -> Result<Vec<u8>, usize> {
-        let mut out = Vec::with_capacity(text.len());
+        let mut out = Vec::with_capacity(text.len() / 8 * self.bits + self.group);
         // Line breaks do not count, but they have places in base 64.
         let keeps_places = self.bits == 6;
-        let plain = text.iter().enumerate().filter(|(_, byte)| !matches!(byte, b'\r' | b'\n'));
-        let plain: Vec<(usize, u8)> = plain
-            .enumerate()
-            .map(|(at, (place, byte))| (if keeps_places { place } else { at }, *byte))
-            .collect();
-        let length = if keeps_places { text.len() } else { plain.len() };
-        let mut left = plain.as_slice();
+        let mut left = Plain { text, at: 0, skipped: 0, keeps_places };
+        let length = if keeps_places { text.len() } else { left.clone().count() };
         loop {
             let (mut group, mut digits) = (0_u64, 0);
             while digits < self.group {
-                let Some((&(at, byte), rest)) = left.split_first() else {
+                let Some((at, byte)) = left.next() else {
                     return if digits == 0 { Ok(out) } else { Err(length - digits) };
                 };
-                left = rest;
                 if byte == b'=' {
-                    self.check_padding(at, digits, rest, length)?;
+                    self.check_padding(at, digits, left, length)?;
                     self.push(&mut out, group, digits);
                     return Ok(out);
                 }
-                let digit = self.alphabet.iter().position(|known| *known == byte).ok_or(at)?;
-                group = group << self.bits | digit as u64;
+                let digit = self.digits.get(usize::from(byte)).copied().flatten().ok_or(at)?;
+                group = group << self.bits | u64::from(digit);
                 digits += 1;
             }
             self.push(&mut out, group, digits);
@@ -79,21 +113,22 @@ impl Base {
         &self,
         at: usize,
         digits: usize,
-        rest: &[(usize, u8)],
+        mut rest: Plain<'_>,
         length: usize,
     ) -> Result<(), usize> {
         let wanted = self.group - digits - 1;
         let is_32 = self.bits == 5;
-        if digits < 2 || is_32 && rest.len() >= self.group {
+        let following = rest.clone().take(self.group).count();
+        if digits < 2 || is_32 && following >= self.group {
             return Err(at);
         }
-        if is_32 && rest.len() < wanted {
+        if is_32 && following < wanted {
             return Err(length);
         }
-        for place in 0..wanted {
-            match rest.get(place) {
+        for _ in 0..wanted {
+            match rest.next() {
                 None => return Err(length),
-                Some((at, byte)) if *byte != b'=' => return Err(at - 1),
+                Some((at, byte)) if byte != b'=' => return Err(at - 1),
                 Some(_) => {}
             }
         }
@@ -101,7 +136,7 @@ impl Base {
             // What follows does not count there.
             return if matches!(digits, 3 | 6) { Err(at) } else { Ok(()) };
         }
-        rest.get(wanted).map_or(Ok(()), |(at, _)| Err(*at))
+        rest.next().map_or(Ok(()), |(at, _)| Err(at))
     }
 
     /// Writes the whole bytes of a group of so many digits.

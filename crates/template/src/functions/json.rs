@@ -1,7 +1,7 @@
 //! JSON: keys are sorted, numbers are Go's, and `<`, `>` and `&` stay as they are, since a prompt is no web page.
 
 use super::call::{Call, Made};
-use crate::value::from_json;
+use crate::value::{Tree, Value, from_json, weight};
 
 pub fn to_json<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     call.string(call.context.json(&call.arg(0), false)?)
@@ -13,8 +13,11 @@ pub fn to_pretty_json<'a>(call: &Call<'_, 'a>) -> Made<'a> {
 }
 
 pub fn from_text<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    match from_json(call.text(0)) {
-        Ok(value) => Ok(call.context.value(value)),
+    let text = call.text(0);
+    let bytes = weight(text, Tree::Value) + size_of::<Value>();
+    call.room(bytes)?;
+    match from_json(text) {
+        Ok(value) => Ok(call.context.weighed(value, bytes)),
         Err(error) => Err(format!("not valid JSON: {error}")),
     }
 }

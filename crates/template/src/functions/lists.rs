@@ -1,5 +1,7 @@
 //! Lists: parts, changes (which make new lists), and tests.
 
+use std::collections::HashSet;
+
 use super::call::{Call, Made, NIL_POINTER, Walk};
 use super::convert::to_int64;
 use super::equal::equal;
@@ -39,25 +41,22 @@ pub fn last<'a>(call: &Call<'_, 'a>) -> Made<'a> {
 }
 
 pub fn rest<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let items = items_for(call, call.arg(0), "Cannot find rest on")?;
-    match items.split_first() {
-        Some((_, rest)) => call.list(rest.to_vec()),
-        None => Ok(call.context.nil_list(Type::Any)),
-    }
+    Ok(match length_for(call.arg(0), "Cannot find rest on")? {
+        0 => call.context.nil_list(Type::Any),
+        len => call.context.part(&call.arg(0), 1, len - 1),
+    })
 }
 
 pub fn initial<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let items = items_for(call, call.arg(0), "Cannot find initial on")?;
-    match items.split_last() {
-        Some((_, initial)) => call.list(initial.to_vec()),
-        None => Ok(call.context.nil_list(Type::Any)),
-    }
+    Ok(match length_for(call.arg(0), "Cannot find initial on")? {
+        0 => call.context.nil_list(Type::Any),
+        len => call.context.part(&call.arg(0), 0, len - 1),
+    })
 }
 
 pub fn append<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let mut items = items_for(call, call.arg(0), "Cannot push on")?;
-    items.push(call.arg(1));
-    call.list(items)
+    length_for(call.arg(0), "Cannot push on")?;
+    Ok(call.context.extended(&call.arg(0), &[call.arg(1)]))
 }
 
 pub fn prepend<'a>(call: &Call<'_, 'a>) -> Made<'a> {
@@ -67,19 +66,20 @@ pub fn prepend<'a>(call: &Call<'_, 'a>) -> Made<'a> {
 }
 
 pub fn concat<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let mut all = Vec::new();
+    let mut all: Option<Val<'a>> = None;
     for value in call.args {
         if !value.is_nil() && !value.is_list() {
             return Err(format!("Cannot concat type {} as list", value.kind_name()));
         }
-        let items = items_for(call, *value, "Cannot concat")?;
-        call.room((all.len() + items.len()) * size_of::<Val<'a>>())?;
-        all.extend(items);
+        if length_for(*value, "Cannot concat")? == 0 {
+            continue;
+        }
+        all = Some(match all {
+            None => call.context.extended(value, &[]),
+            Some(all) => call.context.extended(&all, &call.items(value)?),
+        });
     }
-    match all.is_empty() {
-        true => Ok(call.context.nil_list(Type::Any)),
-        false => call.list(all),
-    }
+    Ok(all.unwrap_or_else(|| call.context.nil_list(Type::Any)))
 }
 
 pub fn reverse<'a>(call: &Call<'_, 'a>) -> Made<'a> {
@@ -103,11 +103,47 @@ fn includes<'a>(walk: &Walk<'_, 'a>, items: &[Val<'a>], wanted: &Val<'a>) -> Res
     Ok(false)
 }
 
+/// What tells a value from others of its kind, for the kinds of which there may be many.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Nil,
+    Bool(bool),
+    Text(&'a [u8]),
+    /// A whole number, and its type.
+    Whole(&'static str, i64),
+    /// The bits of a number that equals itself.
+    Float(u64),
+}
+
+/// `None` if values of that kind have to be compared.
+fn key<'a>(value: &Val<'a>) -> Option<Key<'a>> {
+    if value.is_nil() {
+        return Some(Key::Nil);
+    }
+    let float = || value.as_float().filter(|number| !number.is_nan());
+    let text = value.as_bytes().map(Key::Text);
+    text.or_else(|| value.as_int().map(|number| Key::Whole(value.type_name(), number)))
+        // The two zeros are one number.
+        .or_else(|| float().map(|number| Key::Float((number + 0.0).to_bits())))
+        .or_else(|| value.as_bool().map(Key::Bool))
+}
+
 pub fn uniq<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let (walk, mut kept) = (Walk::new(call.context), Vec::new());
-    for item in items_for(call, call.arg(0), "Cannot find uniq on")? {
-        if !includes(&walk, &kept, &item)? {
+    let items = items_for(call, call.arg(0), "Cannot find uniq on")?;
+    call.room(items.len().saturating_mul(2 * size_of::<Val<'a>>()))?;
+    let (walk, mut keys) = (Walk::new(call.context), HashSet::new());
+    let (mut kept, mut compared) = (Vec::new(), Vec::new());
+    for item in items {
+        walk.step(0)?;
+        let is_new = match key(&item) {
+            Some(key) => keys.insert(key),
+            None => !includes(&walk, &compared, &item)?,
+        };
+        if is_new {
             kept.push(item);
+            if key(&item).is_none() {
+                compared.push(item);
+            }
         }
     }
     call.list(kept)
@@ -156,6 +192,10 @@ pub fn slice<'a>(call: &Call<'_, 'a>) -> Made<'a> {
 /// `chunk SIZE LIST`: lists of that size, the last one of what is left.
 pub fn chunk<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     let items = items_for(call, call.arg(1), "Cannot chunk")?;
+    if call.int(0) < -1 && items.len() == 1 {
+        // Sprig rounds its way to a single list.
+        return Ok(call.context.list_of(Type::List, vec![call.context.list(items)]));
+    }
     let groups = ((items.len() as f64 - 1.0) / call.int(0) as f64).floor() + 1.0;
     let size = usize::try_from(call.int(0)).unwrap_or(0);
     if groups != 0.0 && size == 0 {

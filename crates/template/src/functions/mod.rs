@@ -38,6 +38,7 @@ use crate::run::Random;
 pub use table::{changes_data, is_service_function, use_of_arguments};
 
 use call::Call;
+pub use regex::Programs;
 
 /// The functions here and the tools behind [`Functions`], for one run of a Go template.
 pub struct ServiceFunctions<'t> {
@@ -47,6 +48,8 @@ pub struct ServiceFunctions<'t> {
     pub moment: Moment,
     /// What `uuidv4` draws from.
     pub random: Random,
+    /// The regular expressions that the run has compiled.
+    pub programs: Programs,
 }
 
 impl go::Functions for ServiceFunctions<'_> {
@@ -57,7 +60,8 @@ impl go::Functions for ServiceFunctions<'_> {
 
     fn call<'a>(&self, name: &str, args: &[Val<'a>], context: &Context<'a>) -> Outcome<'a> {
         let Some(row) = table::find(name) else { return self.call_tool(name, args, context) };
-        let call = Call { args, context, moment: &self.moment, random: &self.random };
+        let call =
+            Call { args, context, moment: &self.moment, random: &self.random, programs: &self.programs };
         match (row.body)(&call) {
             Ok(value) => Outcome::Value(value),
             Err(message) => Outcome::Error(message),

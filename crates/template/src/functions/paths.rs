@@ -6,21 +6,35 @@ use crate::go::Val;
 /// Go's `path.Clean`: the shortest path of the same meaning.
 fn cleaned(path: &[u8]) -> Vec<u8> {
     let rooted = path.first() == Some(&b'/');
-    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut out = Vec::with_capacity(path.len().min(1 << 12));
+    if rooted {
+        out.push(b'/');
+    }
+    // What `..` cannot take away: the root, or the `..` at the start.
+    let mut kept = out.len();
     for part in path.split(|byte| *byte == b'/') {
         match part {
             b"" | b"." => {}
-            b".." if kept.last().is_some_and(|last| *last != b"..") => drop(kept.pop()),
+            b".." if out.len() > kept => {
+                let inner = out.get(kept..).unwrap_or_default();
+                out.truncate(kept + memchr::memrchr(b'/', inner).unwrap_or(0));
+            }
             b".." if rooted => {}
-            _ => kept.push(part),
+            _ => {
+                if out.last().is_some_and(|last| *last != b'/') {
+                    out.push(b'/');
+                }
+                out.extend_from_slice(part);
+                if part == b".." {
+                    kept = out.len();
+                }
+            }
         }
     }
-    let joined = kept.join(&b'/');
-    match (rooted, joined.is_empty()) {
-        (true, _) => [b"/", joined.as_slice()].concat(),
-        (false, true) => b".".to_vec(),
-        (false, false) => joined,
+    if out.is_empty() {
+        out.push(b'.');
     }
+    out
 }
 
 /// Where the last slash ends, or 0.
@@ -29,11 +43,13 @@ fn after_last_slash(path: &[u8]) -> usize {
 }
 
 pub fn clean<'a>(call: &Call<'_, 'a>) -> Made<'a> {
+    call.room(call.text(0).len())?;
     call.string(cleaned(call.text(0)))
 }
 
 pub fn dir<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     let path = call.text(0);
+    call.room(path.len())?;
     call.string(cleaned(path.get(..after_last_slash(path)).unwrap_or_default()))
 }
 

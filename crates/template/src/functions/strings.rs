@@ -8,74 +8,86 @@ use super::unicode::chars;
 use crate::go::{self, Type, Val};
 
 /// The texts before, between and after a separator; without one, the characters.
-fn parts<'t>(text: &'t [u8], separator: &[u8]) -> Vec<&'t [u8]> {
+fn parts<'t>(text: &'t [u8], separator: &'t [u8]) -> Box<dyn Iterator<Item = &'t [u8]> + 't> {
     if separator.is_empty() {
-        return go::Runes(text).map(|(_, bytes)| bytes).collect();
+        return Box::new(go::Runes(text).map(|(_, bytes)| bytes));
     }
-    let mut parts = Vec::new();
     let mut start = 0;
-    for at in memmem::find_iter(text, separator) {
-        parts.push(text.get(start..at).unwrap_or_default());
-        start = at + separator.len();
-    }
-    parts.push(text.get(start..).unwrap_or_default());
-    parts
+    let ends = memmem::find_iter(text, separator).chain([text.len()]);
+    Box::new(ends.map(move |end| {
+        let part = text.get(start..end).unwrap_or_default();
+        start = end + separator.len();
+        part
+    }))
 }
 
-fn joined(parts: &[&[u8]], separator: &[u8]) -> Vec<u8> {
-    parts.join(separator)
-}
-
-/// The bytes that [`joined`] would make.
-fn length_joined(parts: &[&[u8]], separator: &[u8]) -> usize {
-    let bytes: usize = parts.iter().map(|part| part.len()).sum();
-    bytes.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1)))
+/// The parts as values, for which there is room.
+fn listed<'a>(call: &Call<'_, 'a>) -> Result<Vec<Val<'a>>, String> {
+    let (separator, text) = (call.text(0), call.text(1));
+    call.room(parts(text, separator).count().saturating_mul(size_of::<Val<'a>>()))?;
+    Ok(parts(text, separator).map(Val::bytes).collect())
 }
 
 pub fn split<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let parts = parts(call.text(1), call.text(0));
-    call.list(parts.into_iter().map(Val::bytes).collect())
+    call.list(listed(call)?)
 }
 
 pub fn split_list<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    let parts = parts(call.text(1), call.text(0));
-    Ok(call.context.list_of(Type::String, parts.into_iter().map(Val::bytes).collect()))
+    Ok(call.context.list_of(Type::String, listed(call)?))
 }
 
 /// `splitn SEP N TEXT`: at most N parts, by the names `_0`, `_1`, …
 pub fn splitn<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     let (separator, text) = (call.text(0), call.text(2));
-    let all = parts(text, separator);
-    let count = usize::try_from(call.int(1)).unwrap_or(usize::MAX).min(all.len());
-    let first = all.get(..count.saturating_sub(1)).unwrap_or_default();
-    let mut members: Vec<_> = first.to_vec();
-    if count > 0 {
-        let taken: usize = first.iter().map(|part| part.len() + separator.len()).sum();
-        members.push(text.get(taken..).unwrap_or_default());
+    let count = usize::try_from(call.int(1)).unwrap_or(usize::MAX);
+    let (mut entries, mut taken) = (Vec::new(), 0);
+    for (at, part) in parts(text, separator).take(count).enumerate() {
+        // The last of so many parts is the rest.
+        let part = if at + 1 == count { text.get(taken..).unwrap_or_default() } else { part };
+        taken += part.len() + separator.len();
+        entries.push((format!("_{at}").into_bytes(), Val::bytes(part)));
+        // A name is a text of its own.
+        call.room(entries.len() * (size_of::<(Vec<u8>, Val<'a>)>() + 64))?;
     }
-    let named = members.into_iter().enumerate();
-    let entries = named.map(|(at, part)| (format!("_{at}").into_bytes(), Val::bytes(part))).collect();
     Ok(call.context.map_of(Type::String, entries))
+}
+
+/// So many parts with a text between them, for which there is room: their bytes, and how many they are.
+fn joined<'t>(
+    call: &Call<'_, '_>,
+    (bytes, count): (usize, usize),
+    parts: impl Iterator<Item = &'t [u8]>,
+    between: &[u8],
+) -> Result<Vec<u8>, String> {
+    let length = bytes.saturating_add(between.len().saturating_mul(count.saturating_sub(1)));
+    call.room(length)?;
+    let mut out = Vec::with_capacity(length);
+    for (at, part) in parts.enumerate() {
+        if at > 0 {
+            out.extend_from_slice(between);
+        }
+        out.extend_from_slice(part);
+    }
+    Ok(out)
 }
 
 pub fn join<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     let strings = strings_of(call, &call.arg(1))?;
-    let parts: Vec<&[u8]> = strings.iter().filter_map(Val::as_bytes).collect();
-    call.room(length_joined(&parts, call.text(0)))?;
-    call.string(joined(&parts, call.text(0)))
+    let parts = || strings.iter().filter_map(Val::as_bytes);
+    let bytes = parts().map(<[u8]>::len).fold(0, usize::saturating_add);
+    call.string(joined(call, (bytes, strings.len()), parts(), call.text(0))?)
 }
 
 pub fn replace<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     let (old, new, text) = (call.text(0), call.text(1), call.text(2));
+    let count = parts(text, old).count();
     if old.is_empty() {
         // Around each character.
-        let characters = [&[b"" as &[u8]][..], &parts(text, b""), &[b""]].concat();
-        call.room(length_joined(&characters, new))?;
-        return call.string(joined(&characters, new));
+        let around = [b"" as &[u8]].into_iter().chain(parts(text, b"")).chain([b"" as &[u8]]);
+        return call.string(joined(call, (text.len(), count + 2), around, new)?);
     }
-    let parts = parts(text, old);
-    call.room(length_joined(&parts, new))?;
-    call.string(joined(&parts, new))
+    let bytes = text.len() - (count - 1) * old.len();
+    call.string(joined(call, (bytes, count), parts(text, old), new)?)
 }
 
 pub fn contains<'a>(call: &Call<'_, 'a>) -> Made<'a> {
@@ -165,12 +177,23 @@ pub fn repeat<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     call.string(repeated)
 }
 
+/// The lines of a text, each after so many spaces.
 fn indented(call: &Call<'_, '_>, first: &[u8]) -> Result<Vec<u8>, String> {
     let padding = repeated(call, b" ", call.int(0))?;
-    let lines = parts(call.text(1), b"\n");
-    let separator = [b"\n", padding.as_slice()].concat();
-    call.room(length_joined(&lines, &separator).saturating_add(padding.len()))?;
-    Ok([first, &padding, &joined(&lines, &separator)].concat())
+    let text = call.text(1);
+    let lines = memchr::memchr_iter(b'\n', text).count() + 1;
+    let length = padding.len().saturating_mul(lines).saturating_add(text.len() + first.len());
+    call.room(length)?;
+    let mut out = Vec::with_capacity(length);
+    out.extend_from_slice(first);
+    for (at, line) in parts(text, b"\n").enumerate() {
+        if at > 0 {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(&padding);
+        out.extend_from_slice(line);
+    }
+    Ok(out)
 }
 
 pub fn indent<'a>(call: &Call<'_, 'a>) -> Made<'a> {
@@ -181,33 +204,35 @@ pub fn nindent<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     call.string(indented(call, b"\n")?)
 }
 
-/// The arguments that are not nil, each as `show` writes it, with spaces between them.
-fn spaced<'a>(call: &Call<'_, 'a>, show: impl Fn(&[u8]) -> Vec<u8>) -> Made<'a> {
+/// The arguments that are not nil, each as `push` writes it, with spaces between them.
+fn spaced<'a>(call: &Call<'_, 'a>, push: impl Fn(&mut Vec<u8>, &[u8])) -> Made<'a> {
     let mut out = Vec::new();
     for (at, arg) in call.args.iter().filter(|arg| !arg.is_nil()).enumerate() {
         if at > 0 {
             out.push(b' ');
         }
-        out.extend(show(&call.shown(arg)));
+        let shown = call.shown(arg);
+        call.room(out.len() + shown.len())?;
+        push(&mut out, &shown);
         call.room(out.len())?;
     }
     call.string(out)
 }
 
 pub fn quote<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    spaced(call, |text| {
-        let mut quoted = Vec::with_capacity(text.len() + 2);
-        go::push_quoted(&mut quoted, text, false);
-        quoted
-    })
+    spaced(call, |out, text| go::push_quoted(out, text, false))
 }
 
 pub fn squote<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    spaced(call, |text| [b"'", text, b"'"].concat())
+    spaced(call, |out, text| {
+        out.push(b'\'');
+        out.extend_from_slice(text);
+        out.push(b'\'');
+    })
 }
 
 pub fn cat<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    spaced(call, <[u8]>::to_vec)
+    spaced(call, |out, text| out.extend_from_slice(text))
 }
 
 pub fn plural<'a>(call: &Call<'_, 'a>) -> Made<'a> {
@@ -218,7 +243,7 @@ pub fn sort_alpha<'a>(call: &Call<'_, 'a>) -> Made<'a> {
     let value = call.arg(0);
     let mut strings = match value.is_list() {
         true => strings_of(call, &value)?,
-        false => vec![call.context.bytes(call.shown(&value))],
+        false => vec![call.context.bytes(call.shown(&value).into_owned())],
     };
     strings.sort_by(|a, b| a.as_bytes().cmp(&b.as_bytes()));
     Ok(call.context.list_of(Type::String, strings))

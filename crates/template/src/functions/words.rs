@@ -1,5 +1,7 @@
 //! Letter case and names: `title`, `snakecase`, `initials`, …
 
+use std::borrow::Cow;
+
 use super::call::{Call, Made};
 use super::unicode::{chars, is_lower, is_punctuation, is_title, is_upper, to_title};
 use crate::go;
@@ -140,11 +142,11 @@ pub fn camelcase<'a>(call: &Call<'_, 'a>) -> Made<'a> {
 }
 
 pub fn snakecase<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    of_chars(call, separated(call.text(0), '_').chars())
+    call.string(separated(call.text(0), '_').into_bytes())
 }
 
 pub fn kebabcase<'a>(call: &Call<'_, 'a>) -> Made<'a> {
-    of_chars(call, separated(call.text(0), '-').chars())
+    call.string(separated(call.text(0), '-').into_bytes())
 }
 
 /// The kinds of words that a name is made of.
@@ -166,34 +168,41 @@ fn is_alphabetic(c: char) -> bool {
 }
 
 /// A name read word by word.
-struct Words {
-    chars: Vec<char>,
+struct Words<'t> {
+    text: &'t str,
+    /// The place of the next character, in bytes.
     at: usize,
 }
 
 /// A word with its kind; `None` at the end.
-type Word = Option<(Kind, String)>;
+type Word<'t> = Option<(Kind, &'t str)>;
 
-impl Words {
+impl<'t> Words<'t> {
     /// Goes on while `goes_on` holds.
     fn run(&mut self, goes_on: impl Fn(char) -> bool) {
-        while self.peek().is_some_and(&goes_on) {
-            self.at += 1;
+        while let Some(c) = self.peek().filter(|c| goes_on(*c)) {
+            self.at += c.len_utf8();
         }
     }
 
     fn peek(&self) -> Option<char> {
-        self.chars.get(self.at).copied()
+        self.text.get(self.at..)?.chars().next()
     }
 
     fn is_done(&self) -> bool {
-        self.at >= self.chars.len()
+        self.at >= self.text.len()
     }
 
-    fn next(&mut self) -> Word {
+    /// Goes back by a character.
+    fn back(&mut self) {
+        let before = self.text.get(..self.at).and_then(|before| before.chars().next_back());
+        self.at -= before.map_or(0, char::len_utf8);
+    }
+
+    fn next(&mut self) -> Word<'t> {
         let start = self.at;
         let first = self.peek()?;
-        self.at += 1;
+        self.at += first.len_utf8();
         let kind = if is_connector(first) {
             self.run(is_connector);
             Kind::Connector
@@ -214,7 +223,7 @@ impl Words {
             self.run(|c| !ends(c));
             Kind::Other
         };
-        Some((kind, self.chars.get(start..self.at).unwrap_or_default().iter().collect()))
+        Some((kind, self.text.get(start..self.at).unwrap_or_default()))
     }
 
     /// `HTTPServer` is `HTTP` and `Server`.
@@ -223,7 +232,7 @@ impl Words {
             Some(second) if is_upper(second) => {
                 self.run(is_upper);
                 if self.peek().is_some_and(is_alphabetic) {
-                    self.at -= 1;
+                    self.back();
                 }
             }
             Some(second) if is_alphabetic(second) => self.run(|c| is_alphabetic(c) && !is_upper(c)),
@@ -233,7 +242,7 @@ impl Words {
 }
 
 /// Writes a word in lower case, and connectors as `connector`.
-fn push(out: &mut String, word: &Word, connector: char) {
+fn push(out: &mut String, word: &Word<'_>, connector: char) {
     match word {
         Some((Kind::Upper | Kind::Connector, text)) => {
             out.extend(text.chars().map(|c| match c {
@@ -249,11 +258,15 @@ fn push(out: &mut String, word: &Word, connector: char) {
 
 /// `xstrings.ToSnakeCase`: the words of a name in lower case, with a connector between them.
 fn separated(text: &[u8], connector: char) -> String {
-    let mut words = Words { chars: go::Runes(text).filter_map(|(c, _)| c).collect(), at: 0 };
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(go::Runes(text).filter_map(|(c, _)| c).collect()),
+    };
+    let mut words = Words { text: &text, at: 0 };
     let mut out = String::new();
-    let kind = |word: &Word| word.as_ref().map(|(kind, _)| *kind);
-    let is_text = |word: &Word| matches!(kind(word), Some(Kind::Letters | Kind::Number));
-    let parts = |word: &Word| !matches!(kind(word), Some(Kind::Connector | Kind::Punctuation));
+    let kind = |word: &Word<'_>| word.as_ref().map(|(kind, _)| *kind);
+    let is_text = |word: &Word<'_>| matches!(kind(word), Some(Kind::Letters | Kind::Number));
+    let parts = |word: &Word<'_>| !matches!(kind(word), Some(Kind::Connector | Kind::Punctuation));
     let mut word = words.next();
     while !words.is_done() {
         if kind(&word) != Some(Kind::Connector) {

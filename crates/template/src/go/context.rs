@@ -1,83 +1,31 @@
-//! The arena for the values that a run makes, with the limit of their memory.
+//! Makes the values of a run, within the limit of their memory.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::cell::Cell;
 use std::time::Instant;
 
-use typed_arena::Arena;
-
 use crate::run::{Absent, Holder, Step};
-use crate::value::{List, Map, Value};
+use crate::value::{Map, Value};
 
 use super::call::Type;
 use super::exec::{ExecOptions, MissingKey};
 use super::fmt::{Printer, sprint};
+use super::store::Store;
 use super::time::Moment;
-use super::val::{Base, Dict, Slice, V, Val};
+use super::val::{Base, Dict, V, Val};
 
 /// How deep lists and maps that functions make may nest.
-const MAX_DEPTH: u16 = 500;
+pub(super) const MAX_DEPTH: u16 = 500;
 
 /// Below this, a 64-bit float represents every whole number exactly (2^53).
 const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
 
-/// The arena: everything that a run makes and that values borrow.
-pub(super) struct Store<'a> {
-    bytes: Arena<Box<[u8]>>,
-    values: Arena<Value>,
-    items: Arena<Box<[Val<'a>]>>,
-    slices: Arena<Slice<'a>>,
-    dicts: Arena<Dict<'a>>,
-    absents: Arena<Absent<'a>>,
-    moments: Arena<Moment>,
-    /// In a run that may change maps: what stands for the maps and lists of the data that were read, by their addresses.
-    live_maps: RefCell<HashMap<usize, &'a Dict<'a>>>,
-    live_lists: RefCell<HashMap<usize, &'a Slice<'a>>>,
-    /// Whether any of those maps was changed.
-    changed: Cell<bool>,
-}
-
-impl<'a> Store<'a> {
-    pub(super) fn new() -> Store<'a> {
-        Store {
-            bytes: Arena::with_capacity(0),
-            values: Arena::with_capacity(0),
-            items: Arena::with_capacity(0),
-            slices: Arena::with_capacity(0),
-            dicts: Arena::with_capacity(0),
-            absents: Arena::with_capacity(0),
-            moments: Arena::with_capacity(0),
-            live_maps: RefCell::default(),
-            live_lists: RefCell::default(),
-            changed: Cell::new(false),
-        }
-    }
-
-    /// A part of the data in a run that may change maps: the same map always gives the same value, so that a change is seen
-    /// wherever the map is read.
-    pub(super) fn live(&'a self, value: &'a Value) -> Val<'a> {
-        let v = match value {
-            Value::Map(map) => V::Dict(self.live_map(map)),
-            Value::List(list) => V::Slice(self.live_list(list)),
-            _ => return Val::data(value),
-        };
-        Val::of(v).boxed()
-    }
-
-    fn live_map(&'a self, map: &'a Arc<Map>) -> &'a Dict<'a> {
-        let mut known = self.live_maps.borrow_mut();
-        known.entry(Arc::as_ptr(map) as usize).or_insert_with(|| self.dicts.alloc(Dict::over(map, self)))
-    }
-
-    fn live_list(&'a self, list: &'a Arc<List>) -> &'a Slice<'a> {
-        let mut known = self.live_lists.borrow_mut();
-        known.entry(Arc::as_ptr(list) as usize).or_insert_with(|| {
-            let cap = super::index::grown_capacity(list.len());
-            let base = Base::Live(list, self);
-            self.slices.alloc(Slice { base, start: 0, len: list.len(), cap, of: Type::Any, nil: false })
-        })
-    }
+/// Why values cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excess {
+    /// They take too much memory.
+    Memory,
+    /// They nest too deep, or contain themselves.
+    Depth,
 }
 
 /// Makes the values that functions return, and converts arguments to text, JSON or plain data.
@@ -100,9 +48,10 @@ impl<'a> Store<'a> {
 /// The values count against the memory of the run. If that is exceeded, the run ends with
 /// [`ExecError::Scratch`](super::ExecError::Scratch) as soon as the function returns.
 pub struct Context<'a> {
-    store: &'a Store<'a>,
+    pub(super) store: &'a Store<'a>,
     scratch: Cell<usize>,
-    exhausted: Cell<bool>,
+    /// Why the run has to end, if it has.
+    excess: Cell<Option<Excess>>,
     /// How many bytes functions have processed since the last reading of the clock.
     worked: Cell<usize>,
     deadline: Option<Instant>,
@@ -116,7 +65,7 @@ impl<'a> Context<'a> {
         Context {
             store,
             scratch: Cell::new(options.scratch_bytes),
-            exhausted: Cell::new(false),
+            excess: Cell::new(None),
             worked: Cell::new(0),
             deadline: options.deadline,
             strict: options.missing_key == MissingKey::Strict,
@@ -141,9 +90,9 @@ impl<'a> Context<'a> {
 
     /// Whether values may take so many more bytes. If not, the run ends as soon as the function returns.
     pub fn has_room(&self, bytes: usize) -> bool {
-        let fits = bytes <= self.scratch_left() && !self.is_exhausted();
+        let fits = bytes <= self.scratch_left() && self.excess.get().is_none();
         if !fits {
-            self.exhaust();
+            self.exceed(Excess::Memory);
         }
         fits
     }
@@ -168,20 +117,20 @@ impl<'a> Context<'a> {
         self.strict
     }
 
-    /// Whether a value that was made is too large, or nests too deep.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.exhausted.get()
+    /// Why the run has to end, if it has.
+    pub(super) fn excess(&self) -> Option<Excess> {
+        self.excess.get()
     }
 
-    pub(super) fn exhaust(&self) {
-        self.exhausted.set(true);
+    fn exceed(&self, excess: Excess) {
+        self.excess.set(self.excess.get().or(Some(excess)));
     }
 
     /// Counts bytes of a value that was made.
     pub(super) fn charge(&self, bytes: usize) {
         match self.scratch.get().checked_sub(bytes) {
             Some(left) => self.scratch.set(left),
-            None => self.exhaust(),
+            None => self.exceed(Excess::Memory),
         }
     }
 
@@ -199,7 +148,13 @@ impl<'a> Context<'a> {
 
     /// Makes a value of plain data, such as a tool's answer. Its numbers become floats, like all numbers of the data.
     pub fn value(&self, value: Value) -> Val<'a> {
-        self.charge(weight(&value));
+        let bytes = weight(&value);
+        self.weighed(value, bytes)
+    }
+
+    /// As [`value`](Self::value), of data that takes so many bytes with all its parts.
+    pub(crate) fn weighed(&self, value: Value, bytes: usize) -> Val<'a> {
+        self.charge(bytes);
         self.data(self.store.values.alloc(value))
     }
 
@@ -214,9 +169,9 @@ impl<'a> Context<'a> {
     fn to_value_at(&self, value: &Val<'a>, depth: u16) -> Value {
         self.charge(size_of::<Value>());
         if depth > MAX_DEPTH {
-            self.exhaust();
+            self.exceed(Excess::Depth);
         }
-        if self.is_exhausted() {
+        if self.excess.get().is_some() {
             return Value::Null;
         }
         match value.v {
@@ -233,7 +188,9 @@ impl<'a> Context<'a> {
             }
             V::List(list) => Value::List(list.clone()),
             V::Slice(slice) => match slice.base {
-                Base::Live(list, _) if slice.len == list.len() && !self.store.changed.get() => {
+                Base::Live(list, _)
+                    if slice.start == 0 && slice.len == list.len() && !self.store.changed.get() =>
+                {
                     Value::List(list.clone())
                 }
                 _ => {
@@ -279,33 +236,9 @@ impl<'a> Context<'a> {
         let mut printer = Printer::new(&mut out, self.scratch_left());
         print(&mut printer);
         if !printer.fitted() {
-            self.exhaust();
+            self.exceed(if printer.is_too_deep() { Excess::Depth } else { Excess::Memory });
         }
         out
-    }
-
-    /// Makes a list.
-    pub fn list(&self, items: Vec<Val<'a>>) -> Val<'a> {
-        self.list_of(Type::Any, items)
-    }
-
-    /// Makes a list whose elements all have this type.
-    pub fn list_of(&self, of: Type, items: Vec<Val<'a>>) -> Val<'a> {
-        self.charge(items.len() * size_of::<Val<'a>>() + 96);
-        let (len, depth) = (items.len(), deepest(items.iter()));
-        let hold = if of == Type::Any { Val::boxed } else { Val::unboxed };
-        let base = Base::Made(self.store.items.alloc(items.into_iter().map(hold).collect()));
-        let slice = self.store.slices.alloc(Slice { base, start: 0, len, cap: len, of, nil: false });
-        self.nested(Val::of(V::Slice(slice)), depth)
-    }
-
-    /// Makes a list of the type of another one.
-    pub fn list_like(&self, list: &Val<'a>, items: Vec<Val<'a>>) -> Val<'a> {
-        match list.v {
-            V::Slice(slice) if slice.nil => self.nil_list(slice.of),
-            V::Slice(slice) => self.list_of(slice.of, items),
-            _ => self.list(items),
-        }
     }
 
     /// Makes a map of the type of another one.
@@ -314,12 +247,6 @@ impl<'a> Context<'a> {
             V::Dict(dict) => self.map_of(dict.of, entries),
             _ => self.map(entries),
         }
-    }
-
-    /// Makes Go's nil slice, which is empty.
-    pub fn nil_list(&self, of: Type) -> Val<'a> {
-        let none = Slice { base: Base::Made(&[]), start: 0, len: 0, cap: 0, of, nil: true };
-        self.nested(self.slice(none), 0)
     }
 
     /// Makes a Go `time.Time`.
@@ -374,15 +301,10 @@ impl<'a> Context<'a> {
     pub(super) fn nested(&self, mut value: Val<'a>, inner: u16) -> Val<'a> {
         value.depth = inner.saturating_add(1);
         if value.depth > MAX_DEPTH {
-            self.exhaust();
+            self.exceed(Excess::Depth);
             return Val::NONE;
         }
         value
-    }
-
-    pub(super) fn slice(&self, slice: Slice<'a>) -> Val<'a> {
-        self.charge(size_of::<Slice<'a>>());
-        Val::of(V::Slice(self.store.slices.alloc(slice)))
     }
 
     /// Releases bytes that are no longer used.

@@ -74,14 +74,14 @@ pub enum ExecError {
     /// The deadline passed.
     #[error("the template did not end in time")]
     Deadline,
-    /// The output is too long, or prints a value that nests deeper than 1,200; the part that fits was written.
+    /// The output is too long; the part that fits was written.
     #[error("the output is longer than {limit} bytes")]
     Output {
         /// The bytes that were allowed.
         limit: usize,
     },
-    /// The values that the run made take too much memory, or nest too deep.
-    #[error("the values made by the template are larger than {limit} bytes or nest too deeply")]
+    /// The values that the run made take too much memory.
+    #[error("the values made by the template are larger than {limit} bytes")]
     Scratch {
         /// The bytes that were allowed.
         limit: usize,

@@ -8,12 +8,13 @@ use crate::value::Value;
 
 use super::ast::{Branch, BranchKind, List, Node, NodeRef, Pipe, ROOT, TemplateCall, Tree, VariableId};
 use super::call::Functions;
-use super::context::{Context, Store};
+use super::context::Context;
 use super::error::{ExecError, MissingValue, Place};
 use super::fmt::Printer;
 use super::quote::quoted;
 use super::range::Loop;
 use super::set::Set;
+use super::store::Store;
 use super::val::{V, Val};
 
 /// The treatment of `.field` if the map has no such member.
@@ -349,9 +350,13 @@ impl<'a> Machine<'a, '_> {
                 let before = self.out.len();
                 let mut printer = Printer::new(self.out, self.out_limit);
                 printer.print(&[value]);
-                let fitted = printer.fitted();
+                let (fitted, too_deep) = (printer.fitted(), printer.is_too_deep());
                 self.budget.spend((self.out.len() - before) / 64)?;
-                if fitted { Ok(()) } else { Err(self.too_long()) }
+                match fitted {
+                    true => Ok(()),
+                    false if too_deep => Err(self.too_deep()),
+                    false => Err(self.too_long()),
+                }
             }
         }
     }

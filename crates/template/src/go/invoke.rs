@@ -9,6 +9,9 @@ use super::exec::{Machine, Stop};
 use super::time::{self, Moment};
 use super::val::{V, Val, ValueKind};
 
+/// The longest message of a function, in bytes.
+const MOST_MESSAGE: usize = 4_000;
+
 /// A function that is called: its name, place and arguments.
 struct Callee<'a> {
     name: &'a str,
@@ -181,12 +184,15 @@ impl<'a> Machine<'a, '_> {
                 Outcome::Gap => Ok(Val::of(V::Gap)),
             },
         };
+        if self.context.excess().is_some() {
+            self.at = Some(node);
+        }
         self.check_memory()?;
         let made = before.saturating_sub(self.context.scratch_left());
         self.budget.spend(made.saturating_add(self.context.take_work()) / 256)?;
         result.map_err(|message| {
             self.at = Some(node);
-            self.fail("error calling %s: %w", &[Val::text(name), Val::text(&message)])
+            self.fail("error calling %s: %w", &[Val::text(name), Val::text(&shortened(message))])
         })
     }
 
@@ -201,6 +207,16 @@ impl<'a> Machine<'a, '_> {
         };
         if result == Type::Any { value.boxed() } else { value }
     }
+}
+
+/// A message without the end of what is too long to be read: it may quote a whole value.
+fn shortened(mut message: String) -> String {
+    let length = message.len();
+    if length > MOST_MESSAGE {
+        message.truncate(message.floor_char_boundary(MOST_MESSAGE));
+        message.push_str(&format!("… ({} bytes more)", length - message.len()));
+    }
+    message
 }
 
 /// The source text of the first argument of `call`.

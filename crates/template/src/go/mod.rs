@@ -237,7 +237,7 @@
 //!   trees are in `set`, and `walk` visits their nodes
 //! - Execution: `exec` runs statements, with `range` for loops; `eval`, `invoke`, `call` and
 //!   `builtins` (`index`, `compare`, `escape`) evaluate expressions
-//! - Values: `val`; `context` makes them, `fmt` prints them; [`time`] has moments and durations; `unicode` and `case` classify and convert characters
+//! - Values: `val`; `context` and `lists` make them in the arena `store`, `fmt` prints them; [`time`] has moments and durations; `unicode` and `case` classify and convert characters
 //! - Errors: `error`, `report`
 //! - Static analysis: `requires`, `requires_call`
 //!
@@ -257,6 +257,7 @@ mod fmt;
 mod index;
 mod invoke;
 mod lex;
+mod lists;
 mod number;
 mod parse;
 mod parse_list;
@@ -268,6 +269,7 @@ mod report;
 mod requires;
 mod requires_call;
 mod set;
+mod store;
 pub mod time;
 mod token;
 mod unicode;
@@ -291,6 +293,8 @@ pub use val::Val;
 // What the functions of sprig use, too.
 #[cfg(feature = "jinja")]
 pub(crate) use case::{to_lower_char, to_upper_char};
+#[cfg(feature = "jinja")]
+pub(crate) use fmt::lossy;
 #[cfg(feature = "jinja")]
 pub(crate) use index::slice;
 #[cfg(feature = "jinja")]

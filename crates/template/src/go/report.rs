@@ -1,6 +1,7 @@
 //! Reports errors and missing values for the part of the tree that is being evaluated.
 
 use super::ast::{NodeRef, Pos};
+use super::context::{Excess, MAX_DEPTH};
 use super::error::{ExecError, Place};
 use super::exec::{Machine, Stop};
 use super::fmt::sprintf;
@@ -18,12 +19,18 @@ impl<'a> Machine<'a, '_> {
         self.check_memory()
     }
 
-    /// Ends the run if its values take more memory than allowed.
+    /// Ends the run if its values take more memory than allowed, or nest too deep.
     pub(super) fn check_memory(&self) -> Result<(), Stop> {
-        match self.context.is_exhausted() {
-            true => Err(Box::new(ExecError::Scratch { limit: self.options.scratch_bytes })),
-            false => Ok(()),
+        match self.context.excess() {
+            None => Ok(()),
+            Some(Excess::Memory) => Err(Box::new(ExecError::Scratch { limit: self.options.scratch_bytes })),
+            Some(Excess::Depth) => Err(self.too_deep()),
         }
+    }
+
+    /// The error of values that nest too deep.
+    pub(super) fn too_deep(&self) -> Stop {
+        self.fail(&format!("the values nest more than {MAX_DEPTH} deep, or contain themselves"), &[])
     }
 
     fn place(&self, pos: Option<Pos>) -> Place {

@@ -7,7 +7,7 @@ use crate::run::Absent;
 use crate::value::{List, Map, Value};
 
 use super::call::Type;
-use super::context::Store;
+use super::store::Store;
 use super::time::Moment;
 
 /// A value inside a run.
@@ -89,6 +89,8 @@ pub(super) enum Base<'a> {
     /// A list of the data in a run that may change maps.
     Live(&'a Arc<List>, &'a Store<'a>),
     Made(&'a [Val<'a>]),
+    /// Elements that several lists share; the longest of them may still grow.
+    Grown(&'a RefCell<Vec<Val<'a>>>),
 }
 
 /// A map made during the run, or one that stands for a map of the data in a run that may change maps.
@@ -418,6 +420,7 @@ impl<'a> Slice<'a> {
             Base::Data(list) => list.get(at).map_or(Val::NIL, Val::data),
             Base::Live(list, store) => list.get(at).map_or(Val::NIL, |value| store.live(value)),
             Base::Made(items) => items.get(at).copied().unwrap_or(self.of.zero()),
+            Base::Grown(items) => items.borrow().get(at).copied().unwrap_or(self.of.zero()),
         }
     }
 }

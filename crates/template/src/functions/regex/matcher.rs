@@ -1,51 +1,52 @@
 //! Finds matches within the limits of the run, and replaces them.
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex_automata::util::captures::Captures;
+use regex_automata::{Input, Span};
 
 use super::super::call::Call;
-use super::syntax::translated;
+use super::alphabet::Encoded;
+use super::program::{Program, Refusal};
 use crate::go;
 
-/// The sizes that a compiled expression may have, in bytes. The smallest that suffices says how much work a search may be.
-const SIZES: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
-
-/// About how many bytes of a compiled expression one state takes.
-const BYTES_PER_STATE: usize = 32;
-
-/// The most states times bytes of text that a search may have to look at.
-const MOST_WORK: usize = 500_000_000;
+/// The most parts of an expression times bytes of text that a search may have to look at, since it cannot be interrupted.
+const MOST_WORK: usize = 250_000_000;
 
 /// A compiled expression with the text in which it searches.
 pub struct Matcher<'m, 'c, 'a> {
     call: &'m Call<'c, 'a>,
-    regex: Regex,
-    /// The names of groups, with their numbers.
-    names: Vec<(String, usize)>,
-    text: &'a [u8],
+    program: Rc<Program>,
+    source: &'a [u8],
+    /// The text in symbols, in which all places are counted here.
+    text: Encoded<'a>,
 }
 
 impl<'m, 'c, 'a> Matcher<'m, 'c, 'a> {
-    /// Compiles an expression.
+    /// Compiles an expression; `groups` says whether its groups are asked for.
     ///
     /// # Errors
-    /// Go's message for an invalid expression, or why it would be too much work.
-    pub fn new(call: &'m Call<'c, 'a>, pattern: &[u8], text: &'a [u8]) -> Result<Self, String> {
-        let translated = translated(pattern)?;
-        for size in SIZES {
-            call.context.work(size);
-            let mut builder = RegexBuilder::new(&translated.text);
-            match builder.size_limit(size).dfa_size_limit(1 << 20).nest_limit(250).build() {
-                Ok(_) if (size / BYTES_PER_STATE).saturating_mul(text.len()) > MOST_WORK => {
-                    return Err("the expression is too complex for a text of this length".to_owned());
-                }
-                Ok(regex) => return Ok(Matcher { call, regex, names: translated.names, text }),
-                Err(regex::Error::CompiledTooBig(_)) => {}
-                Err(error) => return Err(format!("error parsing regexp: {}", last_line(&error.to_string()))),
-            }
+    /// [`Refusal`]: Go's message for an invalid expression, or that it would be too much work.
+    pub fn new(
+        call: &'m Call<'c, 'a>,
+        pattern: &[u8],
+        source: &'a [u8],
+        groups: bool,
+    ) -> Result<Self, Refusal> {
+        let (program, is_new) = call.programs.find(pattern, groups)?;
+        if is_new {
+            call.context.work(program.size.saturating_mul(64));
         }
-        Err("error parsing regexp: expression too large".to_owned())
+        call.room(if source.is_ascii() { 0 } else { source.len() })?;
+        let text = program.alphabet.encode(source);
+        if program.size.saturating_mul(text.bytes.len()) > MOST_WORK {
+            return Err(Refusal::Work(format!(
+                "the expression is too complex for a text of {} bytes: shorten the text, or repeat less in the expression",
+                source.len()
+            )));
+        }
+        Ok(Matcher { call, program, source, text })
     }
 
     /// Ends a search that takes too long.
@@ -57,70 +58,99 @@ impl<'m, 'c, 'a> Matcher<'m, 'c, 'a> {
         }
     }
 
-    /// Whether a place is not inside of a character.
-    fn is_boundary(&self, at: usize) -> bool {
-        self.text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80)
-    }
-
-    /// The length of the character at a place; at least 1.
-    fn width(&self, at: usize) -> usize {
-        go::Runes(self.text.get(at..).unwrap_or_default()).next().map_or(1, |(_, bytes)| bytes.len())
-    }
-
-    /// The first match from a place on.
-    pub fn find_at(&self, mut at: usize) -> Result<Option<Range<usize>>, String> {
+    /// The first match from a place on, whose groups go to `groups`.
+    fn find_at(&self, mut at: usize, mut groups: Option<&mut Captures>) -> Result<Option<Span>, String> {
         loop {
             self.look()?;
-            let found = self.regex.find_at(self.text, at).map(|found| found.range());
-            match found {
-                // An empty match inside of a character is none in Go.
-                Some(found) if found.is_empty() && !self.is_boundary(found.start) => at = found.start + 1,
+            let input = Input::new(self.text.bytes.as_ref()).range(at..);
+            let found = match &mut groups {
+                Some(groups) => {
+                    self.program.regex.search_captures(&input, groups);
+                    groups.get_match()
+                }
+                None => self.program.regex.search(&input),
+            };
+            match found.map(|found| found.span()) {
+                // An empty match inside of a character is none.
+                Some(found) if found.is_empty() && !self.text.is_boundary(found.start) => {
+                    at = found.start + 1;
+                }
                 found => return Ok(found),
             }
         }
     }
 
-    /// The matches, at most so many unless the number is negative: none that is empty right after another one.
-    pub fn find_all(&self, most: i64) -> Result<Vec<Range<usize>>, String> {
-        let (mut found, mut at, mut last_end) = (Vec::new(), 0, None);
-        while at <= self.text.len() && (most < 0 || (found.len() as i64) < most) {
-            let Some(next) = self.find_at(at)? else { break };
+    fn range(&self, span: Span) -> Range<usize> {
+        self.text.place(span.start)..self.text.place(span.end)
+    }
+
+    fn part(&self, range: Range<usize>) -> &'a [u8] {
+        self.source.get(range).unwrap_or_default()
+    }
+
+    /// The first match.
+    pub fn first(&self) -> Result<Option<&'a [u8]>, String> {
+        Ok(self.find_at(0, None)?.map(|found| self.part(self.range(found))))
+    }
+
+    /// Shows all matches to `see`, with their groups if they are asked for, until it returns false: none that is empty right
+    /// after another one.
+    fn each(
+        &self,
+        mut groups: Option<Captures>,
+        mut see: impl FnMut(Range<usize>, Option<&Captures>) -> Result<bool, String>,
+    ) -> Result<(), String> {
+        let (mut at, mut last_end) = (0, None);
+        while at <= self.text.bytes.len() {
+            let Some(next) = self.find_at(at, groups.as_mut())? else { break };
             let is_new = !next.is_empty() || last_end != Some(next.start);
-            at = if next.is_empty() { next.end + self.width(next.end) } else { next.end };
+            at = if next.is_empty() { next.end + self.text.width(next.end) } else { next.end };
             last_end = Some(next.end);
-            if is_new {
-                found.push(next);
-                self.call.room(found.len() * 64)?;
+            if is_new && !see(self.range(next), groups.as_ref())? {
+                break;
             }
         }
-        Ok(found)
+        Ok(())
+    }
+
+    /// Shows the matches to `see`, at most so many unless the number is negative.
+    pub fn find_all(
+        &self,
+        most: i64,
+        mut see: impl FnMut(Range<usize>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut left = most;
+        if left == 0 {
+            return Ok(());
+        }
+        self.each(None, |found, _| {
+            see(found)?;
+            left = left.saturating_sub(1);
+            Ok(left != 0)
+        })
     }
 
     /// The text with all matches replaced: by a template in which `$1` and `${name}` stand for groups, or else by a literal.
-    pub fn replace_all(&self, template: Option<&[u8]>, literal: &[u8]) -> Result<Vec<u8>, String> {
+    pub fn replace_all(&self, with: &[u8], is_template: bool) -> Result<Vec<u8>, String> {
         let (mut out, mut copied) = (Vec::new(), 0);
-        for found in self.find_all(-1)? {
-            out.extend_from_slice(self.text.get(copied..found.start).unwrap_or_default());
-            match template {
-                None => out.extend_from_slice(literal),
-                Some(template) => {
-                    self.look()?;
-                    match self.regex.captures_at(self.text, found.start) {
-                        Some(groups) => self.expand(&mut out, template, &groups),
-                        None => out.extend_from_slice(literal),
-                    }
-                }
+        let groups = is_template.then(|| self.program.regex.create_captures());
+        self.each(groups, |found, groups| {
+            out.extend_from_slice(self.part(copied..found.start));
+            match groups {
+                Some(groups) => self.expand(&mut out, with, groups)?,
+                None => out.extend_from_slice(with),
             }
             copied = found.end;
-            self.call.room(out.len())?;
-        }
-        out.extend_from_slice(self.text.get(copied..).unwrap_or_default());
-        self.call.room(out.len())?;
+            self.call.room(out.len()).map(|()| true)
+        })?;
+        let rest = self.part(copied..self.source.len());
+        self.call.room(out.len() + rest.len())?;
+        out.extend_from_slice(rest);
         Ok(out)
     }
 
     /// Writes a template; a `$` that begins no group's name stands for itself.
-    fn expand(&self, out: &mut Vec<u8>, mut template: &[u8], groups: &Captures<'_>) {
+    fn expand(&self, out: &mut Vec<u8>, mut template: &[u8], groups: &Captures) -> Result<(), String> {
         while let Some(at) = memchr::memchr(b'$', template) {
             let (before, after) = template.split_at(at);
             out.extend_from_slice(before);
@@ -130,6 +160,8 @@ impl<'m, 'c, 'a> Matcher<'m, 'c, 'a> {
                 template = rest;
             } else if let Some((name, rest)) = group_name(after) {
                 out.extend_from_slice(self.group(groups, name));
+                // A template may name a group many times.
+                self.call.room(out.len())?;
                 template = rest;
             } else {
                 out.push(b'$');
@@ -137,25 +169,21 @@ impl<'m, 'c, 'a> Matcher<'m, 'c, 'a> {
             }
         }
         out.extend_from_slice(template);
+        Ok(())
     }
 
-    fn group<'t>(&self, groups: &Captures<'t>, name: &str) -> &'t [u8] {
+    fn group(&self, groups: &Captures, name: &str) -> &'a [u8] {
         let is_number =
             name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
         let group = match is_number {
-            true => name.parse().ok().and_then(|number: usize| groups.get(number)),
+            true => name.parse().ok().and_then(|number: usize| groups.get_group(number)),
             false => {
-                let mut numbers =
-                    self.names.iter().filter(|(known, _)| known == name).map(|(_, number)| *number);
-                numbers.find_map(|number| groups.get(number))
+                let known = self.program.names.iter().filter(|(known, _)| known == name);
+                known.map(|(_, number)| *number).find_map(|number| groups.get_group(number))
             }
         };
-        group.map_or(b"", |group| group.as_bytes())
+        group.map_or(b"", |group| self.part(self.range(group)))
     }
-}
-
-fn last_line(message: &str) -> &str {
-    message.lines().last().unwrap_or_default().trim_start_matches("error: ")
 }
 
 /// The longest name at the start of a template, and what follows it.

@@ -2,8 +2,8 @@
 
 use super::super::unicode::Runes;
 use super::super::val::{V, Val};
+use super::Printer;
 use super::float::Decimal;
-use super::{MAX_PRINT_DEPTH, Printer};
 
 /// The special characters of HTML, which `Marshal` escapes.
 const HTML: [char; 3] = ['<', '>', '&'];
@@ -18,8 +18,7 @@ impl Printer<'_> {
     }
 
     fn json_at(&mut self, value: &Val<'_>, escape_html: bool, depth: usize) -> Result<(), String> {
-        if self.overflow || depth > MAX_PRINT_DEPTH {
-            self.overflow = true;
+        if !self.enters(depth) {
             return Ok(());
         }
         match value.v {

@@ -32,8 +32,9 @@ pub(super) struct Flags {
 pub(super) struct Printer<'o> {
     out: &'o mut Vec<u8>,
     limit: usize,
-    /// Whether something did not fit into the buffer.
+    /// Whether something did not fit into the buffer, or nests too deep.
     overflow: bool,
+    too_deep: bool,
     /// Whether `%w` is a verb, as in `Errorf`.
     wraps: bool,
     flags: Flags,
@@ -56,7 +57,7 @@ pub(super) fn sprint(args: &[Val<'_>]) -> String {
 }
 
 /// The bytes as text; each invalid byte becomes U+FFFD, as in Go.
-pub(super) fn lossy(bytes: &[u8]) -> String {
+pub(crate) fn lossy(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => super::unicode::Runes(bytes).map(|(c, _)| c.unwrap_or('\u{fffd}')).collect(),
@@ -80,11 +81,23 @@ impl Flags {
 impl<'o> Printer<'o> {
     /// A printer that lets `out` grow to `limit` bytes.
     pub(super) fn new(out: &'o mut Vec<u8>, limit: usize) -> Printer<'o> {
-        Printer { out, limit, overflow: false, wraps: false, flags: Flags::default() }
+        Printer { out, limit, overflow: false, too_deep: false, wraps: false, flags: Flags::default() }
     }
 
     /// Whether everything has fitted.
     pub(super) fn fitted(&self) -> bool {
+        !self.overflow
+    }
+
+    /// Whether printing ended at a value that nests too deep.
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.too_deep
+    }
+
+    /// Whether to go on at a depth.
+    fn enters(&mut self, depth: usize) -> bool {
+        self.too_deep |= !self.overflow && depth > MAX_PRINT_DEPTH;
+        self.overflow |= self.too_deep;
         !self.overflow
     }
 
@@ -195,8 +208,7 @@ impl<'o> Printer<'o> {
     }
 
     fn value(&mut self, value: &Val<'_>, verb: char, depth: usize) {
-        if self.overflow || depth > MAX_PRINT_DEPTH {
-            self.overflow = true;
+        if !self.enters(depth) {
             return;
         }
         match value.v {
@@ -240,6 +252,9 @@ impl<'o> Printer<'o> {
         let go_syntax = self.flags.sharp_v;
         if go_syntax {
             self.push(list.type_name().as_bytes());
+            if list.is_nil_list() {
+                return self.push(b"(nil)");
+            }
         }
         self.push(if go_syntax { b"{" } else { b"[" });
         let mut at = 0;

@@ -56,10 +56,35 @@ fn values_made_on_the_way_are_limited() {
         "{{$x := .s}}{{range 64}}{{$x = list $x $x}}{{end}}{{print $x}}",
         "{{$x := .s}}{{range 64}}{{$x = list $x $x}}{{end}}{{plain $x}}",
         r#"{{range 64}}{{$x := printf "%1000000d" 1}}{{end}}"#,
-        "{{$x := .s}}{{range 100000}}{{$x = list $x}}{{end}}",
     ] {
         assert_eq!(error(text, options), ExecError::Scratch { limit: 1 << 20 }, "{text}");
     }
+}
+
+#[test]
+fn values_that_nest_too_deep_say_so() {
+    let nested = "{{$x := .s}}{{range 100000}}{{$x = list $x}}{{end}}";
+    let error = error(nested, ExecOptions::default());
+    let ExecError::Failed { message, .. } = error else { panic!("{error}") };
+    assert!(message.ends_with("the values nest more than 500 deep, or contain themselves"), "{message}");
+}
+
+#[test]
+fn messages_of_functions_are_cut() {
+    let quoted = "{{eq $.m $.m}}";
+    let data = format!("{{\"m\": {{\"a\": \"{}\"}}}}", "é".repeat(100_000));
+    let Err(ExecError::Failed { message, .. }) = run(quoted, &data, &ExecOptions::default()).1 else {
+        panic!()
+    };
+    assert!(message.len() < 5_000 && message.ends_with("bytes more)"), "{}", message.len());
+    let Err(ExecError::Failed { message, .. }) = run(quoted, r#"{"m": {"a": 1}}"#, &ExecOptions::default()).1
+    else {
+        panic!()
+    };
+    assert!(
+        message.ends_with("non-comparable type map[a:%!s(float64=1)]: map[string]interface {}"),
+        "{message}"
+    );
 }
 
 #[test]
