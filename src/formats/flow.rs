@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::fields::{add_params, schema_of};
+use super::fields::{is_reference, schema_of};
 use super::names::{file_name, folder_of};
+use super::params::add_params;
 use super::source::{Found, PlainAs, Refusal, Source};
 use super::yaml;
 
@@ -120,7 +121,9 @@ pub fn prompt(source: &Source, node: &Node) -> Result<Found, Refusal> {
     let mut variables = Map::new();
     for (name, value) in node.node.get("inputs").and_then(Json::as_object).into_iter().flatten() {
         match name.as_str() {
-            "model" if value.is_string() => drop(document.insert("model".to_owned(), value.clone())),
+            "model" if value.is_string() && !is_reference(value) => {
+                drop(document.insert("model".to_owned(), value.clone()))
+            }
             "deployment_name" | "model" => left_out.push(name.clone()),
             name if PARAMS.contains(&name) => {
                 add_params(&mut params, &json!({ name: value }), "inputs", &mut left_out);

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::fields::{add_examples, add_params, schema_of};
-use super::placeholders::to_jinja;
+use super::fields::{add_examples, schema_of};
+use super::params::add_params;
+use super::placeholders::{is_word, to_jinja, variable};
 use super::source::{Found, Refusal, Source};
 use super::yaml;
 
@@ -23,6 +24,9 @@ const KNOWN: [&str; 10] = [
     "jsonSchema",
     "testData",
 ];
+
+/// The roles of messages that a prompt may have.
+const ROLES: [&str; 4] = ["system", "user", "assistant", "developer"];
 
 /// Reads a file.
 ///
@@ -52,13 +56,23 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
 
 /// The messages with a text, after the one of `system`, which some files have beside them.
 fn messages_of(file: &Json, given: &[Json], left_out: &mut Vec<String>) -> Result<Vec<Json>, Refusal> {
-    let message = |role: &str, content: &str| json!({"role": role, "content": to_jinja(content, |_| true)});
+    let expression = |name: &str| is_word(name).then(|| variable(name));
+    let message = |role: &str, content: &str| json!({"role": role, "content": to_jinja(content, expression)});
     let system = file.get("system").and_then(Json::as_str).map(|content| message("system", content));
     let mut messages: Vec<Json> = system.into_iter().collect();
     for (at, given) in given.iter().enumerate() {
         let text = |member: &str| given.get(member).and_then(Json::as_str);
         match (text("role"), text("content"), given.get("content")) {
-            (Some(role), Some(content), _) => messages.push(message(role, content)),
+            (Some(role), Some(content), _) => {
+                let role = role.to_ascii_lowercase();
+                if !ROLES.contains(&role.as_str()) {
+                    return Err(Refusal::new(format!(
+                        "messages[{at}] has the role `{role}`; a prompt's messages are of {}",
+                        ROLES.join(", ")
+                    )));
+                }
+                messages.push(message(&role, content));
+            }
             (Some(role), None, None | Some(Json::Null)) => {
                 left_out.push(format!("messages[{at}] ({role}, without a text)"))
             }
@@ -92,7 +106,7 @@ fn add_parameters(file: &Json, document: &mut Map<String, Json>, left_out: &mut 
         if values.shift_remove("expected").is_some() && !left_out.iter().any(|name| name == EXPECTED) {
             left_out.push(EXPECTED.to_owned());
         }
-        add_examples(&mut schema, &values);
+        add_examples(&mut schema, &values, "testData[]", left_out);
     }
     document.extend(schema.map(|schema| ("parameters".to_owned(), schema)));
 }

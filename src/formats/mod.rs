@@ -5,8 +5,9 @@
 //! - `folder`: the files of a folder, within bounds
 //! - `names`: what the name of a file says (its dialect, whether it is a template, the name of its prompt)
 //! - `prompty`, `github`, `fabric`, `flow`, `plain`: one format each
-//! - `source`: a file as a source of templates; `roles`: texts that part into messages; `fields`: inputs, outputs, parameters;
-//!   `placeholders`: texts that know nothing but `{{name}}`; `yaml`: YAML with bounds
+//! - `source`: a file as a source of templates; `roles`: texts that part into messages; `threads`: conversations among them;
+//!   `fields`: inputs and outputs; `params`: parameters of models; `placeholders`: texts that know nothing but `{{name}}`;
+//!   `yaml`: YAML with bounds
 
 mod fabric;
 mod fields;
@@ -14,11 +15,13 @@ mod flow;
 mod folder;
 mod github;
 mod names;
+mod params;
 mod placeholders;
 mod plain;
 mod prompty;
 mod roles;
 mod source;
+mod threads;
 pub mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +33,7 @@ pub use names::{dialect_of, folder_of, is_prompt_file, is_structured, is_templat
 use names::{file_name, is_about_folder};
 pub use roles::{attributes_of, heading_lines, role_of};
 use source::{Found, Refusal, Source};
+pub use threads::conversations;
 
 /// A prompt that a file holds.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,8 @@
 //! Those programs render the text first and look for headings then. Here a text is parted before it is rendered, if it can be, or
 //! else its own headings are marked (`render::roles`), so that no value of a variable can begin a message.
 
+use super::threads::conversations;
+
 /// The roles of headings.
 const ROLES: [&str; 6] = ["system", "user", "assistant", "developer", "function", "tool"];
 
@@ -43,7 +45,8 @@ pub struct HeadingLine<'t> {
     pub to: usize,
     /// What stands before the colon: a role, perhaps with attributes in brackets, or an expression that computes the role.
     pub label: &'t str,
-    line: usize,
+    /// The number of the line, from 1.
+    pub line: usize,
 }
 
 /// A heading of a text.
@@ -57,6 +60,9 @@ struct Heading<'t> {
 
 /// Parts a text whose line breaks are `\n`.
 pub fn layout(text: &str) -> Layout<'_> {
+    if !conversations(text).is_empty() {
+        return Layout::Woven("it has the messages of a conversation".to_owned());
+    }
     let tags = tags(text);
     let mut headings = Vec::new();
     for HeadingLine { from, to, label, line } in lines_among(text, &tags) {
@@ -71,7 +77,22 @@ pub fn layout(text: &str) -> Layout<'_> {
     }
 }
 
-/// The headings of a text, outside of its tags and comments, in order.
+/// The text without a heading in its last line that has no end.
+pub fn without_open_heading(text: &str) -> &str {
+    let whole = format!("{text}\n");
+    let open = heading_lines(&whole).into_iter().next_back().filter(|heading| heading.to > text.len());
+    open.and_then(|heading| text.get(..heading.from)).unwrap_or(text)
+}
+
+/// Whether the heading of a role comes before anything that a text prints.
+pub fn begins_with_heading(text: &str) -> bool {
+    let first = heading_lines(text).into_iter().next();
+    first.is_some_and(|first| {
+        role_of(first.label).is_some() && !may_print(text.get(..first.from).unwrap_or_default())
+    })
+}
+
+/// The headings of a text, outside of its tags and comments, in order. A last line without an end is none, since nothing follows it.
 pub fn heading_lines(text: &str) -> Vec<HeadingLine<'_>> {
     lines_among(text, &tags(text))
 }
@@ -84,12 +105,19 @@ fn lines_among<'t>(text: &'t str, tags: &[Tag<'t>]) -> Vec<HeadingLine<'t>> {
         let to = from + line.len();
         while tags.next_if(|tag| tag.to <= from).is_some() {}
         let is_inside = tags.peek().is_some_and(|tag| tag.from < from);
-        if let Some(label) = label_of(line).filter(|_| !is_inside) {
+        let is_whole = line.ends_with('\n');
+        if let Some(label) = label_of(line).filter(|_| is_whole && !is_inside) {
             found.push(HeadingLine { from, to, label, line: at + 1 });
         }
         from = to;
     }
     found
+}
+
+/// The expressions of a text: where each begins and ends, and what it says.
+pub fn expressions(text: &str) -> Vec<(usize, usize, &str)> {
+    let inner = |tag: &Tag<'_>| text.get(tag.from..tag.to)?.strip_prefix("{{")?.strip_suffix("}}");
+    tags(text).iter().filter_map(|tag| Some((tag.from, tag.to, inner(tag)?))).collect()
 }
 
 /// What a line is the heading of: a role, or an expression that computes one (`{{item.role}}:`).
@@ -193,20 +221,21 @@ fn inside(heading: &Heading<'_>, block: &str) -> String {
 
 /// Whether a statement gives a name to the text after it, which uses it.
 fn hands_on(statement: &str, rest: &str) -> bool {
-    let mut words =
-        statement.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
-    match words.next() {
-        Some("set" | "macro") => words.next().is_some_and(|name| rest.contains(name)),
-        Some("import" | "from" | "extends") => true,
-        _ => false,
-    }
+    let (word, names) = statement.split_once(char::is_whitespace).unwrap_or((statement, ""));
+    let names = match word {
+        "set" => names.split('=').next().unwrap_or_default(),
+        "macro" => names.split('(').next().unwrap_or_default(),
+        _ => return ["import", "from", "extends"].contains(&word),
+    };
+    let mut names = names.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    names.any(|name| !name.is_empty() && rest.contains(name))
 }
 
 fn parted<'t>(text: &'t str, headings: &[Heading<'t>]) -> Layout<'t> {
     let mut sections = Vec::new();
     let first = headings.first().map_or(0, |heading| heading.from);
     let lead = text.get(..first).unwrap_or_default();
-    if !without_comments(lead).trim().is_empty() {
+    if may_print(lead) {
         // What comes before the first heading is told by the system.
         sections.push(section(text, ("system", ""), 0, first));
     }
@@ -234,15 +263,31 @@ fn section<'t>(
     Section { role, attributes, text: whole.get(blank..).unwrap_or_default().trim_end(), lines_before }
 }
 
-fn without_comments(text: &str) -> String {
-    let mut rest = text;
-    let mut out = String::new();
-    while let Some((before, comment)) = rest.split_once("{#") {
-        out.push_str(before);
-        rest = comment.split_once("#}").map_or("", |(_, after)| after);
+/// Whether a text may print anything but white space.
+fn may_print(text: &str) -> bool {
+    let mut at = 0;
+    // The statements whose bodies print nothing.
+    let mut silent = 0_usize;
+    for tag in tags(text) {
+        let before = text.get(at..tag.from).unwrap_or_default();
+        let word = tag.statement.split_whitespace().next().unwrap_or_default();
+        let is_expression = text.get(tag.from..).is_some_and(|rest| rest.starts_with("{{"));
+        if silent == 0 && (!before.trim().is_empty() || is_expression || PRINTING.contains(&word)) {
+            return true;
+        }
+        match word {
+            "macro" => silent += 1,
+            "set" if !tag.statement.contains('=') => silent += 1,
+            "endset" | "endmacro" => silent = silent.saturating_sub(1),
+            _ => {}
+        }
+        at = tag.to;
     }
-    out + rest
+    !text.get(at..).unwrap_or_default().trim().is_empty()
 }
+
+/// Statements that print by themselves.
+const PRINTING: [&str; 4] = ["include", "call", "block", "extends"];
 
 #[cfg(test)]
 mod tests {
@@ -263,6 +308,9 @@ mod tests {
         let text = "{# about #}\nsystem:\n\nYou help.\n\n  # User:\n{{ q }}\nassistant[name=\"a\"] :\nok";
         assert_eq!(parts(text), [("system", "You help.", 3), ("user", "{{ q }}", 6), ("assistant", "ok", 8)]);
         assert_eq!(parts("lead\nuser:\nhi"), [("system", "lead", 0), ("user", "hi", 2)]);
+        let silent = "{% set unused = 'kind' %}{% set x %}text{% endset %}{# user: #}\nuser:\nhi";
+        assert_eq!(parts(silent), [("user", "hi", 2)], "statements that print nothing are no message");
+        assert_eq!(parts("{% include 'x' %}\nuser:\nhi").len(), 2);
         assert_eq!(layout("The user: hi\nno heading: here"), Layout::Plain);
         assert_eq!(parts("user:\n{% raw %}{% for %}{% endraw %}\nuser:\nx").len(), 2);
         assert_eq!(parts("user:\n{# a\nuser:\n#}b").len(), 1);
@@ -274,6 +322,8 @@ mod tests {
         assert!(woven("system:\na\n{% for m in history %}\nuser:\n{{ m }}\n{% endfor %}\nuser:\n{{ q }}"));
         assert!(woven("system:\na\n{% for m in history %}\n{{ m.role }}:\n{{ m }}\n{% endfor %}"));
         assert!(woven("{% set x = 1 %}\nsystem:\na\nuser:\n{{ x }}"));
+        assert!(woven("{% set a, b = 1, 2 %}\nsystem:\na\nuser:\n{{ b }}"));
+        assert!(woven("system:\n{{ history | messages }}"));
         assert!(!woven("system:\n{% if a %}b{% endif %}\nuser:\n{% set x = 1 %}{{ x }}"));
     }
 }

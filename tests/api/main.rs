@@ -15,6 +15,7 @@ mod names;
 mod package_files;
 mod packages;
 mod prompt_files;
+mod prompt_formats;
 mod render;
 mod routes;
 mod schemas;
