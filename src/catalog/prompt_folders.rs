@@ -1,13 +1,31 @@
-//! Folders of people's prompt files, which are packages without a `package.json`: an extension of the folder's name, and a prompt
-//! document for each file.
+//! Folders of people's prompt files, which are packages without a `package.json` of ours: an extension of the folder's name, and a
+//! prompt document for each file.
 
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::packages::{FILES_MAX, Name, Package, PackageDocument, packages_in};
-use crate::formats::{self, FileNote, read_folder};
+use super::packages::{FILES_MAX, Name, Package, PackageDocument, kind_of, packages_in};
+use crate::formats::{self, FileNote, Files, Reading, read_folder};
 use base::model::{DocumentKind, ProblemDetail};
+
+/// The file that says what a package is.
+pub(super) const MANIFEST: &str = "package.json";
+
+/// Whether a package is a folder of prompt files. It has no `package.json`, or one that is not ours.
+pub(super) fn is_of_prompt_files(files: &Files) -> bool {
+    match files.get(MANIFEST) {
+        None => true,
+        Some(Err(_)) => false,
+        Some(Ok(manifest)) => {
+            let has_documents =
+                || files.keys().any(|path| path.ends_with(".json") && kind_of(path).is_some());
+            let has_prompts =
+                || files.keys().any(|path| formats::is_structured(path) || formats::is_template_file(path));
+            !formats::is_manifest(manifest) && has_prompts() && !has_documents()
+        }
+    }
+}
 
 impl Package<'_> {
     /// The documents of a folder of prompt files: an extension of the folder's name, and a prompt for each file, so that a broken
@@ -46,9 +64,11 @@ impl Package<'_> {
 /// What is said of the files in folders of prompt files that are taken for no prompts, or not wholly.
 pub fn notes(dir: &Path) -> std::io::Result<Vec<String>> {
     let mut notes = Vec::new();
-    for package in packages_in(dir)?.into_iter().filter(|package| !package.join("package.json").exists()) {
+    for package in packages_in(dir)? {
         let shown = package.display().to_string();
-        let reading = formats::read(&read_folder(&package, &|_| true, FILES_MAX).files, &shown);
+        let files = read_folder(&package, &|_| true, FILES_MAX).files;
+        let reading =
+            if is_of_prompt_files(&files) { formats::read(&files, &shown) } else { Reading::default() };
         if reading.is_empty() {
             continue;
         }

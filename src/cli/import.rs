@@ -156,21 +156,6 @@ impl PromptFiles {
         let verb = if dry_run { "would be stored" } else { "stored" };
         say(format_args!("{} {verb}, {} refused", counted(taken.len(), "prompt"), counted(refused, "file")));
     }
-
-    /// Whether a template may include another text.
-    fn includes(&self) -> bool {
-        let marks = ["include", "import", "extends", "template"];
-        self.partials.values().any(|text| {
-            let tags = text
-                .split(['{', '%'])
-                .map(str::trim_start)
-                .map(|tag| tag.trim_start_matches('-').trim_start());
-            tags.into_iter().any(|tag| {
-                tag.starts_with("from") && tag.contains("import")
-                    || marks.iter().any(|mark| tag.starts_with(mark))
-            })
-        })
-    }
 }
 
 /// The name of the extension: the one that was said, or that of the folder.
@@ -204,12 +189,13 @@ struct Importer<'a> {
 }
 
 impl Importer<'_> {
-    /// Stores the texts that templates include, in the extension's document, if any template includes one.
+    /// Stores the texts that templates include, in the extension's document.
     async fn put_partials(&self, files: &PromptFiles) -> Result<(), CliError> {
-        if !files.includes() {
+        let partials = formats::included(&files.reading.prompts, &files.partials);
+        if partials.is_empty() {
             return Ok(());
         }
-        let document = json!({"name": self.extension, "contributes": {"partials": files.partials}});
+        let document = json!({"name": self.extension, "contributes": {"partials": partials}});
         let at = path(DocumentKind::Extension, self.extension.as_str());
         let before = self.known.get_bytes(&format!("{at}?raw=store")).await?;
         let before = before.and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
@@ -220,7 +206,17 @@ impl Importer<'_> {
             );
             return Err(CliError::Usage(message));
         }
-        self.client.put(&at, document.to_string().into_bytes()).await.map(drop)
+        let bytes: usize = partials.values().map(String::len).sum();
+        self.client.put(&at, document.to_string().into_bytes()).await.map(drop).map_err(|error| match error {
+            CliError::Refused { code, message } => CliError::Refused {
+                code,
+                message: format!(
+                    "the {} that templates include ({bytes} bytes together) cannot be stored: {message}",
+                    counted(partials.len(), "file")
+                ),
+            },
+            error => error,
+        })
     }
 
     /// Stores all prompts. One may include another one that comes later: those that were refused are tried again as long as

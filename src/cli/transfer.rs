@@ -11,6 +11,7 @@ use super::error::CliError;
 use super::import::PromptFiles;
 use super::output::{say, warn};
 use super::target;
+use crate::formats;
 use base::model::{DocumentKind, Id};
 
 /// Writes the documents of the store into a folder; with `all`, also those of packages.
@@ -43,7 +44,7 @@ pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
     if !dir.is_dir() {
         return Err(CliError::Usage(format!("{} is not a folder", dir.display())));
     }
-    if dir.join("package.json").exists() {
+    if std::fs::read(dir.join("package.json")).is_ok_and(|text| formats::is_manifest(&text)) {
         let message = "is a package (it has a package.json): put it below packages.dir, which is `extensions` by default";
         return Err(CliError::Usage(format!("{} {message}", dir.display())));
     }

@@ -5,7 +5,9 @@
 //! - `folder`: the files of a folder, within bounds
 //! - `names`: what the name of a file says (its dialect, whether it is a template, the name of its prompt)
 //! - `prompty`, `github`, `fabric`, `flow`, `plain`: one format each
-//! - `source`: a file as a source of templates; `roles`: texts that part into messages; `threads`: conversations among them;
+//! - `includes`: which files the prompts of others include
+//! - `source`: a file as a source of templates; `tags`: the tags of Jinja; `roles`: texts that part
+//!   into messages; `threads`: conversations among them;
 //!   `fields`: inputs and outputs; `params`: parameters of models; `placeholders`: texts that know nothing but `{{name}}`;
 //!   `yaml`: YAML with bounds
 
@@ -14,6 +16,7 @@ mod fields;
 mod flow;
 mod folder;
 mod github;
+mod includes;
 mod names;
 mod params;
 mod placeholders;
@@ -21,6 +24,7 @@ mod plain;
 mod prompty;
 mod roles;
 mod source;
+mod tags;
 mod threads;
 pub mod yaml;
 
@@ -29,7 +33,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 pub use folder::{Files, Folder, is_hidden, partials, read_folder, slashed};
-pub use names::{dialect_of, folder_of, is_prompt_file, is_structured, is_template_file, legal_name};
+pub use includes::included;
+pub use names::{
+    dialect_of, folder_of, is_manifest, is_prompt_file, is_structured, is_template_file, legal_name,
+};
 use names::{file_name, is_about_folder};
 pub use roles::{attributes_of, heading_lines, role_of};
 use source::{Found, Refusal, Source};
@@ -118,9 +125,14 @@ impl Reader<'_> {
             } else if !self.files.contains_key(&file) {
                 let reason = format!("the node `{}` names `{file}`, which is not there", node.name);
                 self.refuse(path, Refusal::new(reason));
-            } else if self.taken.insert(file.clone()) {
+            } else {
+                // A template of several nodes is one prompt for each: the first is called by the file, the others by their nodes.
+                let name = match self.taken.insert(file.clone()) {
+                    true => names::name_of(&file),
+                    false => names::name_beside(path, &node.name),
+                };
                 let found = self.source(&file).and_then(|source| flow::prompt(&source, node));
-                self.add(&file, found);
+                self.add_named(&file, name, found);
             }
         }
     }
@@ -179,8 +191,11 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, path: &str, found: Result<Found, Refusal>) {
-        let named =
-            names::name_of(path).ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
+        self.add_named(path, names::name_of(path), found);
+    }
+
+    fn add_named(&mut self, path: &str, name: Option<String>, found: Result<Found, Refusal>) {
+        let named = name.ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
         match found.and_then(|found| Ok((named?, found))) {
             Ok((name, Found { format, document, left_out })) => self.reading.prompts.push(FoundPrompt {
                 name,

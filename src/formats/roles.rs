@@ -3,6 +3,7 @@
 //! Those programs render the text first and look for headings then. Here a text is parted before it is rendered, if it can be, or
 //! else its own headings are marked (`render::roles`), so that no value of a variable can begin a message.
 
+use super::tags::{Tag, may_print, tags};
 use super::threads::conversations;
 
 /// The roles of headings.
@@ -114,12 +115,6 @@ fn lines_among<'t>(text: &'t str, tags: &[Tag<'t>]) -> Vec<HeadingLine<'t>> {
     found
 }
 
-/// The expressions of a text: where each begins and ends, and what it says.
-pub fn expressions(text: &str) -> Vec<(usize, usize, &str)> {
-    let inner = |tag: &Tag<'_>| text.get(tag.from..tag.to)?.strip_prefix("{{")?.strip_suffix("}}");
-    tags(text).iter().filter_map(|tag| Some((tag.from, tag.to, inner(tag)?))).collect()
-}
-
 /// What a line is the heading of: a role, or an expression that computes one (`{{item.role}}:`).
 fn label_of(line: &str) -> Option<&str> {
     let line = line.trim();
@@ -148,41 +143,6 @@ pub fn attributes_of(attributes: &str) -> impl Iterator<Item = (&str, &str, bool
         let (key, value) = (key.trim(), value.trim().trim_matches('"'));
         (key, value, ["name", "tool_call_id"].contains(&key))
     })
-}
-
-/// A tag of Jinja.
-struct Tag<'t> {
-    from: usize,
-    to: usize,
-    /// What a statement says; empty for comments and expressions.
-    statement: &'t str,
-}
-
-/// The tags of a text, in order. What stands between `raw` and `endraw` has none.
-fn tags(text: &str) -> Vec<Tag<'_>> {
-    let mut tags = Vec::new();
-    let mut at = 0;
-    let mut raw = false;
-    while let Some(found) = text.get(at..).and_then(|rest| rest.find('{')) {
-        let from = at + found;
-        let rest = text.get(from..).unwrap_or_default();
-        let end =
-            [("{%", "%}"), ("{{", "}}"), ("{#", "#}")].into_iter().find(|(open, _)| rest.starts_with(open));
-        let Some(length) = end.and_then(|(_, close)| Some(rest.find(close)? + 2)) else {
-            at = from + 1;
-            continue;
-        };
-        let inner = rest.get(2..length - 2).unwrap_or_default().trim_matches(['-', '+']).trim();
-        let statement = if rest.starts_with("{%") { inner } else { "" };
-        if raw && statement != "endraw" {
-            at = from + 1;
-            continue;
-        }
-        raw = statement == "raw";
-        tags.push(Tag { from, to: from + length, statement });
-        at = from + length;
-    }
-    tags
 }
 
 /// Why the messages of a text depend on values, or on one another.
@@ -262,32 +222,6 @@ fn section<'t>(
     let lines_before = before.bytes().filter(|byte| *byte == b'\n').count();
     Section { role, attributes, text: whole.get(blank..).unwrap_or_default().trim_end(), lines_before }
 }
-
-/// Whether a text may print anything but white space.
-fn may_print(text: &str) -> bool {
-    let mut at = 0;
-    // The statements whose bodies print nothing.
-    let mut silent = 0_usize;
-    for tag in tags(text) {
-        let before = text.get(at..tag.from).unwrap_or_default();
-        let word = tag.statement.split_whitespace().next().unwrap_or_default();
-        let is_expression = text.get(tag.from..).is_some_and(|rest| rest.starts_with("{{"));
-        if silent == 0 && (!before.trim().is_empty() || is_expression || PRINTING.contains(&word)) {
-            return true;
-        }
-        match word {
-            "macro" => silent += 1,
-            "set" if !tag.statement.contains('=') => silent += 1,
-            "endset" | "endmacro" => silent = silent.saturating_sub(1),
-            _ => {}
-        }
-        at = tag.to;
-    }
-    !text.get(at..).unwrap_or_default().trim().is_empty()
-}
-
-/// Statements that print by themselves.
-const PRINTING: [&str; 4] = ["include", "call", "block", "extends"];
 
 #[cfg(test)]
 mod tests {

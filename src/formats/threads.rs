@@ -1,6 +1,6 @@
 //! Conversations among the messages of a text: `{{ history|messages }}` stands for the messages of a list.
 
-use super::roles::expressions;
+use super::tags::expressions;
 
 /// The filter that says so.
 const FILTER: &str = "messages";

@@ -141,3 +141,70 @@ async fn statements_before_the_first_heading_hand_on_their_names_and_are_no_mess
     assert_eq!(messages(&app, "box.text", json!({"q": "why"})).await, ["system: x", "user: why"]);
     assert_eq!(messages(&app, "box.go", json!({"q": "why"})).await, ["user: why"]);
 }
+
+#[actix_web::test]
+async fn each_node_of_a_flow_is_a_prompt_and_line_ends_after_statements_are_dropped() {
+    let flow = "inputs: {q: {type: string}}
+nodes:
+- {name: one, type: llm, source: {type: code, path: t.jinja2}, inputs: {temperature: 0.1, x: '${inputs.q}', y: 1}}
+- {name: two, type: llm, source: {type: code, path: t.jinja2}, inputs: {temperature: 0.9, model: '${inputs.m}', x: a, y: 2}}
+- {name: five, type: prompt, source: {type: code, path: five.txt}}
+- {name: six, type: llm, source: {type: code, path: 'sub\\w.jinja2'}}
+";
+    let app = TestApp::start().await;
+    let template = "system:\n{% if x %}\n{{ x }}\n{% endif %}\n\n{# c #}\nend\nuser:\n{{ y }}\n";
+    for (path, text) in [
+        ("flow.dag.yaml", flow),
+        ("t.jinja2", template),
+        ("five.txt", "a\n{% if 1 %}\nb\n{% endif %}\nc\n"),
+        ("sub/w.jinja2", "w"),
+    ] {
+        app.write_package_file(&format!("box/f/{path}"), text);
+    }
+    let ids = json!(["box.f.five", "box.f.sub.w", "box.f.t", "box.f.two"]);
+    app.eventually("/api/prompts", |answer| answer.body == ids).await;
+    assert_eq!(messages(&app, "box.f.t", json!({"q": "Q", "x": "X"})).await, ["system: X\n\nend", "user: 1"]);
+    assert_eq!(messages(&app, "box.f.two", json!({})).await[1], "user: 2");
+    assert_eq!(app.render("box.f.five", json!({})).await.rendered(), "a\nb\nc\n");
+    let two = app.get("/api/prompts/box.f.two").await.body;
+    assert_eq!(
+        (&two["prompt"]["params"]["temperature"], &two["prompt"]["model"]),
+        (&json!(0.9), &Json::Null)
+    );
+}
+
+#[test]
+fn files_of_all_formats_may_include_others_and_only_what_is_included_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    write(dir, "in/a.prompty", "---\nname: a\n---\nsystem:\n{% include 'parts/rules.md' %}\nuser:\nhi\n");
+    write(dir, "in/parts/rules.md", "Rules{% include 'parts/more.txt' %}");
+    write(dir, "in/parts/more.txt", ", more");
+    for n in 0..18 {
+        write(dir, &format!("in/huge{n}.txt"), "x".repeat(1 << 20));
+    }
+    let out = good(dir, &["import", "in"]);
+    assert!(out.contains("1 prompt stored, 0 files refused"), "{out}");
+    assert!(good(dir, &["prompt", "render", "in.a"]).contains("Rules, more"));
+    good(dir, &["export", "saved"]);
+    let extension = std::fs::read_to_string(dir.join("saved/extensions/in.json")).unwrap();
+    let extension: Json = serde_json::from_str(&extension).unwrap();
+    let partials: Vec<_> = extension["contributes"]["partials"].as_object().unwrap().keys().collect();
+    assert_eq!(partials, ["parts/more.txt", "parts/rules.md"]);
+}
+
+#[actix_web::test]
+async fn a_package_json_of_node_is_no_extension_and_hides_no_prompts() {
+    let manifest = r#"{"name": "my-app", "version": "1.0.0", "dependencies": {}}"#;
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "in/package.json", manifest);
+    write(dir.path(), "in/a.j2", "hi {{ x }}");
+    let out = good(dir.path(), &["import", "in", "--dry-run"]);
+    assert!(out.contains("in.a ") && out.contains("1 json"), "{out}");
+    let app = TestApp::start().await;
+    app.write_package_file("box/package.json", manifest);
+    app.write_package_file("box/prompts/a.j2", "hi {{ x }}");
+    app.eventually("/api/prompts", |answer| answer.body == json!(["box.a"])).await;
+    assert_eq!(app.get("/api/extensions").await.body, json!(["box"]));
+    assert_eq!(app.get("/api/status").await.body["problems"], json!([]));
+}
