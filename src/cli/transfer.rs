@@ -14,6 +14,9 @@ use super::target;
 use crate::formats;
 use base::model::{DocumentKind, Id};
 
+/// The most files of a hidden folder that are looked at.
+const HIDDEN_FILES_MAX: usize = 2_000;
+
 /// Writes the documents of the store into a folder; with `all`, also those of packages.
 ///
 /// # Errors
@@ -57,12 +60,16 @@ pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
         waiting.extend(files.into_iter().map(|file| (kind, file)));
     }
     let prompt_files = PromptFiles::read(&options);
-    match prompt_files.is_prompts(waiting.is_empty()) {
+    let is_export = waiting.iter().any(|(kind, file)| is_exported(dir, *kind, file));
+    match prompt_files.is_prompts(!is_export) {
         true => prompt_files.import(common, &options).await,
         false if waiting.is_empty() => {
             let message = "holds no exported documents, and no prompt files (.j2, .jinja, .jinja2, .tmpl, .gotmpl, .txt, .md, \
                            .prompty, .prompt.yml, flow.dag.yaml)";
-            Err(CliError::Usage(format!("{} {message}", dir.display())))
+            let hidden = hidden_prompts(dir).map(|folder| {
+                format!("; hidden folders are skipped, and {0} holds some: import {0}", folder.display())
+            });
+            Err(CliError::Usage(format!("{} {message}{}", dir.display(), hidden.unwrap_or_default())))
         }
         false => import_documents(common, dir, waiting).await,
     }
@@ -112,7 +119,9 @@ async fn put_all(
         let document = std::fs::read(&file).map_err(|source| CliError::file(&file, source))?;
         match client.put(&path(kind, id.as_str()), document).await {
             Ok(_) => {}
-            Err(CliError::Refused { message, .. }) => refused.push(RefusedFile { kind, file, message }),
+            Err(error @ CliError::Refused { .. }) => {
+                refused.push(RefusedFile { kind, file, message: error.to_string() });
+            }
             Err(error) => return Err(error),
         }
     }
@@ -126,6 +135,33 @@ fn file_of(dir: &Path, kind: DocumentKind, id: &str) -> PathBuf {
 fn id_of(dir: &Path, kind: DocumentKind, file: &Path) -> Option<Id> {
     let relative = file.strip_prefix(dir.join(format!("{kind}s"))).ok()?.to_str()?;
     Id::parse(&relative.strip_suffix(".json")?.replace(['/', '\\'], ".")).ok()
+}
+
+/// Whether a file is a document as exports write it. Other JSON files may stand in folders of prompt files.
+fn is_exported(dir: &Path, kind: DocumentKind, file: &Path) -> bool {
+    let is_named =
+        id_of(dir, kind, file).is_some_and(|id| kind == DocumentKind::Extension || id.parent().is_some());
+    let document = std::fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
+    let has = |member: &str| document.as_ref().is_some_and(|document| document.get(member).is_some());
+    let is_whole = match kind {
+        DocumentKind::Prompt => ["userPrompt", "prompt", "messages"].into_iter().any(has),
+        _ => kind.named_by().iter().all(|member| has(member)),
+    };
+    is_named && document.is_some() && is_whole
+}
+
+/// A hidden folder that holds prompt files.
+fn hidden_prompts(dir: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(dir).ok()?;
+    let mut hidden: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    hidden.retain(|path| path.is_dir() && formats::is_hidden(path));
+    hidden.sort();
+    hidden.into_iter().find_map(|hidden| {
+        let files = formats::read_folder(&hidden, &|_| false, HIDDEN_FILES_MAX).others;
+        let structured = files.iter().find(|file| formats::is_structured(file));
+        let found = structured.or_else(|| files.iter().find(|file| formats::dialect_of(file).is_some()))?;
+        Some(hidden.join(formats::folder_of(found)))
+    })
 }
 
 fn write(file: &Path, document: &[u8]) -> Result<(), CliError> {
@@ -143,7 +179,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         if path.is_dir() {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") {
+        } else if path.to_str().is_some_and(|path| path.ends_with(".json") && !path.ends_with(".test.json")) {
             files.push(path);
         }
     }

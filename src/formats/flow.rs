@@ -63,7 +63,7 @@ impl Flow {
     /// What is said of a flow whose other nodes are no prompts.
     pub fn other_nodes(&self) -> Option<String> {
         let others = self.others.join(", ");
-        (!others.is_empty()).then(|| format!("of its nodes only prompts are taken, so not: {others}"))
+        (!others.is_empty()).then(|| format!("its nodes without a template are not taken: {others}"))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Prompts of GitHub Models: `NAME.prompt.yml`, whose texts have placeholders (`{{name}}`) and no other marks.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json, json};
 
-use super::fields::{add_examples, schema_of};
+use super::fields::{add_examples, fields_of, schema_of};
 use super::params::add_params;
 use super::placeholders::{is_word, to_jinja, variable};
 use super::source::{Found, Refusal, Source};
@@ -56,7 +58,8 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
 
 /// The messages with a text, after the one of `system`, which some files have beside them.
 fn messages_of(file: &Json, given: &[Json], left_out: &mut Vec<String>) -> Result<Vec<Json>, Refusal> {
-    let expression = |name: &str| is_word(name).then(|| variable(name));
+    let declared = declared_names(file);
+    let expression = |name: &str| (is_word(name) || declared.contains(name)).then(|| variable(name));
     let message = |role: &str, content: &str| json!({"role": role, "content": to_jinja(content, expression)});
     let system = file.get("system").and_then(Json::as_str).map(|content| message("system", content));
     let mut messages: Vec<Json> = system.into_iter().collect();
@@ -87,6 +90,14 @@ fn messages_of(file: &Json, given: &[Json], left_out: &mut Vec<String>) -> Resul
         true => Err(Refusal::new("none of its messages has a text".to_owned())),
         false => Ok(messages),
     }
+}
+
+/// The names that the file itself gives to variables, which may be any texts.
+fn declared_names(file: &Json) -> BTreeSet<&str> {
+    let listed = file.get("variables").and_then(fields_of).into_iter().flatten().map(|(name, _)| name);
+    let cases = file.get("testData").and_then(Json::as_array).into_iter().flatten();
+    let tested = cases.filter_map(|case| case.get("variables").unwrap_or(case).as_object());
+    listed.chain(tested.flat_map(|case| case.keys().map(String::as_str))).collect()
 }
 
 /// The sampling parameters, and the variables of the test data as examples. What a model should answer is left out.

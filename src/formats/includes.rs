@@ -1,6 +1,6 @@
 //! Which files of a folder its prompts include, found by the tags that name them, without a compiler.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -12,34 +12,48 @@ const WORDS: [&str; 5] = ["include", "import", "extends", "from", "template"];
 
 /// Those of the partials, by their paths, that the prompts or included partials may include. If a name is computed, these are all.
 pub fn included(prompts: &[FoundPrompt], partials: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
-    for prompt in prompts {
+    let mut finder = Finder { partials, known: BTreeMap::new(), found: BTreeSet::new() };
+    match prompts.iter().all(|prompt| finder.add(prompt)) {
+        true => finder
+            .found
+            .into_iter()
+            .filter_map(|path| Some((path.clone(), partials.get(path)?.clone())))
+            .collect(),
+        false => partials.clone(),
+    }
+}
+
+struct Finder<'p> {
+    partials: &'p BTreeMap<String, String>,
+    /// The names that partials include; none if one is computed.
+    known: BTreeMap<&'p String, Option<Vec<String>>>,
+    /// The paths of the partials that are included.
+    found: BTreeSet<&'p String>,
+}
+
+impl Finder<'_> {
+    /// Adds what a prompt includes; false if a name is computed.
+    fn add(&mut self, prompt: &FoundPrompt) -> bool {
         let document = without_files(prompt.document.clone());
         let folder = document.get("folder").and_then(Json::as_str).unwrap_or_default();
-        let mut waiting: Vec<String> = Vec::new();
         let mut texts = Vec::new();
         texts_of(&document, &mut texts);
-        // What a text in this folder includes; a file counts once for each folder, of which there are few.
-        let mut seen: BTreeMap<&String, ()> = BTreeMap::new();
-        for text in texts {
-            match names_in(text) {
-                Some(names) => waiting.extend(names),
-                None => return partials.clone(),
-            }
-        }
+        let names: Option<Vec<Vec<String>>> = texts.into_iter().map(names_in).collect();
+        let Some(mut waiting) = names.map(|names| names.concat()) else { return false };
+        let mut seen = BTreeSet::new();
         while let Some(name) = waiting.pop() {
-            let Some((path, text)) = lookup(&name, folder, partials) else { continue };
-            if seen.insert(path, ()).is_some() {
+            let Some((path, text)) = lookup(&name, folder, self.partials) else { continue };
+            if !seen.insert(path) {
                 continue;
             }
-            found.insert(path.clone(), text.clone());
-            match names_in(text) {
-                Some(names) => waiting.extend(names),
-                None => return partials.clone(),
+            self.found.insert(path);
+            match self.known.entry(path).or_insert_with(|| names_in(text)) {
+                Some(names) => waiting.extend(names.iter().cloned()),
+                None => return false,
             }
         }
+        true
     }
-    found
 }
 
 /// The templates of a prompt document.
@@ -114,6 +128,7 @@ mod tests {
         let prompt = FoundPrompt {
             name: "p".to_owned(),
             file: "p.prompty".to_owned(),
+            beside: None,
             format: "Prompty",
             document,
             left_out: Vec::new(),

@@ -49,6 +49,8 @@ pub struct FoundPrompt {
     pub name: String,
     /// The path of the file.
     pub file: String,
+    /// The path of another file that says something of it, too.
+    pub beside: Option<String>,
     /// The format of the file.
     pub format: &'static str,
     /// The prompt document; its texts are references to the file, with their texts filled in.
@@ -80,6 +82,9 @@ pub struct Reading {
     /// Files that are no prompts.
     pub passed_over: Vec<FileNote>,
 }
+
+/// How many files of one reason are named.
+const SHOWN_MAX: usize = 5;
 
 /// Reads the prompts of a folder. `shown` is what stands before a path where people see it.
 pub fn read(files: &Files, shown: &str) -> Reading {
@@ -113,6 +118,9 @@ impl Reader<'_> {
             Ok(flow) => flow,
             Err(refusal) => return self.refuse(path, refusal),
         };
+        if flow.nodes.is_empty() {
+            self.pass_over(path, Some("none of its nodes has a template".to_owned()));
+        }
         self.pass_over(path, flow.other_nodes());
         for node in &flow.nodes {
             let file = node.file.clone();
@@ -132,7 +140,7 @@ impl Reader<'_> {
                     false => names::name_beside(path, &node.name),
                 };
                 let found = self.source(&file).and_then(|source| flow::prompt(&source, node));
-                self.add_named(&file, name, found);
+                self.add_named(&file, name, Some(path.to_owned()), found);
             }
         }
     }
@@ -157,7 +165,8 @@ impl Reader<'_> {
             };
             self.pass_over(path, Some(reason.to_owned()));
         } else if is_structured && dialect_of(path).is_none() {
-            let reason = "a plain text beside prompt files of a format of their own is taken for no prompt";
+            let reason =
+                "plain texts (.txt, .md) are no prompts in a folder with prompt files of other formats";
             self.pass_over(path, Some(reason.to_owned()));
         } else {
             let found = self.source(path).map(|source| plain::read(&source)).and_then(|found| found);
@@ -179,9 +188,10 @@ impl Reader<'_> {
             (Ok(system), Ok(user)) => fabric::read(&system, user.as_ref()),
             (Err(refusal), _) | (_, Err(refusal)) => Err(refusal),
         };
-        self.add(path, found);
+        let beside = self.files.contains_key(&beside).then_some(beside);
+        self.add_named(path, names::name_of(path), beside.clone(), found);
         // They were walked before their `system.md`, or will be after it.
-        self.reading.passed_over.retain(|note| note.file != beside);
+        self.reading.passed_over.retain(|note| Some(&note.file) != beside.as_ref());
     }
 
     fn source(&self, path: &str) -> Result<Source, Refusal> {
@@ -191,15 +201,22 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, path: &str, found: Result<Found, Refusal>) {
-        self.add_named(path, names::name_of(path), found);
+        self.add_named(path, names::name_of(path), None, found);
     }
 
-    fn add_named(&mut self, path: &str, name: Option<String>, found: Result<Found, Refusal>) {
+    fn add_named(
+        &mut self,
+        path: &str,
+        name: Option<String>,
+        beside: Option<String>,
+        found: Result<Found, Refusal>,
+    ) {
         let named = name.ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
         match found.and_then(|found| Ok((named?, found))) {
             Ok((name, Found { format, document, left_out })) => self.reading.prompts.push(FoundPrompt {
                 name,
                 file: path.to_owned(),
+                beside,
                 format,
                 document: Json::Object(document),
                 left_out,
@@ -224,6 +241,31 @@ impl Reading {
     /// Whether any file of the folder is meant as a prompt.
     pub fn is_empty(&self) -> bool {
         self.prompts.is_empty() && self.refused.is_empty()
+    }
+
+    /// Adds files that were not looked at, with the reasons.
+    pub fn pass_over(&mut self, skipped: Vec<(String, String)>) {
+        let note = |(file, reason)| FileNote { file, name: None, reason, line: None };
+        self.passed_over.extend(skipped.into_iter().map(note));
+    }
+
+    /// A line for each file that is no prompt, and one for many with the same reason.
+    pub fn in_short(&self) -> Vec<String> {
+        let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for note in &self.passed_over {
+            files.entry(&note.reason).or_default().push(&note.file);
+        }
+        let lines = files.into_iter().flat_map(|(reason, files)| match files.get(..SHOWN_MAX) {
+            Some(first) if files.len() > SHOWN_MAX + 1 => {
+                vec![format!(
+                    "{} and {} more: not taken: {reason}",
+                    first.join(", "),
+                    files.len() - SHOWN_MAX
+                )]
+            }
+            _ => files.iter().map(|file| format!("{file}: not taken: {reason}")).collect(),
+        });
+        lines.collect()
     }
 
     /// Of several files whose prompts would have one name, the first has it.

@@ -72,7 +72,7 @@ pub fn is_structured(path: &str) -> bool {
     let ends = |extension: &&str| name.ends_with(extension);
     ends(&prompty::EXTENSION)
         || github::EXTENSIONS.iter().any(ends)
-        || [flow::FILE, fabric::SYSTEM].contains(&name.as_str())
+        || [flow::FILE, fabric::SYSTEM].contains(&file_name(path))
 }
 
 /// Whether a file may hold a prompt, or texts for one.
@@ -141,6 +141,7 @@ mod tests {
         assert_eq!(dialect_of("prompts/a.b.J2"), Some(Syntax::Jinja));
         assert_eq!(dialect_of("a.gotmpl"), Some(Syntax::Go));
         assert_eq!(dialect_of("a.md"), None);
+        assert!(is_structured("a/system.md") && !is_structured("a/System.md"));
         assert!(is_template_file("x/a.md") && is_template_file("a.txt"));
         assert!(is_template_file("security_review.md") && is_template_file("readme.j2"));
         assert!(!is_template_file("x/README.zh.md") && !is_template_file("requirements.txt"));

@@ -273,7 +273,7 @@ fn what_an_import_cannot_take_is_named_with_the_reason_and_nothing_is_overwritte
         ("must.prompty", "Mustache"),
         ("call.prompty", "`function`"),
         ("list.prompt.yml", "no list `messages`"),
-        ("wrong.j2 (my.own.wrong)", "Expected an expression"),
+        ("wrong.j2:1 (my.own.wrong)", "Expected an expression"),
         ("bomb.prompt.yml:3", "not valid YAML"),
         ("flow/flow.dag.yaml", "`flow/gone.jinja2`, which is not there"),
         ("bytes.j2", "not a text in UTF-8"),

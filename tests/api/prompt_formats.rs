@@ -76,15 +76,16 @@ async fn a_conversation_of_prompty_is_messages_and_its_section_goes_on_after_it(
 
 #[actix_web::test]
 async fn placeholders_are_variables_whatever_their_names_are() {
-    let body = "messages:\n- role: User\n  content: '{{variables}} {{args}} {{true}} {{user-name}} {{doc.title}} {{ok}} {{ a b }}'\n";
+    let body = "messages:\n- role: User\n  content: '{{variables}} {{args}} {{true}} {{user-name}} {{doc.title}} {{ok}} {{ a b }} {{the name}}'\ntestData: [{the name: x}]\n";
     let app = with(&[
         ("gh.prompt.yml", body),
         ("pat/system.md", "{{variables}} {{none}}"),
         ("m.prompty", "---\ntemplate: mustache\n---\nuser:\n100{% of {# {{user.name}} {{x}}\n"),
     ])
     .await;
-    let variables = json!({"variables": 1, "args": 2, "true": 3, "user-name": 4, "doc.title": 5, "ok": 6});
-    assert_eq!(messages(&app, "box.gh", variables).await, ["user: 1 2 3 4 5 6 {{ a b }}"]);
+    let variables =
+        json!({"variables": 1, "args": 2, "true": 3, "user-name": 4, "doc.title": 5, "ok": 6, "the name": 7});
+    assert_eq!(messages(&app, "box.gh", variables).await, ["user: 1 2 3 4 5 6 {{ a b }} 7"]);
     let missing = app.render("box.gh", json!({"ok": 1})).await;
     let missing = missing.body["error"]["details"]["missing"].to_string();
     assert!(missing.contains("user-name") && missing.contains("doc.title"), "{missing}");
@@ -207,4 +208,132 @@ async fn a_package_json_of_node_is_no_extension_and_hides_no_prompts() {
     app.eventually("/api/prompts", |answer| answer.body == json!(["box.a"])).await;
     assert_eq!(app.get("/api/extensions").await.body, json!(["box"]));
     assert_eq!(app.get("/api/status").await.body["problems"], json!([]));
+}
+
+#[actix_web::test]
+async fn each_broken_file_has_its_own_problem_also_beside_one_that_takes_its_name() {
+    let app = TestApp::start().await;
+    let flow = "nodes: [{name: n, type: llm, source: {path: gone.jinja2}}, {name: m, type: llm, source: {path: lost.jinja2}}]";
+    for (path, text) in [
+        ("a.j2", "good"),
+        ("a.prompty", "---\nname: x\nsystem:\n"),
+        ("b.prompty", "---\nno: end\n"),
+        ("b.prompt.yml", "name: no messages"),
+        ("flow.dag.yaml", flow),
+    ] {
+        app.write_package_file(&format!("box/{path}"), text);
+    }
+    let status =
+        app.eventually("/api/status", |answer| answer.body["problems"].as_array().unwrap().len() == 5).await;
+    let problems = status.body["problems"].to_string();
+    for (word, count) in [
+        ("already defines", 0),
+        ("has no end", 2),
+        ("no list `messages`", 1),
+        ("gone.jinja2", 1),
+        ("lost.jinja2", 1),
+    ] {
+        assert_eq!(problems.matches(word).count(), count, "{word}: {problems}");
+    }
+}
+
+#[test]
+fn other_json_files_do_not_make_a_folder_an_export() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    write(dir, "in/prompts/a.md", "hi {{ x }}");
+    write(dir, "in/prompts/a.test.json", r#"[{"name": "t", "variables": {"x": "1"}, "expect": "hi 1"}]"#);
+    write(dir, "in/tools/config.json", r#"{"a": 1}"#);
+    write(dir, "in/tools/deep/config.json", r#"{"name": "x"}"#);
+    let out = good(dir, &["import", "in"]);
+    assert!(out.contains("in.a ") && out.contains("1 prompt stored, 0 files refused"), "{out}");
+    write(dir, "repo/.github/prompts/a.prompt.yml", "messages: [{role: user, content: x}]");
+    let (code, _, err) = text(&run(dir, &["import", "repo"]));
+    assert_eq!((code, err.contains("import repo/.github/prompts")), (2, true), "{err}");
+}
+
+#[test]
+fn every_file_that_is_looked_at_is_named_on_a_line_of_its_own() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    write(dir, "in/pat/system.md", "You help.");
+    write(dir, "in/pat/user.md", "Text:");
+    write(dir, "in/System.md", "a text");
+    write(
+        dir,
+        "in/f/flow.dag.yaml",
+        "nodes: [{name: n, type: llm, source: {path: t.jinja2}}, {name: m, type: llm, source: {path: gone.jinja2}}, {name: k, type: llm, source: {path: lost.jinja2}}]",
+    );
+    write(dir, "in/f/t.jinja2", "hi");
+    write(dir, "in/new\nrefused: line.j2", "{% if %}");
+    write(dir, "out/x.j2", "out");
+    for n in 0..9 {
+        write(dir, &format!("in/notes/{n}.txt"), "a note");
+    }
+    for (link, target) in [("circle", "."), ("outside", "../out"), ("nowhere.j2", "gone.j2")] {
+        std::os::unix::fs::symlink(target, dir.join("in").join(link)).unwrap();
+    }
+    std::fs::write(dir.join("in").join(std::ffi::OsStr::from_bytes(b"bad\xff.j2")), "x").unwrap();
+    let (_, json, _) = text(&run(dir, &["import", "in", "--dry-run", "--json"]));
+    for file in [
+        "pat/user.md",
+        "f/flow.dag.yaml",
+        "System.md",
+        "circle",
+        "outside",
+        "nowhere.j2",
+        "bad\u{fffd}.j2",
+        "notes/8.txt",
+    ] {
+        assert!(json.contains(&format!("\"{file}\"")), "{file}: {json}");
+    }
+    let (code, out, err) = text(&run(dir, &["import", "in", "--dry-run"]));
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("2 prompts would be stored, 2 files refused"), "{out}{err}");
+    assert!(
+        out.contains("5 more") && !out.contains("notes/8.txt") && out.contains("with pat/user.md"),
+        "{out}"
+    );
+    assert_eq!(
+        err.lines().filter(|line| line.starts_with("refused: new\\nrefused: line.j2")).count(),
+        1,
+        "{err}"
+    );
+}
+
+#[test]
+fn errors_are_told_with_the_lines_of_files_and_in_words_of_people() {
+    let bomb = (1..9).fold("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned(), |text, n| {
+        format!("{text}a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(","))
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    for (path, text) in [
+        ("jinja.prompty", "---\nname: x\n---\nsystem:\nhi\n\nuser:\n{% if %}\n"),
+        ("bad.prompty", "---\nname: x\n  bad: [\n---\nuser:\nhi"),
+        ("bomb.prompt.yml", &bomb),
+        ("two.prompt.yml", "messages: []\n---\nmessages: []\n"),
+        ("empty.prompty", "---\nname: x\n---\n"),
+        ("must.prompty", "---\ntemplate: mustache\n---\nuser:\n{{#l}}x{{/l}}\n"),
+    ] {
+        write(dir, &format!("in/{path}"), text);
+    }
+    write(dir, "texts/section.md", "{{#if x}}a{{/if}}");
+    let (_, _, err) = text(&run(dir, &["import", "in", "--dry-run"]));
+    for (file, reason) in [
+        ("jinja.prompty:8 (in.jinja)", "Expected an expression, got 'end of statement block'"),
+        ("bad.prompty:", "not valid YAML"),
+        ("bomb.prompt.yml:", "its aliases (`*name`) unfold to too much"),
+        ("two.prompt.yml", "several documents (parted by `---`)"),
+        ("empty.prompty", "no text after its front matter"),
+        ("must.prompty", "(`{{#l}}`)"),
+    ] {
+        let line = err.lines().find(|line| line.starts_with(&format!("refused: {file}")));
+        assert!(line.is_some_and(|line| line.contains(reason) && !line.contains("at line")), "{file}: {err}");
+    }
+    let (_, _, err) = text(&run(dir, &["import", "texts", "--dry-run"]));
+    assert!(err.contains("`{% if x %}…{% endif %}`") && err.contains("`\"syntax\": \"text\"`"), "{err}");
+    let (said, _) = imported(&[("list.prompty", "---\n- a\n---\nuser:\nhi\n")]);
+    assert!(said["taken"][0]["left_out"].to_string().contains("front matter"), "{said}");
 }
