@@ -80,7 +80,8 @@ pub fn notes(dir: &Path) -> std::io::Result<Vec<String>> {
         reading.pass_over(skipped);
         let left_out = reading.prompts.iter().filter(|prompt| !prompt.left_out.is_empty());
         notes.extend(left_out.map(|p| format!("{shown}/{}: left out: {}", p.file, p.left_out.join(", "))));
-        notes.extend(reading.in_short().into_iter().map(|note| format!("{shown}/{note}")));
+        let passed = reading.in_short().into_iter();
+        notes.extend(passed.map(|(files, reason)| format!("{shown}/{files}: not taken: {reason}")));
     }
     Ok(notes)
 }

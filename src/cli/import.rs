@@ -119,20 +119,20 @@ impl PromptFiles {
         let width = |of: fn(&Outcome<'_>) -> usize| taken.iter().map(|(o, _)| of(o)).max().unwrap_or(0);
         let (files, ids) = (width(|o| o.prompt.file.len()), width(|o| o.id.as_str().len()));
         for (Outcome { prompt, id, .. }, (syntax, became)) in &taken {
+            let beside = prompt.beside.as_ref().map(|file| format!(", with {file}")).unwrap_or_default();
             say(on_one_line(&format!(
-                "{:files$}  {:ids$}  {syntax:5}  {became} ({})",
+                "{:files$}  {:ids$}  {syntax:5}  {became} ({}{beside})",
                 prompt.file,
                 id.as_str(),
                 prompt.format
             )));
-            if let Some(beside) = &prompt.beside {
-                say(on_one_line(&format!("{:files$}  with {beside}", "")));
-            }
             if !prompt.left_out.is_empty() {
                 say(on_one_line(&format!("{:files$}  left out: {}", "", prompt.left_out.join(", "))));
             }
         }
-        self.reading.in_short().iter().for_each(|note| say(on_one_line(note)));
+        for (files, reason) in self.reading.in_short() {
+            say(on_one_line(&format!("not taken: {files}: {reason}")));
+        }
         if !self.others.is_empty() {
             let kinds: Vec<String> =
                 self.others.iter().map(|(kind, count)| format!("{count} {kind}")).collect();

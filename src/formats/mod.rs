@@ -249,23 +249,23 @@ impl Reading {
         self.passed_over.extend(skipped.into_iter().map(note));
     }
 
-    /// A line for each file that is no prompt, and one for many with the same reason.
-    pub fn in_short(&self) -> Vec<String> {
-        let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    /// The files that are no prompts, with the reasons; of many with the same reason, only the first are named.
+    pub fn in_short(&self) -> Vec<(String, &str)> {
+        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for note in &self.passed_over {
-            files.entry(&note.reason).or_default().push(&note.file);
+            by_reason.entry(&note.reason).or_default().push(&note.file);
         }
-        let lines = files.into_iter().flat_map(|(reason, files)| match files.get(..SHOWN_MAX) {
-            Some(first) if files.len() > SHOWN_MAX + 1 => {
-                vec![format!(
-                    "{} and {} more: not taken: {reason}",
-                    first.join(", "),
-                    files.len() - SHOWN_MAX
-                )]
+        let mut short = Vec::new();
+        for (reason, files) in by_reason {
+            match files.get(..SHOWN_MAX) {
+                Some(first) if files.len() > SHOWN_MAX + 1 => {
+                    let more = files.len() - SHOWN_MAX;
+                    short.push((format!("{} and {more} more", first.join(", ")), reason));
+                }
+                _ => short.extend(files.into_iter().map(|file| (file.to_owned(), reason))),
             }
-            _ => files.iter().map(|file| format!("{file}: not taken: {reason}")).collect(),
-        });
-        lines.collect()
+        }
+        short
     }
 
     /// Of several files whose prompts would have one name, the first has it.
