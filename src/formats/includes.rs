@@ -10,6 +10,9 @@ use base::model::without_files;
 /// The words that begin a tag which includes another text, in either dialect.
 const WORDS: [&str; 5] = ["include", "import", "extends", "from", "template"];
 
+/// The longest tag whose names are read; a longer one counts as one that computes them.
+const TAG_CHARS_MAX: usize = 2_000;
+
 /// Those of the partials, by their paths, that the prompts or included partials may include. If a name is computed, these are all.
 pub fn included(prompts: &[FoundPrompt], partials: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut finder = Finder { partials, known: BTreeMap::new(), found: BTreeSet::new() };
@@ -90,11 +93,12 @@ fn names_in(text: &str) -> Option<Vec<String>> {
     let starts = ["{%", "{{"].into_iter().flat_map(|open| text.match_indices(open));
     for (at, _) in starts {
         let tag = text.get(at + 2..).unwrap_or_default();
-        let tag = tag.split(['}', '%']).next().unwrap_or_default();
+        let end = tag.char_indices().take(TAG_CHARS_MAX).find(|(_, c)| ['}', '%'].contains(c));
+        let tag = end.and_then(|(end, _)| tag.get(..end)).unwrap_or(tag);
         let tag = tag.trim_start_matches(['-', '+', '(']).trim_start();
-        let word: String = tag.chars().take_while(char::is_ascii_alphabetic).collect();
-        if WORDS.contains(&word.as_str()) && !add_names(tag.get(word.len()..).unwrap_or_default(), &mut names)
-        {
+        let word: String = tag.chars().take_while(char::is_ascii_alphabetic).take(TAG_CHARS_MAX).collect();
+        let rest = tag.get(word.len()..).unwrap_or_default();
+        if WORDS.contains(&word.as_str()) && (end.is_none() || !add_names(rest, &mut names)) {
             return None;
         }
     }

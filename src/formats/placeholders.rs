@@ -111,13 +111,16 @@ pub fn is_identifier(name: &str) -> bool {
 }
 
 fn first_mark(text: &str) -> Option<usize> {
-    ["{{", "{%", "{#"].iter().filter_map(|mark| text.find(mark)).min()
+    let mut braces = text.match_indices('{').map(|(at, _)| at);
+    braces.find(|at| text.get(at + 1..).is_some_and(|rest| rest.starts_with(['{', '%', '#'])))
 }
 
 /// What stands in the placeholder that a text begins with. A text of several lines, or with quotes or braces, is none.
 fn inner(mark: &str) -> Option<&str> {
-    let inner = mark.strip_prefix("{{")?.split_once("}}")?.0;
-    (!inner.contains(['{', '}', '\n', '"', '\\'])).then_some(inner)
+    let rest = mark.strip_prefix("{{")?;
+    let end = rest.find(['{', '}', '\n', '"', '\\'])?;
+    let (inner, rest) = rest.split_at_checked(end)?;
+    rest.starts_with("}}").then_some(inner)
 }
 
 #[cfg(test)]

@@ -13,6 +13,12 @@ const ROLES: [&str; 6] = ["system", "user", "assistant", "developer", "function"
 const BLOCKS: [&str; 11] =
     ["for", "if", "macro", "call", "filter", "block", "with", "autoescape", "raw", "trans", "generation"];
 
+/// Statements that give names to the text after them.
+const NAMING: [&str; 5] = ["set", "macro", "import", "from", "extends"];
+
+/// The most of these that are looked at in one text; one with more counts as a text whose messages depend on one another.
+const NAMING_MAX: usize = 200;
+
 /// The text of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section<'t> {
@@ -148,6 +154,7 @@ pub fn attributes_of(attributes: &str) -> impl Iterator<Item = (&str, &str, bool
 /// Why the messages of a text depend on values, or on one another.
 fn why_woven(headings: &[Heading<'_>], tags: &[Tag<'_>], text: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
+    let mut named = 0;
     let mut waiting = headings.iter().peekable();
     for tag in tags {
         while let Some(heading) = waiting.next_if(|heading| heading.from < tag.from) {
@@ -160,10 +167,10 @@ fn why_woven(headings: &[Heading<'_>], tags: &[Tag<'_>], text: &str) -> Option<S
             open.pop();
             continue;
         }
-        let later = headings.iter().find(|heading| heading.from > tag.from);
-        if let Some(later) = later.filter(|_| open.is_empty()) {
+        if let Some(later) = waiting.peek().filter(|_| open.is_empty() && NAMING.contains(&word)) {
+            named += 1;
             let rest = text.get(later.from..).unwrap_or_default();
-            if hands_on(tag.statement, rest) {
+            if named > NAMING_MAX || hands_on(tag.statement, rest) {
                 return Some(format!("`{{% {} %}}` is for messages that follow it, too", tag.statement));
             }
         }
@@ -197,30 +204,26 @@ fn parted<'t>(text: &'t str, headings: &[Heading<'t>]) -> Layout<'t> {
     let lead = text.get(..first).unwrap_or_default();
     if may_print(lead) {
         // What comes before the first heading is told by the system.
-        sections.push(section(text, ("system", ""), 0, first));
+        sections.push(section(lead, ("system", ""), 0));
     }
     let ends = headings.iter().skip(1).map(|next| next.from).chain([text.len()]);
-    sections.extend(
-        headings
-            .iter()
-            .zip(ends)
-            .map(|(heading, end)| section(text, (heading.role, heading.attributes), heading.to, end)),
-    );
+    sections.extend(headings.iter().zip(ends).map(|(heading, end)| {
+        let text = text.get(heading.to..end).unwrap_or_default();
+        section(text, (heading.role, heading.attributes), heading.line)
+    }));
     Layout::Sections(sections)
 }
 
+/// The message in a part of a text that comes after so many lines.
 fn section<'t>(
     text: &'t str,
     (role, attributes): (&'static str, &'t str),
-    from: usize,
-    to: usize,
+    lines_before: usize,
 ) -> Section<'t> {
-    let whole = text.get(from..to).unwrap_or_default();
-    let blank: usize =
-        whole.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
-    let before = text.get(..from + blank).unwrap_or_default();
-    let lines_before = before.bytes().filter(|byte| *byte == b'\n').count();
-    Section { role, attributes, text: whole.get(blank..).unwrap_or_default().trim_end(), lines_before }
+    let blank = text.split_inclusive('\n').take_while(|line| line.trim().is_empty());
+    let (lines, bytes) = blank.fold((0, 0), |(lines, bytes), line| (lines + 1, bytes + line.len()));
+    let text = text.get(bytes..).unwrap_or_default().trim_end();
+    Section { role, attributes, text, lines_before: lines_before + lines }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The tags of texts in Jinja, found without a compiler: enough to tell where messages begin, and what prints.
 
+use std::collections::BTreeSet;
+
 use super::roles::heading_lines;
 
 /// Statements that print by themselves.
@@ -15,31 +17,53 @@ pub struct Tag<'t> {
     pub statement: &'t str,
 }
 
+/// The kinds of tags, by their ends.
+const KINDS: [(&str, &str); 3] = [("{%", "%}"), ("{{", "}}"), ("{#", "#}")];
+
 /// The tags of a text, in order. What stands between `raw` and `endraw` has none.
 pub fn tags(text: &str) -> Vec<Tag<'_>> {
     let mut tags = Vec::new();
     let mut at = 0;
-    let mut raw = false;
+    // An end that is missing once is missing for all later tags: nothing is searched twice.
+    let mut missing: Vec<&str> = Vec::new();
     while let Some(found) = text.get(at..).and_then(|rest| rest.find('{')) {
         let from = at + found;
         let rest = text.get(from..).unwrap_or_default();
-        let end =
-            [("{%", "%}"), ("{{", "}}"), ("{#", "#}")].into_iter().find(|(open, _)| rest.starts_with(open));
-        let Some(length) = end.and_then(|(_, close)| Some(rest.find(close)? + 2)) else {
-            at = from + 1;
+        at = from + 1;
+        let kind = KINDS.into_iter().find(|(open, close)| rest.starts_with(open) && !missing.contains(close));
+        let Some((open, close)) = kind else { continue };
+        let Some(length) = rest.find(close).map(|end| end + 2) else {
+            missing.push(close);
             continue;
         };
         let inner = rest.get(2..length - 2).unwrap_or_default().trim_matches(['-', '+']).trim();
-        let statement = if rest.starts_with("{%") { inner } else { "" };
-        if raw && statement != "endraw" {
-            at = from + 1;
-            continue;
-        }
-        raw = statement == "raw";
+        let statement = if open == "{%" { inner } else { "" };
         tags.push(Tag { from, to: from + length, statement });
         at = from + length;
+        if statement == "raw" {
+            let Some(end) = end_of_raw(text, at) else { break };
+            at = end.to;
+            tags.push(end);
+        }
     }
     tags
+}
+
+/// The tag that ends the raw text from a place on.
+fn end_of_raw(text: &str, mut at: usize) -> Option<Tag<'_>> {
+    const WORD: &str = "endraw";
+    loop {
+        let word = at + text.get(at..)?.find(WORD)?;
+        let before = text.get(at..word)?.trim_end_matches(['-', '+', ' ', '\t', '\n']);
+        let after = word + WORD.len();
+        match before.strip_suffix("{%") {
+            Some(raw) => {
+                let to = after + text.get(after..)?.find("%}")? + 2;
+                return Some(Tag { from: at + raw.len(), to, statement: WORD });
+            }
+            None => at = after,
+        }
+    }
 }
 
 /// The expressions of a text: where each begins and ends, and what it says.
@@ -74,14 +98,14 @@ pub fn may_print(text: &str) -> bool {
 /// The text of a format whose Jinja drops the line end after a statement or a comment (`trim_blocks`): each such line end moves into
 /// its tag, so that no line gets another number. Those before headings stay.
 pub fn trimmed(text: &str) -> String {
-    let headings = heading_lines(text);
+    let headings: BTreeSet<usize> = heading_lines(text).iter().map(|heading| heading.from).collect();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for tag in tags(text) {
         let inner = text.get(tag.from..tag.to - 2).unwrap_or_default();
         let is_trimmed = !inner.starts_with("{{") && !inner.ends_with(['-', '+']) && tag.statement != "raw";
         let has_line_end = text.get(tag.to..).is_some_and(|rest| rest.starts_with('\n'));
-        let is_before_heading = headings.iter().any(|heading| heading.from == tag.to + 1);
+        let is_before_heading = headings.contains(&(tag.to + 1));
         if is_trimmed && has_line_end && !is_before_heading {
             out.push_str(text.get(at..tag.to - 2).unwrap_or_default());
             out.push('\n');
@@ -95,6 +119,33 @@ pub fn trimmed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn raw_texts_and_tags_without_ends_have_no_tags() {
+        let statements =
+            |text: &str| tags(text).iter().map(|tag| tag.statement.to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            statements("{% raw %}{% if endraw %}{{ x }}{%- endraw -%}{% if %}"),
+            ["raw", "endraw", "if"]
+        );
+        assert_eq!(statements("{% raw %}{% if %}"), ["raw"]);
+        assert_eq!(statements("{{ {# a #} {% b"), [""]);
+    }
+
+    #[test]
+    fn long_texts_of_nothing_but_marks_take_no_long_time() {
+        let start = std::time::Instant::now();
+        for piece in ["{%", "{{", "{# ", "{% raw %}", "{% endraw", "{{ x }}\n# user:\n", "{% set a = 1 %}\n"]
+        {
+            let text = piece.repeat((1 << 18) / piece.len());
+            trimmed(&text);
+            crate::formats::threads::with_threads(&text, &["x"]);
+            crate::formats::placeholders::to_jinja(&text, |name| Some(name.to_owned()));
+            super::super::roles::layout(&text);
+            may_print(&text);
+        }
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+    }
 
     #[test]
     fn line_ends_after_statements_move_into_them() {

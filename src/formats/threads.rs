@@ -1,5 +1,7 @@
 //! Conversations among the messages of a text: `{{ history|messages }}` stands for the messages of a list.
 
+use std::collections::BTreeSet;
+
 use super::tags::expressions;
 
 /// The filter that says so.
@@ -30,17 +32,21 @@ pub fn conversations(text: &str) -> Vec<Conversation<'_>> {
 pub fn with_threads(text: &str, names: &[&str]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
+    let names: BTreeSet<&str> = names.iter().copied().collect();
     for (from, to, inner) in expressions(text) {
         let name = without_dashes(inner);
-        if names.contains(&name) {
+        if names.contains(name) {
             out.push_str(text.get(at..from).unwrap_or_default());
             out.push_str(&printed(name));
             at = to;
         }
     }
     out.push_str(text.get(at..).unwrap_or_default());
-    for name in names.iter().filter(|name| !mentions(text, name)) {
-        out = format!("{}\n{}", out.trim_end(), printed(name));
+    let words: BTreeSet<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    for name in names.iter().filter(|name| !words.contains(*name)) {
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+        out.push_str(&printed(name));
     }
     out
 }
@@ -52,11 +58,6 @@ fn printed(name: &str) -> String {
 /// What an expression says, without the marks that trim the text around it.
 fn without_dashes(inner: &str) -> &str {
     inner.trim_matches(['-', '+']).trim()
-}
-
-/// Whether a text uses a name.
-fn mentions(text: &str, name: &str) -> bool {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
 }
 
 #[cfg(test)]
