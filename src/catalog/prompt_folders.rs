@@ -13,17 +13,19 @@ use base::model::{DocumentKind, ProblemDetail};
 /// The file that says what a package is.
 pub(super) const MANIFEST: &str = "package.json";
 
-/// Whether a package is a folder of prompt files. It has no `package.json`, or one that is not ours.
+/// Whether a package is a folder of prompt files: it has no `package.json`, or one that is not ours beside prompt files.
 pub(super) fn is_of_prompt_files(files: &Files) -> bool {
     match files.get(MANIFEST) {
         None => true,
         Some(Err(_)) => false,
         Some(Ok(manifest)) => {
-            let has_documents =
-                || files.keys().any(|path| path.ends_with(".json") && kind_of(path).is_some());
+            let any = |wanted: &dyn Fn(&str) -> bool| files.keys().any(|path| wanted(path));
             let has_prompts =
-                || files.keys().any(|path| formats::is_structured(path) || formats::is_template_file(path));
-            !formats::is_manifest(manifest) && has_prompts() && !has_documents()
+                any(&|path| formats::is_structured(path) || formats::dialect_of(path).is_some());
+            // Beside documents in files of their own, plain texts say nothing.
+            let has_texts = any(&formats::is_template_file);
+            let has_documents = any(&|path| path.ends_with(".json") && kind_of(path).is_some());
+            !formats::is_manifest(manifest) && (has_prompts || (has_texts && !has_documents))
         }
     }
 }

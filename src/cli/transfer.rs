@@ -14,6 +14,9 @@ use super::target;
 use crate::formats;
 use base::model::{DocumentKind, Id};
 
+/// The largest document that is looked at to tell what a folder is.
+const DOCUMENT_BYTES_MAX: u64 = 16 << 20;
+
 /// The most files of a hidden folder that are looked at.
 const HIDDEN_FILES_MAX: usize = 2_000;
 
@@ -47,7 +50,7 @@ pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
     if !dir.is_dir() {
         return Err(CliError::Usage(format!("{} is not a folder", dir.display())));
     }
-    if std::fs::read(dir.join("package.json")).is_ok_and(|text| formats::is_manifest(&text)) {
+    if content_of(&dir.join("package.json")).is_some_and(|text| formats::is_manifest(&text)) {
         let message = "is a package (it has a package.json): put it below packages.dir, which is `extensions` by default";
         return Err(CliError::Usage(format!("{} {message}", dir.display())));
     }
@@ -141,13 +144,19 @@ fn id_of(dir: &Path, kind: DocumentKind, file: &Path) -> Option<Id> {
 fn is_exported(dir: &Path, kind: DocumentKind, file: &Path) -> bool {
     let is_named =
         id_of(dir, kind, file).is_some_and(|id| kind == DocumentKind::Extension || id.parent().is_some());
-    let document = std::fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
+    let document = content_of(file).and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
     let has = |member: &str| document.as_ref().is_some_and(|document| document.get(member).is_some());
     let is_whole = match kind {
         DocumentKind::Prompt => ["userPrompt", "prompt", "messages"].into_iter().any(has),
         _ => kind.named_by().iter().all(|member| has(member)),
     };
     is_named && document.is_some() && is_whole
+}
+
+/// The content of a file of at most 16 MiB.
+fn content_of(file: &Path) -> Option<Vec<u8>> {
+    let metadata = std::fs::metadata(file).ok()?;
+    (metadata.is_file() && metadata.len() <= DOCUMENT_BYTES_MAX).then(|| std::fs::read(file).ok())?
 }
 
 /// A hidden folder that holds prompt files.
@@ -177,7 +186,9 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
         Err(source) => return Err(CliError::file(dir, source)),
     };
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        if path.is_dir() {
+        if path.is_symlink() && path.is_dir() {
+            // Exports have no links, which may lead in circles.
+        } else if path.is_dir() {
             collect(&path, files)?;
         } else if path.to_str().is_some_and(|path| path.ends_with(".json") && !path.ends_with(".test.json")) {
             files.push(path);

@@ -141,6 +141,11 @@ mod tests {
         assert_eq!(dialect_of("prompts/a.b.J2"), Some(Syntax::Jinja));
         assert_eq!(dialect_of("a.gotmpl"), Some(Syntax::Go));
         assert_eq!(dialect_of("a.md"), None);
+        assert!(
+            !is_manifest(br#"{"name": "my-app"}"#)
+                && is_manifest(br#"{"contributes": {}}"#)
+                && is_manifest(b"{")
+        );
         assert!(is_structured("a/system.md") && !is_structured("a/System.md"));
         assert!(is_template_file("x/a.md") && is_template_file("a.txt"));
         assert!(is_template_file("security_review.md") && is_template_file("readme.j2"));
