@@ -92,9 +92,11 @@ impl RoleMark {
                     messages.len() + 1
                 ));
             };
-            let text = without_blank_ends(pieces.next().unwrap_or_default());
-            if !(is_optional && text.is_empty()) {
-                messages.push((members(role, attributes), text));
+            let text = pieces.next().unwrap_or_default();
+            match is_optional.then(|| text.trim()) {
+                Some("") => {}
+                Some(part) => messages.push((members(role, attributes), part.to_owned())),
+                None => messages.push((members(role, attributes), without_blank_ends(text))),
             }
         }
         Ok(Messages::parted(messages))

@@ -41,7 +41,7 @@ async fn a_conversation_of_prompty_is_messages_and_its_section_goes_on_after_it(
             "if.prompty",
             &thread(named, "system:\nS\nuser:\n{% if history %}{{ history }}{% endif %}{{ question }}"),
         ),
-        ("inline.prompty", &thread(named, "system:\nS\nHistory: {{ history }}\nuser:\n{{ question }}")),
+        ("inline.prompty", &thread(named, "system:\nS\nHistory: {{ history }} more\nuser:\n{{ question }}")),
         ("last.prompty", &thread(named, "system:\nS\nuser:\n{{ question }}\n")),
         ("plain.prompty", &thread(named, "S\n{{ history }}\n{{ question }}\n")),
     ])
@@ -57,6 +57,7 @@ async fn a_conversation_of_prompty_is_messages_and_its_section_goes_on_after_it(
     }
     let inline = messages(&app, "box.inline", variables.clone()).await;
     assert_eq!(inline[..2], ["system: S\nHistory:", "user: u1"], "{inline:?}");
+    assert_eq!(inline[3..], ["system: more", "user: Q"], "{inline:?}");
     let last = messages(&app, "box.last", variables.clone()).await;
     assert_eq!(last[1..3], ["user: Q", "user: u1"], "one that is not printed comes at the end");
     assert_eq!(messages(&app, "box.plain", variables).await.last().unwrap(), "system: Q");
