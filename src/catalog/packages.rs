@@ -9,6 +9,7 @@ use include_dir::{Dir, include_dir};
 use serde_json::{Value as Json, json};
 
 use super::document::own_name;
+use super::prompt_folders::{MANIFEST, is_of_prompt_files};
 use super::slots::RawDocument;
 use crate::formats::{self, Files, Folder, is_hidden, read_folder, slashed};
 use base::encoding::without_mark;
@@ -50,7 +51,7 @@ pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
         let Folder { mut files, is_complete, .. } = read_folder(&package, &|_| true, FILES_MAX);
         if !is_complete {
             let message = format!("the package has more than {FILES_MAX} files");
-            files.insert("package.json".to_owned(), Err(message));
+            files.insert(MANIFEST.to_owned(), Err(message));
         }
         Package { name: package.display().to_string(), files, root }.documents()
     };
@@ -93,11 +94,13 @@ pub(super) struct Package<'a> {
 
 impl Package<'_> {
     fn documents(&self) -> Vec<PackageDocument> {
+        let is_of_prompt_files = is_of_prompt_files(&self.files);
         let mut documents = Vec::new();
         for (path, contents) in &self.files {
             let bytes = contents.as_deref().map_err(|error| ProblemDetail::new(error.clone()));
             let document = match path.as_str() {
-                "package.json" => self.extension(bytes),
+                MANIFEST if is_of_prompt_files => continue,
+                MANIFEST => self.extension(bytes),
                 _ if !path.ends_with(".json") && contents.is_ok() => continue,
                 _ => match kind_of(path) {
                     Some((kind, name)) => self.document(kind, name, path, bytes),
@@ -106,7 +109,7 @@ impl Package<'_> {
             };
             documents.push(document);
         }
-        if !self.files.contains_key("package.json") {
+        if is_of_prompt_files {
             documents.extend(self.of_prompt_files());
         }
         documents
@@ -132,7 +135,7 @@ impl Package<'_> {
         };
         let bytes = filled.unwrap_or_else(|| bytes.map(<[u8]>::to_vec));
         let name = Name { text: &id, guessed: name_is_missing };
-        self.raw(DocumentKind::Extension, name, "package.json", bytes)
+        self.raw(DocumentKind::Extension, name, MANIFEST, bytes)
     }
 
     /// A document in a file of its own. Its key is made of the name that it gives itself, or of its file name if it has none.
@@ -236,7 +239,7 @@ fn files_in(json: &Json, files: &mut Vec<String>) {
 
 /// The kind of the document in a file, and the file's name below the kind's folder, without `.json`:
 /// `environs/vscode/rules.json` -> `vscode/rules`.
-fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
+pub(super) fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
     DocumentKind::ALL.into_iter().find_map(|kind| {
         let name = path.strip_prefix(kind.package_folder()?)?;
         Some((kind, name.strip_suffix(".json").unwrap_or(name)))
@@ -248,12 +251,14 @@ fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
 pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
     let mut found = Vec::new();
     for package in packages_in(dir)? {
-        let (extension, folders) = match std::fs::read(package.join("package.json")) {
-            Ok(manifest) => {
-                let name = serde_json::from_slice::<Json>(&manifest).ok();
+        let files = read_folder(&package, &|_| true, FILES_MAX).files;
+        let (extension, folders) = match files.get(MANIFEST).filter(|_| !is_of_prompt_files(&files)) {
+            Some(manifest) => {
+                let name =
+                    manifest.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());
                 (name.and_then(|json| string_member(&json, "name")), &["prompts"][..])
             }
-            Err(_) => {
+            None => {
                 let name = package.file_name().and_then(|name| name.to_str());
                 (name.and_then(formats::legal_name), &["prompts", "."][..])
             }

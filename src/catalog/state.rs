@@ -132,11 +132,13 @@ impl CatalogState {
             if kept.insert((kind, raw.key.clone())) {
                 self.put(kind, layer, raw);
             } else {
-                // Two packages define the same key: the second gets a key of its own, under which it is a problem.
+                // Two packages define the same key: the second gets a key of its own, under which it is a problem, unless it
+                // has one anyway.
                 let key = format!("{}#{}", raw.key, raw.file.as_deref().unwrap_or_default());
                 let message = "another package already defines this document";
+                let problem = raw.bytes.err().unwrap_or_else(|| ProblemDetail::new(message));
                 kept.insert((kind, key.clone()));
-                self.put(kind, layer, RawDocument { key, bytes: Err(ProblemDetail::new(message)), ..raw });
+                self.put(kind, layer, RawDocument { key, bytes: Err(problem), ..raw });
             }
         }
         for kind in DocumentKind::ALL {

@@ -6,7 +6,7 @@ use super::args::{Check, Common};
 use super::client::Client;
 use super::documents::print_json;
 use super::error::CliError;
-use super::output::say;
+use super::output::{on_one_line, say};
 use super::{package_tests, target};
 use crate::app::{App, BuildError};
 use crate::catalog::package_notes;
@@ -40,7 +40,7 @@ pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
     match options.json {
         true => print_json(&json!({"problems": problems, "failures": failed, "notes": notes})),
         false => {
-            notes.iter().for_each(|note| say(format_args!("note: {note}")));
+            notes.iter().for_each(|note| say(on_one_line(&format!("note: {note}"))));
             print(&problems, &failed, options.test);
         }
     }
@@ -102,7 +102,7 @@ fn print(problems: &[Json], failed: &[String], tested: bool) {
         };
         let place: String =
             [number("line"), number("column")].iter().flatten().map(|n| format!(":{n}")).collect();
-        say(format_args!("{file}{place}: {}", text("message")));
+        say(format_args!("{}{place}: {}", on_one_line(file), text("message")));
     }
     failed.iter().for_each(|line| say(format_args!("{line}")));
     match (problems.len(), failed.len(), tested) {

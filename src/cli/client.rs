@@ -7,7 +7,7 @@ use reqwest::{ClientBuilder, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use super::error::CliError;
+use super::error::{CliError, Place};
 use base::error::innermost;
 use base::outbound::{plain_client, whole_body};
 
@@ -173,15 +173,12 @@ pub(super) fn broken_off(body: &Json) -> CliError {
 fn refused(status: StatusCode, body: &Json) -> CliError {
     let error = body.get("error");
     let text = |member: &str| error.and_then(|e| e.get(member)).and_then(Json::as_str).unwrap_or_default();
-    let mut message = match text("message") {
+    let message = match text("message") {
         "" => format!("the service answered {status}"),
         message => message.to_owned(),
     };
     let details = error.and_then(|e| e.get("details"));
-    let number = |member: &str| details.and_then(|d| d.get(member)).and_then(Json::as_u64);
-    if let Some(line) = number("line") {
-        let column = number("column").map(|column| format!(", column {column}")).unwrap_or_default();
-        message.push_str(&format!(" (line {line}{column})"));
-    }
-    CliError::Refused { code: text("code").to_owned(), message }
+    let number = |member: &str| usize::try_from(details?.get(member)?.as_u64()?).ok();
+    let place = number("line").map(|line| Place { line, column: number("column") });
+    CliError::Refused { code: text("code").to_owned(), message, place }
 }

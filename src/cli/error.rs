@@ -50,12 +50,14 @@ pub enum CliError {
         message: String,
     },
     /// The server refused, in its own words.
-    #[error("{message}")]
+    #[error("{message}{}", .place.as_ref().map(ToString::to_string).unwrap_or_default())]
     Refused {
         /// The error's code.
         code: String,
-        /// The error's message and details.
+        /// The error's message.
         message: String,
+        /// Where in a text.
+        place: Option<Place>,
     },
     /// The operating system does not let it handle signals.
     #[error("signals cannot be handled: {0}")]
@@ -69,6 +71,16 @@ pub enum CliError {
         /// The number of the last signal.
         number: u8,
     },
+}
+
+/// A place in a text that a server names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(" (line {line}{})", .column.map(|column| format!(", column {column}")).unwrap_or_default())]
+pub struct Place {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: Option<usize>,
 }
 
 impl CliError {

@@ -1,21 +1,19 @@
 //! The import of prompt files: reads a folder, stores a prompt for each file, and says what became of every one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
 use super::args::{Common, Import};
-use super::check::{counted, without_new_store};
-use super::client::Client;
-use super::documents::{path, print_json};
+use super::check::counted;
+use super::documents::print_json;
 use super::error::CliError;
-use super::output::{say, warn};
+use super::importer::{Failure, Importer, Outcome, in_memory};
+use super::output::{on_one_line, say, warn};
 use super::target;
-use crate::app::App;
-use crate::formats::{self, FoundPrompt, Reading, dialect_of, is_prompt_file, legal_name, read_folder};
-use crate::store;
-use base::model::{DocumentKind, Id, without_files};
+use crate::formats::{self, FileNote, Reading, dialect_of, is_prompt_file, legal_name, read_folder};
+use base::model::Id;
 
 /// The most files that are looked at.
 const FILES_MAX: usize = 20_000;
@@ -31,19 +29,13 @@ pub struct PromptFiles {
     is_complete: bool,
 }
 
-/// What became of one prompt.
-struct Outcome<'a> {
-    prompt: &'a FoundPrompt,
-    id: Id,
-    /// The dialect, and what a render gives.
-    became: Result<(String, String), String>,
-}
-
 impl PromptFiles {
     /// Reads the folder.
     pub fn read(options: &Import) -> PromptFiles {
         let dir = options.dir.as_path();
         let folder = read_folder(dir, &is_prompt_file, FILES_MAX);
+        let mut reading = formats::read(&folder.files, &dir.display().to_string());
+        reading.pass_over(folder.skipped);
         let mut others = BTreeMap::new();
         for path in &folder.others {
             let name = path.rsplit('/').next().unwrap_or(path);
@@ -53,7 +45,7 @@ impl PromptFiles {
         let partials = formats::partials(&folder.files).map(|(path, text)| (path, text.to_owned())).collect();
         PromptFiles {
             extension: extension_of(dir, options.extension.as_deref()),
-            reading: formats::read(&folder.files, &dir.display().to_string()),
+            reading,
             partials,
             others,
             is_complete: folder.is_complete,
@@ -73,7 +65,8 @@ impl PromptFiles {
     /// [`CliError::Reported`] if a file was refused; the others are stored.
     pub async fn import(&self, common: &Common, options: &Import) -> Result<(), CliError> {
         let extension = self.extension.as_ref().ok_or_else(|| {
-            let message = "an extension is named by letters, digits, `_` and `-`: say one with --as NAME";
+            let message =
+                "an extension is named by letters, digits, `_`, `-`, and `.` between these: say one with --as NAME";
             CliError::Usage(message.to_owned())
         })?;
         let (known, stored) = match options.dry_run {
@@ -82,7 +75,7 @@ impl PromptFiles {
         };
         let client = stored.as_ref().unwrap_or(&known);
         let mut importer = Importer { known: &known, client, extension, replace: options.replace };
-        importer.put_partials(self).await?;
+        importer.put_partials(&formats::included(&self.reading.prompts, &self.partials)).await?;
         let outcomes = importer.put_all(&self.reading.prompts).await?;
         let failed =
             outcomes.iter().filter(|outcome| outcome.became.is_err()).count() + self.reading.refused.len();
@@ -96,8 +89,8 @@ impl PromptFiles {
     fn as_json(&self, extension: &Id, outcomes: &[Outcome<'_>], dry_run: bool) -> Json {
         let taken = outcomes.iter().filter_map(|Outcome { prompt, id, became }| {
             let (syntax, became) = became.as_ref().ok()?;
-            Some(json!({"file": prompt.file, "id": id, "format": prompt.format, "syntax": syntax, "became": became,
-                        "left_out": prompt.left_out}))
+            Some(json!({"file": prompt.file, "beside": prompt.beside, "id": id, "format": prompt.format, "syntax": syntax,
+                        "became": became, "left_out": prompt.left_out}))
         });
         let refused = self
             .reading
@@ -105,8 +98,8 @@ impl PromptFiles {
             .iter()
             .map(|note| json!({"file": note.file, "line": note.line, "reason": note.reason}));
         let failed = outcomes.iter().filter_map(|outcome| {
-            let reason = outcome.became.as_ref().err()?;
-            Some(json!({"file": outcome.prompt.file, "id": outcome.id, "reason": reason}))
+            let Failure { reason, line } = outcome.became.as_ref().err()?;
+            Some(json!({"file": outcome.prompt.file, "id": outcome.id, "line": line, "reason": reason}))
         });
         let passed = self.reading.passed_over.iter();
         json!({
@@ -121,55 +114,48 @@ impl PromptFiles {
     }
 
     fn print(&self, outcomes: &[Outcome<'_>], dry_run: bool) {
+        let failed: Vec<_> = outcomes.iter().filter_map(|o| Some((o, o.became.as_ref().err()?))).collect();
         let taken: Vec<_> = outcomes.iter().filter_map(|o| Some((o, o.became.as_ref().ok()?))).collect();
         let width = |of: fn(&Outcome<'_>) -> usize| taken.iter().map(|(o, _)| of(o)).max().unwrap_or(0);
         let (files, ids) = (width(|o| o.prompt.file.len()), width(|o| o.id.as_str().len()));
         for (Outcome { prompt, id, .. }, (syntax, became)) in &taken {
-            say(format_args!(
-                "{:files$}  {:ids$}  {syntax:5}  {became} ({})",
+            let beside = prompt.beside.as_ref().map(|file| format!(", with {file}")).unwrap_or_default();
+            say(on_one_line(&format!(
+                "{:files$}  {:ids$}  {syntax:5}  {became} ({}{beside})",
                 prompt.file,
                 id.as_str(),
                 prompt.format
-            ));
+            )));
             if !prompt.left_out.is_empty() {
-                say(format_args!("{:files$}  left out: {}", "", prompt.left_out.join(", ")));
+                say(on_one_line(&format!("{:files$}  left out: {}", "", prompt.left_out.join(", "))));
             }
         }
-        for note in &self.reading.passed_over {
-            say(format_args!("not taken: {}: {}", note.file, note.reason));
+        for (files, reason) in self.reading.in_short() {
+            say(on_one_line(&format!("not taken: {files}: {reason}")));
         }
         if !self.others.is_empty() {
             let kinds: Vec<String> =
                 self.others.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
             say(format_args!("not taken: files of other kinds ({})", kinds.join(", ")));
         }
-        for note in &self.reading.refused {
-            let line = note.line.map(|line| format!(":{line}")).unwrap_or_default();
-            warn(format_args!("refused: {}{line}: {}", note.file, note.reason));
+        let at = |file: &str, line: Option<usize>| match line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.to_owned(),
+        };
+        for FileNote { file, line, reason, .. } in &self.reading.refused {
+            warn(on_one_line(&format!("refused: {}: {reason}", at(file, *line))));
         }
-        let failed = outcomes.iter().filter_map(|o| Some((o, o.became.as_ref().err()?)));
-        failed.for_each(|(o, reason)| warn(format_args!("refused: {} ({}): {reason}", o.prompt.file, o.id)));
+        for (Outcome { prompt, id, .. }, Failure { reason, line }) in failed {
+            warn(on_one_line(&format!("refused: {} ({id}): {reason}", at(&prompt.file, *line))));
+        }
         if !self.is_complete {
             warn(format_args!("the folder has more than {FILES_MAX} files; the others were not looked at"));
         }
-        let refused = outcomes.len() - taken.len() + self.reading.refused.len();
+        let failed = outcomes.iter().filter(|o| o.became.is_err()).map(|o| &o.prompt.file);
+        let refused: BTreeSet<_> = failed.chain(self.reading.refused.iter().map(|note| &note.file)).collect();
+        let refused = refused.len();
         let verb = if dry_run { "would be stored" } else { "stored" };
         say(format_args!("{} {verb}, {} refused", counted(taken.len(), "prompt"), counted(refused, "file")));
-    }
-
-    /// Whether a template may include another text.
-    fn includes(&self) -> bool {
-        let marks = ["include", "import", "extends", "template"];
-        self.partials.values().any(|text| {
-            let tags = text
-                .split(['{', '%'])
-                .map(str::trim_start)
-                .map(|tag| tag.trim_start_matches('-').trim_start());
-            tags.into_iter().any(|tag| {
-                tag.starts_with("from") && tag.contains("import")
-                    || marks.iter().any(|mark| tag.starts_with(mark))
-            })
-        })
     }
 }
 
@@ -179,101 +165,4 @@ fn extension_of(dir: &Path, said: Option<&str>) -> Option<Id> {
         Some(name) => Id::parse(name).ok(),
         None => Id::parse(&legal_name(dir.canonicalize().ok()?.file_name()?.to_str()?)?).ok(),
     }
-}
-
-/// A client of the store as it is, and one of a service over a store in memory.
-async fn in_memory(common: &Common) -> Result<(Client, Option<Client>), CliError> {
-    let known = match &common.server {
-        Some(_) => target::open(common).await?,
-        None => target::open_with(&without_new_store(&target::settings(common)?)).await?,
-    };
-    let mut settings = target::settings(common)?;
-    settings.store.url = store::MEMORY.to_owned();
-    let app = App::build(&settings).await?;
-    Ok((known, Some(target::inside(&app, &settings)?)))
-}
-
-/// Stores prompts.
-struct Importer<'a> {
-    /// The service that knows what is stored.
-    known: &'a Client,
-    /// The service that prompts are stored with.
-    client: &'a Client,
-    extension: &'a Id,
-    replace: bool,
-}
-
-impl Importer<'_> {
-    /// Stores the texts that templates include, in the extension's document, if any template includes one.
-    async fn put_partials(&self, files: &PromptFiles) -> Result<(), CliError> {
-        if !files.includes() {
-            return Ok(());
-        }
-        let document = json!({"name": self.extension, "contributes": {"partials": files.partials}});
-        let at = path(DocumentKind::Extension, self.extension.as_str());
-        let before = self.known.get_bytes(&format!("{at}?raw=store")).await?;
-        let before = before.and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
-        if before.as_ref().is_some_and(|before| *before != document) && !self.replace {
-            let id = self.extension;
-            let message = format!(
-                "an extension `{id}` is already stored, and differs: --replace replaces it, --as NAME names another"
-            );
-            return Err(CliError::Usage(message));
-        }
-        self.client.put(&at, document.to_string().into_bytes()).await.map(drop)
-    }
-
-    /// Stores all prompts. One may include another one that comes later: those that were refused are tried again as long as
-    /// something gets through.
-    async fn put_all<'p>(&mut self, prompts: &'p [FoundPrompt]) -> Result<Vec<Outcome<'p>>, CliError> {
-        let mut outcomes: Vec<Outcome<'p>> = Vec::new();
-        let mut waiting: Vec<&FoundPrompt> = prompts.iter().collect();
-        loop {
-            let before = waiting.len();
-            let mut refused = Vec::new();
-            for prompt in waiting {
-                let outcome = self.put(prompt).await?;
-                if outcome.became.is_err() { &mut refused } else { &mut outcomes }.push(outcome);
-            }
-            if refused.is_empty() || refused.len() == before {
-                outcomes.extend(refused);
-                outcomes.sort_by(|one, other| one.prompt.file.cmp(&other.prompt.file));
-                return Ok(outcomes);
-            }
-            waiting = refused.into_iter().map(|outcome| outcome.prompt).collect();
-        }
-    }
-
-    async fn put<'p>(&self, prompt: &'p FoundPrompt) -> Result<Outcome<'p>, CliError> {
-        let id = self.extension.child(&prompt.name).map_err(|error| CliError::Usage(error.to_string()))?;
-        let document = without_files(prompt.document.clone());
-        let at = path(DocumentKind::Prompt, id.as_str());
-        let before = self.known.get_bytes(&format!("{at}?raw=store")).await?;
-        let before = before.and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
-        if before.is_some_and(|before| before != document) && !self.replace {
-            let reason =
-                "a prompt of this id is already stored, and differs: --replace replaces it".to_owned();
-            return Ok(Outcome { prompt, id, became: Err(reason) });
-        }
-        let became = match self.client.put(&at, document.to_string().into_bytes()).await {
-            Ok(_) => Ok((self.syntax_of(&at).await?, became(&document))),
-            Err(CliError::Refused { message, .. }) => Err(message),
-            Err(error) => return Err(error),
-        };
-        Ok(Outcome { prompt, id, became })
-    }
-
-    async fn syntax_of(&self, at: &str) -> Result<String, CliError> {
-        let shown = self.client.get(at).await?;
-        Ok(shown.get("syntax").and_then(Json::as_str).unwrap_or_default().to_owned())
-    }
-}
-
-/// What a render of the document gives.
-fn became(document: &Json) -> String {
-    let messages = document.get("messages").and_then(Json::as_array);
-    let roles =
-        messages.map(|messages| messages.iter().filter_map(|m| m.get("role")?.as_str()).collect::<Vec<_>>());
-    let text = if document.get("roles").is_some() { "messages by headings" } else { "text" };
-    roles.map_or_else(|| text.to_owned(), |roles| roles.join("+"))
 }

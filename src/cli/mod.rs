@@ -10,6 +10,7 @@ mod client;
 mod documents;
 mod error;
 mod import;
+mod importer;
 mod import_args;
 mod output;
 mod package_tests;

@@ -29,6 +29,13 @@ pub fn summary(text: &str) -> String {
     shown.into_iter().collect()
 }
 
+/// A text with its control characters written out, so that what others wrote (a file's name) begins no line and changes nothing that
+/// a terminal shows.
+pub fn on_one_line(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
 /// Prints a part of a line on standard output, and flushes it.
 pub fn say_on(piece: impl Display) {
     let mut out = std::io::stdout();
@@ -77,5 +84,6 @@ mod tests {
         assert_eq!(summary(&"ü".repeat(100)), "ü".repeat(100));
         assert_eq!(summary(&"ü".repeat(101)), "ü".repeat(99) + "…");
         assert_eq!(summary(""), "");
+        assert_eq!(on_one_line("a\nrefused: b\u{1b}[2J ü"), "a\\nrefused: b\\u{1b}[2J ü");
     }
 }

@@ -91,7 +91,7 @@ async fn request(options: &ToolImport) -> Result<Json, CliError> {
 fn parsed(source: &str, text: &str) -> Result<Json, CliError> {
     let document = match text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}")),
-        false => yaml::parse(text, FETCHED_BYTES).map_err(|error| error.message),
+        false => yaml::parse(text, FETCHED_BYTES).map_err(|error| error.to_string()),
     };
     document.map_err(|message| CliError::Usage(format!("{source}: {message}")))
 }
@@ -115,7 +115,7 @@ async fn store(client: &Client, found: &Found, dry_run: bool) -> Result<Became, 
     }
     match client.put(&at, text.into_bytes()).await {
         Ok(_) => Ok(Ok(became)),
-        Err(CliError::Refused { message, .. }) => Ok(Err(message)),
+        Err(error @ CliError::Refused { .. }) => Ok(Err(error.to_string())),
         Err(error) => Err(error),
     }
 }

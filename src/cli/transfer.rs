@@ -11,7 +11,14 @@ use super::error::CliError;
 use super::import::PromptFiles;
 use super::output::{say, warn};
 use super::target;
+use crate::formats;
 use base::model::{DocumentKind, Id};
+
+/// The largest document that is looked at to tell what a folder is.
+const DOCUMENT_BYTES_MAX: u64 = 16 << 20;
+
+/// The most files of a hidden folder that are looked at.
+const HIDDEN_FILES_MAX: usize = 2_000;
 
 /// Writes the documents of the store into a folder; with `all`, also those of packages.
 ///
@@ -43,7 +50,7 @@ pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
     if !dir.is_dir() {
         return Err(CliError::Usage(format!("{} is not a folder", dir.display())));
     }
-    if dir.join("package.json").exists() {
+    if content_of(&dir.join("package.json")).is_some_and(|text| formats::is_manifest(&text)) {
         let message = "is a package (it has a package.json): put it below packages.dir, which is `extensions` by default";
         return Err(CliError::Usage(format!("{} {message}", dir.display())));
     }
@@ -56,12 +63,16 @@ pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
         waiting.extend(files.into_iter().map(|file| (kind, file)));
     }
     let prompt_files = PromptFiles::read(&options);
-    match prompt_files.is_prompts(waiting.is_empty()) {
+    let is_export = waiting.iter().any(|(kind, file)| is_exported(dir, *kind, file));
+    match prompt_files.is_prompts(!is_export) {
         true => prompt_files.import(common, &options).await,
         false if waiting.is_empty() => {
             let message = "holds no exported documents, and no prompt files (.j2, .jinja, .jinja2, .tmpl, .gotmpl, .txt, .md, \
                            .prompty, .prompt.yml, flow.dag.yaml)";
-            Err(CliError::Usage(format!("{} {message}", dir.display())))
+            let hidden = hidden_prompts(dir).map(|folder| {
+                format!("; hidden folders are skipped, and {0} holds some: import {0}", folder.display())
+            });
+            Err(CliError::Usage(format!("{} {message}{}", dir.display(), hidden.unwrap_or_default())))
         }
         false => import_documents(common, dir, waiting).await,
     }
@@ -111,7 +122,9 @@ async fn put_all(
         let document = std::fs::read(&file).map_err(|source| CliError::file(&file, source))?;
         match client.put(&path(kind, id.as_str()), document).await {
             Ok(_) => {}
-            Err(CliError::Refused { message, .. }) => refused.push(RefusedFile { kind, file, message }),
+            Err(error @ CliError::Refused { .. }) => {
+                refused.push(RefusedFile { kind, file, message: error.to_string() });
+            }
             Err(error) => return Err(error),
         }
     }
@@ -127,6 +140,39 @@ fn id_of(dir: &Path, kind: DocumentKind, file: &Path) -> Option<Id> {
     Id::parse(&relative.strip_suffix(".json")?.replace(['/', '\\'], ".")).ok()
 }
 
+/// Whether a file is a document as exports write it. Other JSON files may stand in folders of prompt files.
+fn is_exported(dir: &Path, kind: DocumentKind, file: &Path) -> bool {
+    let is_named =
+        id_of(dir, kind, file).is_some_and(|id| kind == DocumentKind::Extension || id.parent().is_some());
+    let document = content_of(file).and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
+    let has = |member: &str| document.as_ref().is_some_and(|document| document.get(member).is_some());
+    let is_whole = match kind {
+        DocumentKind::Prompt => ["userPrompt", "prompt", "messages"].into_iter().any(has),
+        _ => kind.named_by().iter().all(|member| has(member)),
+    };
+    is_named && document.is_some() && is_whole
+}
+
+/// The content of a file of at most 16 MiB.
+fn content_of(file: &Path) -> Option<Vec<u8>> {
+    let metadata = std::fs::metadata(file).ok()?;
+    (metadata.is_file() && metadata.len() <= DOCUMENT_BYTES_MAX).then(|| std::fs::read(file).ok())?
+}
+
+/// A hidden folder that holds prompt files.
+fn hidden_prompts(dir: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(dir).ok()?;
+    let mut hidden: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    hidden.retain(|path| path.is_dir() && formats::is_hidden(path));
+    hidden.sort();
+    hidden.into_iter().find_map(|hidden| {
+        let files = formats::read_folder(&hidden, &|_| false, HIDDEN_FILES_MAX).others;
+        let structured = files.iter().find(|file| formats::is_structured(file));
+        let found = structured.or_else(|| files.iter().find(|file| formats::dialect_of(file).is_some()))?;
+        Some(hidden.join(formats::folder_of(found)))
+    })
+}
+
 fn write(file: &Path, document: &[u8]) -> Result<(), CliError> {
     let parent = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(|source| CliError::file(parent, source))?;
@@ -140,9 +186,11 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
         Err(source) => return Err(CliError::file(dir, source)),
     };
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        if path.is_dir() {
+        if path.is_symlink() && path.is_dir() {
+            // Exports have no links, which may lead in circles.
+        } else if path.is_dir() {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") {
+        } else if path.to_str().is_some_and(|path| path.ends_with(".json") && !path.ends_with(".test.json")) {
             files.push(path);
         }
     }

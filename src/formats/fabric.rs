@@ -6,7 +6,7 @@
 
 use serde_json::json;
 
-use super::placeholders::{has_only_placeholders, to_jinja};
+use super::placeholders::{has_only_identifiers, is_identifier, to_jinja, variable};
 use super::source::{Found, Refusal, Source};
 
 /// The file of the system's message.
@@ -48,12 +48,12 @@ pub fn read(system: &Source, user: Option<&Source>) -> Result<Found, Refusal> {
 }
 
 fn jinja(source: &Source, left_out: &mut Vec<String>) -> String {
-    if has_only_placeholders(&source.text) {
-        return source.text.clone();
+    if has_only_identifiers(&source.text) {
+        return to_jinja(&source.text, |name| is_identifier(name).then(|| variable(name)));
     }
     left_out.push(format!(
         "the marks in {} are taken as text, since not all of them name variables",
         source.path
     ));
-    to_jinja(&source.text, |name| name == "input")
+    to_jinja(&source.text, |name| (name == "input").then(|| variable(name)))
 }

@@ -1,32 +1,51 @@
-//! Declared inputs and outputs as JSON Schemas, and models' parameters by the names that OpenAI's API gives them.
+//! Declared inputs and outputs as JSON Schemas.
 
 use serde_json::{Map, Value as Json, json};
 
-/// The schema of an object whose members are declared in a list of `{name, …}`, in an object by name, or as a schema already.
-/// Names of members that cannot be kept go to `left_out`, after `what`.
-pub fn schema_of(fields: &Json, what: &str, left_out: &mut Vec<String>) -> Option<Json> {
-    let fields: Vec<(String, &Json)> = match fields {
-        Json::Object(schema) if schema.get("properties").is_some_and(Json::is_object) => {
-            return Some(json!(schema));
+/// What is said of values that are not taken because they refer to something outside of the file.
+pub const NOT_READ: &str = "environment variables and files are not read";
+
+/// The fields that are declared in a list of `{name, …}`, in an object by name, or in either of these as `properties`.
+pub fn fields_of(fields: &Json) -> Option<Vec<(&str, &Json)>> {
+    match fields {
+        Json::Object(schema) if schema.get("properties").is_some_and(|fields| !fields.is_string()) => {
+            fields_of(schema.get("properties")?)
         }
-        Json::Object(members) => members.iter().map(|(name, field)| (name.clone(), field)).collect(),
+        Json::Object(members) => Some(members.iter().map(|(name, field)| (name.as_str(), field)).collect()),
         Json::Array(items) => {
-            items.iter().filter_map(|item| Some((item.get("name")?.as_str()?.to_owned(), item))).collect()
+            Some(items.iter().filter_map(|item| Some((item.get("name")?.as_str()?, item))).collect())
         }
-        Json::Null => return None,
-        _ => {
-            left_out.push(format!("{what} (neither a list nor an object)"));
-            return None;
+        _ => None,
+    }
+}
+
+/// What a declared field holds, in the words of its file.
+pub fn kind_of(field: &Json) -> Option<&str> {
+    ["type", "kind"].iter().find_map(|member| field.get(*member)?.as_str())
+}
+
+/// The schema of an object whose members are declared as for [`fields_of`], or by a schema already. What cannot be kept goes to
+/// `left_out`, after `what`.
+pub fn schema_of(declared: &Json, what: &str, left_out: &mut Vec<String>) -> Option<Json> {
+    if is_schema(declared) {
+        return Some(declared.clone());
+    }
+    let Some(fields) = fields_of(declared) else {
+        match declared {
+            Json::Null => {}
+            _ if is_reference(declared) => left_out.push(format!("{what} ({NOT_READ})")),
+            _ => left_out.push(format!("{what} (neither a list nor an object)")),
         }
+        return None;
     };
     let mut properties = Map::new();
     let mut required = Vec::new();
     for (name, field) in fields {
         if field.get("required") == Some(&Json::Bool(true)) {
-            required.push(Json::from(name.as_str()));
+            required.push(Json::from(name));
         }
         let place = format!("{what}.{name}");
-        properties.insert(name, property(field, &place, left_out));
+        properties.insert(name.to_owned(), property(field, &place, left_out));
     }
     let mut schema = json!({"type": "object", "properties": properties});
     if let (Some(schema), false) = (schema.as_object_mut(), required.is_empty()) {
@@ -35,15 +54,33 @@ pub fn schema_of(fields: &Json, what: &str, left_out: &mut Vec<String>) -> Optio
     Some(schema)
 }
 
+/// Whether fields are declared by a JSON Schema, in which nothing is said in the words of other formats.
+fn is_schema(declared: &Json) -> bool {
+    let Some(properties) = declared.get("properties").and_then(Json::as_object) else { return false };
+    let foreign = ["kind", "sample", "json_schema", "enumValues"];
+    !properties.values().any(|field| {
+        is_reference(field)
+            || field.get("required").is_some_and(Json::is_boolean)
+            || foreign.iter().any(|member| field.get(*member).is_some())
+    })
+}
+
 fn property(field: &Json, place: &str, left_out: &mut Vec<String>) -> Json {
-    let Json::Object(members) = field else { return json!({"default": field}) };
+    let members = match field {
+        Json::Object(members) => members,
+        Json::Null => return json!({}),
+        _ if is_reference(field) => {
+            left_out.push(format!("{place} ({NOT_READ})"));
+            return json!({});
+        }
+        _ => return json!({"default": field}),
+    };
     let mut property = match members.get("json_schema") {
         Some(Json::Object(schema)) => schema.clone(),
         _ => Map::new(),
     };
     let default = members.get("default").filter(|default| !default.is_null());
-    let kind = ["type", "kind"].iter().find_map(|member| members.get(*member)?.as_str());
-    if let Some(kind) = kind {
+    if let Some(kind) = kind_of(field) {
         match type_of(kind) {
             Some(name) if default.is_none_or(|default| fits(default, name)) => {
                 property.insert("type".to_owned(), name.into());
@@ -61,14 +98,15 @@ fn property(field: &Json, place: &str, left_out: &mut Vec<String>) -> Json {
     }
     if let Some(default) = default {
         match is_reference(default) {
-            true => left_out.push(format!("{place}.default ({default})")),
+            true => left_out.push(format!("{place}.default ({NOT_READ})")),
             false => drop(property.insert("default".to_owned(), default.clone())),
         }
     }
     for member in ["sample", "example"] {
-        if let Some(sample) = members.get(member).filter(|sample| !sample.is_null() && !is_reference(sample))
-        {
-            property.insert("examples".to_owned(), json!([sample]));
+        match members.get(member).filter(|sample| !sample.is_null()) {
+            Some(sample) if is_reference(sample) => left_out.push(format!("{place}.{member} ({NOT_READ})")),
+            Some(sample) => drop(property.insert("examples".to_owned(), json!([sample]))),
+            None => {}
         }
     }
     property.into()
@@ -102,18 +140,31 @@ fn fits(value: &Json, name: &str) -> bool {
 /// Whether a value is taken from an environment variable or a file (`${env:NAME}`), which are never read.
 pub fn is_reference(value: &Json) -> bool {
     match value {
-        Json::String(text) => text.contains("${"),
+        Json::String(text) => {
+            let text = text.trim();
+            let is_whole = text.starts_with("${") && text.ends_with('}');
+            is_whole || text.contains("${env:") || text.contains("${file:")
+        }
         Json::Array(items) => items.iter().any(is_reference),
         Json::Object(members) => members.values().any(is_reference),
         _ => false,
     }
 }
 
-/// Adds sample values to a schema: they are examples, not defaults.
-pub fn add_examples(schema: &mut Option<Json>, samples: &Map<String, Json>) {
+/// Adds sample values to a schema: they are examples, not defaults. References go to `left_out`, after `what`.
+pub fn add_examples(
+    schema: &mut Option<Json>,
+    samples: &Map<String, Json>,
+    what: &str,
+    left_out: &mut Vec<String>,
+) {
     let schema = schema.get_or_insert_with(|| json!({"type": "object", "properties": {}}));
     let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) else { return };
     for (name, sample) in samples {
+        if is_reference(sample) {
+            left_out.push(format!("{what}.{name} ({NOT_READ})"));
+            continue;
+        }
         let property = properties.entry(name.clone()).or_insert_with(|| json!({}));
         if let Some(property) = property.as_object_mut() {
             let examples = property.entry("examples").or_insert_with(|| json!([]));
@@ -127,45 +178,36 @@ pub fn add_examples(schema: &mut Option<Json>, samples: &Map<String, Json>) {
 /// How many samples of a value are kept.
 const EXAMPLES_MAX: usize = 3;
 
-/// Adds a model's parameters to `params`, by the names of OpenAI's API; numbers may be written as texts.
-pub fn add_params(params: &mut Map<String, Json>, given: &Json, what: &str, left_out: &mut Vec<String>) {
-    for (name, value) in given.as_object().into_iter().flatten() {
-        if is_reference(value) {
-            left_out.push(format!("{what}.{name} (environment variables and files are not read)"));
-        } else if name == "additionalProperties" {
-            add_params(params, value, what, left_out);
-        } else if !value.is_null() {
-            params.insert(snake(name), number(value).unwrap_or_else(|| value.clone()));
-        }
-    }
-}
-
-/// The name of a parameter in OpenAI's API.
-fn snake(name: &str) -> String {
-    match name {
-        "maxOutputTokens" | "maxTokens" => "max_tokens".to_owned(),
-        "stopSequences" => "stop".to_owned(),
-        "allowMultipleToolCalls" => "parallel_tool_calls".to_owned(),
-        _ => name.chars().fold(String::new(), |mut out, c| {
-            if c.is_ascii_uppercase() {
-                out.push('_');
-            }
-            out.push(c.to_ascii_lowercase());
-            out
-        }),
-    }
-}
-
-/// A number that is written as a text.
-fn number(value: &Json) -> Option<Json> {
-    let text = value.as_str()?;
-    let whole = text.parse::<i64>().ok().map(Json::from);
-    whole.or_else(|| text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Json::from))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn properties_may_be_a_list_or_declared_in_words_of_a_format_and_a_schema_stays_as_it_is() {
+        let mut out = Vec::new();
+        let mut properties =
+            |declared: Json| schema_of(&declared, "inputs", &mut out).unwrap()["properties"].clone();
+        let expected = json!({"q": {"type": "string"}});
+        assert_eq!(properties(json!({"properties": [{"name": "q", "kind": "string"}]})), expected);
+        assert_eq!(properties(json!({"properties": {"q": {"kind": "string"}}})), expected);
+        let schema = json!({"q": {"type": ["string", "null"], "minLength": 1}});
+        assert_eq!(properties(json!({"type": "object", "properties": schema})), schema);
+    }
+
+    #[test]
+    fn references_are_left_out_and_told() {
+        let mut out = Vec::new();
+        let declared = json!({"a": {"type": "string", "sample": "${env:A}"}, "b": "${file:b.txt}", "c": null, "d": "${x} a"});
+        let mut schema = schema_of(&declared, "inputs", &mut out);
+        let samples = json!({"a": "${env:SECRET}", "c": 1});
+        add_examples(&mut schema, samples.as_object().unwrap(), "sample", &mut out);
+        let expected =
+            json!({"a": {"type": "string"}, "b": {}, "c": {"examples": [1]}, "d": {"default": "${x} a"}});
+        assert_eq!(schema.unwrap()["properties"], expected);
+        assert!(schema_of(&json!("${file:x.json}"), "outputs", &mut out).is_none());
+        let told = |what: &str| format!("{what} ({NOT_READ})");
+        assert_eq!(out, ["inputs.a.sample", "inputs.b", "sample.a", "outputs"].map(told));
+    }
 
     #[test]
     fn fields_of_all_layouts_become_a_schema() {
@@ -190,14 +232,5 @@ mod tests {
             named["properties"],
             json!({"n": {"type": "number", "examples": [1.5]}, "m": {"default": "word"}})
         );
-    }
-
-    #[test]
-    fn parameters_get_openai_s_names_and_references_are_left_out() {
-        let (mut params, mut out) = (Map::new(), Vec::new());
-        let given = json!({"maxOutputTokens": "256", "topP": 0.5, "api_key": "${env:KEY}", "additionalProperties": {"seed": 1}});
-        add_params(&mut params, &given, "options", &mut out);
-        assert_eq!(Json::Object(params), json!({"max_tokens": 256, "top_p": 0.5, "seed": 1}));
-        assert_eq!(out.len(), 1);
     }
 }

@@ -2,10 +2,13 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::fields::{add_params, schema_of};
-use super::names::{file_name, folder_of};
+use super::fields::{is_reference, schema_of};
+use super::names::{dialect_of, file_name, folder_of, is_template_file};
+use super::params::add_params;
 use super::source::{Found, PlainAs, Refusal, Source};
+use super::tags::trimmed;
 use super::yaml;
+use template::Syntax;
 
 /// The file of a flow.
 pub const FILE: &str = "flow.dag.yaml";
@@ -60,7 +63,7 @@ impl Flow {
     /// What is said of a flow whose other nodes are no prompts.
     pub fn other_nodes(&self) -> Option<String> {
         let others = self.others.join(", ");
-        (!others.is_empty()).then(|| format!("of its nodes only prompts are taken, so not: {others}"))
+        (!others.is_empty()).then(|| format!("its nodes without a template are not taken: {others}"))
     }
 }
 
@@ -77,7 +80,8 @@ pub fn read(source: &Source) -> Result<Flow, Refusal> {
     let inputs = file.get("inputs").cloned().unwrap_or_default();
     for (name, node) in nodes(&file) {
         let path = node.pointer("/source/path").and_then(Json::as_str);
-        match path.filter(|path| [".jinja2", ".jinja", ".j2"].iter().any(|end| path.ends_with(end))) {
+        let path = path.map(|path| path.replace('\\', "/"));
+        match path.as_deref().filter(|path| is_template(path, node)) {
             Some(path) => {
                 let path = path.trim_start_matches("./");
                 let file = match folder_of(&source.path) {
@@ -87,11 +91,21 @@ pub fn read(source: &Source) -> Result<Flow, Refusal> {
                 flow.nodes.push(Node { name, file, node: node.clone(), inputs: inputs.clone() });
             }
             // A node without a source has variants, which come by themselves; a file of Prompty is read by itself.
-            None if path.is_none_or(|path| path.ends_with(".prompty")) => {}
+            None if path.as_deref().is_none_or(|path| path.ends_with(".prompty")) => {}
             None => flow.others.push(name),
         }
     }
     Ok(flow)
+}
+
+/// Whether the file of a node is a template: those of nodes for prompts and models are, whatever they are called.
+fn is_template(path: &str, node: &Json) -> bool {
+    let is_prompt =
+        node.get("type").and_then(Json::as_str).is_some_and(|kind| ["prompt", "llm"].contains(&kind));
+    match dialect_of(path) {
+        Some(syntax) => syntax == Syntax::Jinja,
+        None => is_prompt && is_template_file(path),
+    }
 }
 
 /// The nodes of a flow, and those of variants.
@@ -114,13 +128,20 @@ pub fn prompt(source: &Source, node: &Node) -> Result<Found, Refusal> {
     let mut left_out = Vec::new();
     let mut document = Map::from_iter([("syntax".to_owned(), "jinja".into())]);
     document.insert("name".to_owned(), node.name.as_str().into());
-    document.extend(source.body(0, &source.text, PlainAs::Text, &mut left_out)?);
+    let mut text = trimmed(&source.text);
+    if text.ends_with('\n') {
+        // promptflow keeps the line end at the end of a text; Jinja drops one.
+        text.push('\n');
+    }
+    document.extend(source.body(0, &text, PlainAs::Text, &mut left_out)?);
     document.extend(source.folder());
     let mut params = Map::new();
     let mut variables = Map::new();
     for (name, value) in node.node.get("inputs").and_then(Json::as_object).into_iter().flatten() {
         match name.as_str() {
-            "model" if value.is_string() => drop(document.insert("model".to_owned(), value.clone())),
+            "model" if value.is_string() && !is_reference(value) => {
+                drop(document.insert("model".to_owned(), value.clone()))
+            }
             "deployment_name" | "model" => left_out.push(name.clone()),
             name if PARAMS.contains(&name) => {
                 add_params(&mut params, &json!({ name: value }), "inputs", &mut left_out);

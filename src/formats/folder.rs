@@ -30,6 +30,8 @@ pub struct Folder {
     pub files: Files,
     /// The paths of the others, which were not read.
     pub others: Vec<String>,
+    /// What is neither a file nor a folder that is looked into, with the reason.
+    pub skipped: Vec<(String, String)>,
     /// Whether that is all: false if there are more files than may be.
     pub is_complete: bool,
 }
@@ -65,10 +67,14 @@ impl Reader<'_> {
             }
         };
         let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        paths.retain(|path| !is_hidden(path));
+        // A name that is no text is told.
+        paths.retain(|path| {
+            !(is_hidden(path) && path.file_name().is_some_and(|name| name.to_str().is_some()))
+        });
         paths.sort();
         for path in paths {
-            if self.folder.files.len() + self.folder.others.len() >= self.files_max {
+            let Folder { files, others, skipped, .. } = &self.folder;
+            if files.len() + others.len() + skipped.len() >= self.files_max {
                 self.folder.is_complete = false;
                 return;
             }
@@ -77,15 +83,24 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, path: &Path, depth: usize) {
-        let Ok(metadata) = std::fs::metadata(path) else { return };
-        let is_link = path.is_symlink();
-        if metadata.is_dir() && !is_link {
-            self.read(path, depth + 1);
-            return;
-        }
         let Ok(name) = path.strip_prefix(self.top).map(slashed) else { return };
+        if path.file_name().is_some_and(|name| name.to_str().is_none()) {
+            return self.skip(name, "its name is not in UTF-8");
+        }
+        let is_link = path.is_symlink();
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(_) if is_link => return self.skip(name, "it is a link that leads nowhere"),
+            Err(error) => return self.skip(name, &format!("it cannot be read: {error}")),
+        };
+        if metadata.is_dir() {
+            return match is_link {
+                true => self.skip(name, "it is a link to a folder, which is not followed"),
+                false => self.read(path, depth + 1),
+            };
+        }
         if !metadata.is_file() {
-            return;
+            return self.skip(name, "it is no file that can be read (a device, a pipe)");
         }
         if !(self.wanted)(&name) {
             self.folder.others.push(name);
@@ -96,6 +111,10 @@ impl Reader<'_> {
             false => read_file(path, metadata.len()),
         };
         self.folder.files.insert(name, contents);
+    }
+
+    fn skip(&mut self, name: String, reason: &str) {
+        self.folder.skipped.push((name, reason.to_owned()));
     }
 
     fn is_inside(&self, path: &Path) -> bool {

@@ -1,9 +1,12 @@
 //! Prompts of GitHub Models: `NAME.prompt.yml`, whose texts have placeholders (`{{name}}`) and no other marks.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json, json};
 
-use super::fields::{add_examples, add_params, schema_of};
-use super::placeholders::to_jinja;
+use super::fields::{add_examples, fields_of, schema_of};
+use super::params::add_params;
+use super::placeholders::{is_word, to_jinja, variable};
 use super::source::{Found, Refusal, Source};
 use super::yaml;
 
@@ -23,6 +26,9 @@ const KNOWN: [&str; 10] = [
     "jsonSchema",
     "testData",
 ];
+
+/// The roles of messages that a prompt may have.
+const ROLES: [&str; 4] = ["system", "user", "assistant", "developer"];
 
 /// Reads a file.
 ///
@@ -52,13 +58,24 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
 
 /// The messages with a text, after the one of `system`, which some files have beside them.
 fn messages_of(file: &Json, given: &[Json], left_out: &mut Vec<String>) -> Result<Vec<Json>, Refusal> {
-    let message = |role: &str, content: &str| json!({"role": role, "content": to_jinja(content, |_| true)});
+    let declared = declared_names(file);
+    let expression = |name: &str| (is_word(name) || declared.contains(name)).then(|| variable(name));
+    let message = |role: &str, content: &str| json!({"role": role, "content": to_jinja(content, expression)});
     let system = file.get("system").and_then(Json::as_str).map(|content| message("system", content));
     let mut messages: Vec<Json> = system.into_iter().collect();
     for (at, given) in given.iter().enumerate() {
         let text = |member: &str| given.get(member).and_then(Json::as_str);
         match (text("role"), text("content"), given.get("content")) {
-            (Some(role), Some(content), _) => messages.push(message(role, content)),
+            (Some(role), Some(content), _) => {
+                let role = role.to_ascii_lowercase();
+                if !ROLES.contains(&role.as_str()) {
+                    return Err(Refusal::new(format!(
+                        "messages[{at}] has the role `{role}`; a prompt's messages are of {}",
+                        ROLES.join(", ")
+                    )));
+                }
+                messages.push(message(&role, content));
+            }
             (Some(role), None, None | Some(Json::Null)) => {
                 left_out.push(format!("messages[{at}] ({role}, without a text)"))
             }
@@ -73,6 +90,14 @@ fn messages_of(file: &Json, given: &[Json], left_out: &mut Vec<String>) -> Resul
         true => Err(Refusal::new("none of its messages has a text".to_owned())),
         false => Ok(messages),
     }
+}
+
+/// The names that the file itself gives to variables, which may be any texts.
+fn declared_names(file: &Json) -> BTreeSet<&str> {
+    let listed = file.get("variables").and_then(fields_of).into_iter().flatten().map(|(name, _)| name);
+    let cases = file.get("testData").and_then(Json::as_array).into_iter().flatten();
+    let tested = cases.filter_map(|case| case.get("variables").unwrap_or(case).as_object());
+    listed.chain(tested.flat_map(|case| case.keys().map(String::as_str))).collect()
 }
 
 /// The sampling parameters, and the variables of the test data as examples. What a model should answer is left out.
@@ -92,7 +117,7 @@ fn add_parameters(file: &Json, document: &mut Map<String, Json>, left_out: &mut 
         if values.shift_remove("expected").is_some() && !left_out.iter().any(|name| name == EXPECTED) {
             left_out.push(EXPECTED.to_owned());
         }
-        add_examples(&mut schema, &values);
+        add_examples(&mut schema, &values, "testData[]", left_out);
     }
     document.extend(schema.map(|schema| ("parameters".to_owned(), schema)));
 }

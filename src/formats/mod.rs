@@ -5,20 +5,27 @@
 //! - `folder`: the files of a folder, within bounds
 //! - `names`: what the name of a file says (its dialect, whether it is a template, the name of its prompt)
 //! - `prompty`, `github`, `fabric`, `flow`, `plain`: one format each
-//! - `source`: a file as a source of templates; `roles`: texts that part into messages; `fields`: inputs, outputs, parameters;
-//!   `placeholders`: texts that know nothing but `{{name}}`; `yaml`: YAML with bounds
+//! - `includes`: which files the prompts of others include
+//! - `source`: a file as a source of templates; `tags`: the tags of Jinja; `roles`: texts that part
+//!   into messages; `threads`: conversations among them;
+//!   `fields`: inputs and outputs; `params`: parameters of models; `placeholders`: texts that know nothing but `{{name}}`;
+//!   `yaml`: YAML with bounds
 
 mod fabric;
 mod fields;
 mod flow;
 mod folder;
 mod github;
+mod includes;
 mod names;
+mod params;
 mod placeholders;
 mod plain;
 mod prompty;
 mod roles;
 mod source;
+mod tags;
+mod threads;
 pub mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,10 +33,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 pub use folder::{Files, Folder, is_hidden, partials, read_folder, slashed};
-pub use names::{dialect_of, folder_of, is_prompt_file, is_structured, is_template_file, legal_name};
+pub use includes::included;
+pub use names::{
+    dialect_of, folder_of, is_manifest, is_prompt_file, is_structured, is_template_file, legal_name,
+};
 use names::{file_name, is_about_folder};
 pub use roles::{attributes_of, heading_lines, role_of};
 use source::{Found, Refusal, Source};
+pub use threads::conversations;
 
 /// A prompt that a file holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +49,8 @@ pub struct FoundPrompt {
     pub name: String,
     /// The path of the file.
     pub file: String,
+    /// The path of another file that says something of it, too.
+    pub beside: Option<String>,
     /// The format of the file.
     pub format: &'static str,
     /// The prompt document; its texts are references to the file, with their texts filled in.
@@ -69,6 +82,9 @@ pub struct Reading {
     /// Files that are no prompts.
     pub passed_over: Vec<FileNote>,
 }
+
+/// How many files of one reason are named.
+const SHOWN_MAX: usize = 5;
 
 /// Reads the prompts of a folder. `shown` is what stands before a path where people see it.
 pub fn read(files: &Files, shown: &str) -> Reading {
@@ -102,6 +118,9 @@ impl Reader<'_> {
             Ok(flow) => flow,
             Err(refusal) => return self.refuse(path, refusal),
         };
+        if flow.nodes.is_empty() {
+            self.pass_over(path, Some("none of its nodes has a template".to_owned()));
+        }
         self.pass_over(path, flow.other_nodes());
         for node in &flow.nodes {
             let file = node.file.clone();
@@ -114,9 +133,14 @@ impl Reader<'_> {
             } else if !self.files.contains_key(&file) {
                 let reason = format!("the node `{}` names `{file}`, which is not there", node.name);
                 self.refuse(path, Refusal::new(reason));
-            } else if self.taken.insert(file.clone()) {
+            } else {
+                // A template of several nodes is one prompt for each: the first is called by the file, the others by their nodes.
+                let name = match self.taken.insert(file.clone()) {
+                    true => names::name_of(&file),
+                    false => names::name_beside(path, &node.name),
+                };
                 let found = self.source(&file).and_then(|source| flow::prompt(&source, node));
-                self.add(&file, found);
+                self.add_named(&file, name, Some(path.to_owned()), found);
             }
         }
     }
@@ -141,7 +165,8 @@ impl Reader<'_> {
             };
             self.pass_over(path, Some(reason.to_owned()));
         } else if is_structured && dialect_of(path).is_none() {
-            let reason = "a plain text beside prompt files of a format of their own is taken for no prompt";
+            let reason =
+                "plain texts (.txt, .md) are no prompts in a folder with prompt files of other formats";
             self.pass_over(path, Some(reason.to_owned()));
         } else {
             let found = self.source(path).map(|source| plain::read(&source)).and_then(|found| found);
@@ -163,9 +188,10 @@ impl Reader<'_> {
             (Ok(system), Ok(user)) => fabric::read(&system, user.as_ref()),
             (Err(refusal), _) | (_, Err(refusal)) => Err(refusal),
         };
-        self.add(path, found);
+        let beside = self.files.contains_key(&beside).then_some(beside);
+        self.add_named(path, names::name_of(path), beside.clone(), found);
         // They were walked before their `system.md`, or will be after it.
-        self.reading.passed_over.retain(|note| note.file != beside);
+        self.reading.passed_over.retain(|note| Some(&note.file) != beside.as_ref());
     }
 
     fn source(&self, path: &str) -> Result<Source, Refusal> {
@@ -175,12 +201,22 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, path: &str, found: Result<Found, Refusal>) {
-        let named =
-            names::name_of(path).ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
+        self.add_named(path, names::name_of(path), None, found);
+    }
+
+    fn add_named(
+        &mut self,
+        path: &str,
+        name: Option<String>,
+        beside: Option<String>,
+        found: Result<Found, Refusal>,
+    ) {
+        let named = name.ok_or_else(|| Refusal::new("its name has no letter or digit".to_owned()));
         match found.and_then(|found| Ok((named?, found))) {
             Ok((name, Found { format, document, left_out })) => self.reading.prompts.push(FoundPrompt {
                 name,
                 file: path.to_owned(),
+                beside,
                 format,
                 document: Json::Object(document),
                 left_out,
@@ -205,6 +241,31 @@ impl Reading {
     /// Whether any file of the folder is meant as a prompt.
     pub fn is_empty(&self) -> bool {
         self.prompts.is_empty() && self.refused.is_empty()
+    }
+
+    /// Adds files that were not looked at, with the reasons.
+    pub fn pass_over(&mut self, skipped: Vec<(String, String)>) {
+        let note = |(file, reason)| FileNote { file, name: None, reason, line: None };
+        self.passed_over.extend(skipped.into_iter().map(note));
+    }
+
+    /// The files that are no prompts, with the reasons; of many with the same reason, only the first are named.
+    pub fn in_short(&self) -> Vec<(String, &str)> {
+        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for note in &self.passed_over {
+            by_reason.entry(&note.reason).or_default().push(&note.file);
+        }
+        let mut short = Vec::new();
+        for (reason, files) in by_reason {
+            match files.get(..SHOWN_MAX) {
+                Some(first) if files.len() > SHOWN_MAX + 1 => {
+                    let more = files.len() - SHOWN_MAX;
+                    short.push((format!("{} and {more} more", first.join(", ")), reason));
+                }
+                _ => short.extend(files.into_iter().map(|file| (file.to_owned(), reason))),
+            }
+        }
+        short
     }
 
     /// Of several files whose prompts would have one name, the first has it.

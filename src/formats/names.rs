@@ -60,13 +60,19 @@ pub fn is_about_folder(path: &str) -> bool {
     ABOUT.contains(&stem) && (name.ends_with(".md") || name.ends_with(".txt"))
 }
 
+/// Whether the text of a `package.json` is an extension document, or a broken one. Those of Node.js contribute nothing.
+pub fn is_manifest(text: &[u8]) -> bool {
+    let document = serde_json::from_slice::<serde_json::Value>(text);
+    document.map_or(true, |document| document.get("contributes").is_some())
+}
+
 /// Whether a file is of a format that says more than a bare template does.
 pub fn is_structured(path: &str) -> bool {
     let name = file_name(path).to_ascii_lowercase();
     let ends = |extension: &&str| name.ends_with(extension);
     ends(&prompty::EXTENSION)
         || github::EXTENSIONS.iter().any(ends)
-        || [flow::FILE, fabric::SYSTEM].contains(&name.as_str())
+        || [flow::FILE, fabric::SYSTEM].contains(&file_name(path))
 }
 
 /// Whether a file may hold a prompt, or texts for one.
@@ -91,6 +97,15 @@ pub fn name_of(path: &str) -> Option<String> {
         _ => path.get(..stem)?,
     };
     let segments: Option<Vec<String>> = path.split('/').map(legal_name).collect();
+    segments.map(|segments| segments.join("."))
+}
+
+/// The name of a prompt that is called otherwise than its file, beside the one in `path`.
+pub fn name_beside(path: &str, name: &str) -> Option<String> {
+    let name = legal_name(name)?;
+    let path = path.strip_prefix("prompts/").unwrap_or(path);
+    let folders = folder_of(path).split('/').filter(|folder| !folder.is_empty()).map(legal_name);
+    let segments: Option<Vec<String>> = folders.chain([Some(name)]).collect();
     segments.map(|segments| segments.join("."))
 }
 
@@ -126,6 +141,12 @@ mod tests {
         assert_eq!(dialect_of("prompts/a.b.J2"), Some(Syntax::Jinja));
         assert_eq!(dialect_of("a.gotmpl"), Some(Syntax::Go));
         assert_eq!(dialect_of("a.md"), None);
+        assert!(
+            !is_manifest(br#"{"name": "my-app"}"#)
+                && is_manifest(br#"{"contributes": {}}"#)
+                && is_manifest(b"{")
+        );
+        assert!(is_structured("a/system.md") && !is_structured("a/System.md"));
         assert!(is_template_file("x/a.md") && is_template_file("a.txt"));
         assert!(is_template_file("security_review.md") && is_template_file("readme.j2"));
         assert!(!is_template_file("x/README.zh.md") && !is_template_file("requirements.txt"));

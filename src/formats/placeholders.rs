@@ -1,20 +1,47 @@
 //! Texts whose only marks are placeholders (`{{name}}`), as templates of Jinja.
 
-/// The text with every mark of Jinja escaped but the placeholders whose names `is_variable` accepts.
-pub fn to_jinja(text: &str, is_variable: impl Fn(&str) -> bool) -> String {
+/// Names that mean something else in Jinja, or here, than a variable.
+const TAKEN: [&str; 24] = [
+    "variables",
+    "args",
+    "true",
+    "false",
+    "none",
+    "True",
+    "False",
+    "None",
+    "and",
+    "or",
+    "not",
+    "in",
+    "is",
+    "if",
+    "else",
+    "self",
+    "super",
+    "range",
+    "dict",
+    "namespace",
+    "cycler",
+    "joiner",
+    "lipsum",
+    "loop",
+];
+
+/// The text as a template of Jinja. `expression` says what prints the placeholder with this inner text; if nothing does, it is text,
+/// as are all other marks.
+pub fn to_jinja(text: &str, expression: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = first_mark(rest) {
         let (before, mark) = rest.split_at(at);
         out.push_str(before);
-        let placeholder = name_in(mark).filter(|name| is_variable(name));
-        let length = match placeholder {
-            Some(_) => mark.find("}}").map_or(mark.len(), |end| end + 2),
-            None => 2,
-        };
+        let printed = inner(mark).and_then(|inner| Some((inner.len() + 4, inner, expression(inner.trim())?)));
+        let length = printed.as_ref().map_or(2, |(length, ..)| *length);
         let (mark, after) = mark.split_at(length);
-        match placeholder {
-            Some(_) => out.push_str(mark),
+        match printed {
+            Some((_, inner, expression)) if inner.trim() == expression => out.push_str(mark),
+            Some((_, _, expression)) => out.push_str(&format!("{{{{ {expression} }}}}")),
             None => out.push_str(&format!("{{{{ \"{mark}\" }}}}")),
         }
         rest = after;
@@ -23,12 +50,39 @@ pub fn to_jinja(text: &str, is_variable: impl Fn(&str) -> bool) -> String {
     out
 }
 
-/// Whether each mark of the text is a placeholder.
-pub fn has_only_placeholders(text: &str) -> bool {
+/// The text of Mustache as a template of Jinja, or its first tag that is more than a variable.
+///
+/// # Errors
+/// That tag.
+pub fn of_mustache(text: &str) -> Result<String, String> {
+    let mut rest = text;
+    while let Some((_, mark)) = rest.split_once("{{") {
+        let (inner, after) = mark.split_once("}}").unwrap_or((mark.lines().next().unwrap_or_default(), ""));
+        if path(inner.trim()).is_none() {
+            return Err(format!("{{{{{inner}}}}}"));
+        }
+        rest = after;
+    }
+    Ok(to_jinja(text, path))
+}
+
+/// The expression for a path of names, as Mustache writes it.
+fn path(path: &str) -> Option<String> {
+    let mut parts = path.split('.');
+    let first = variable(parts.next().filter(|part| is_word(part))?);
+    parts.try_fold(first, |parent, part| match is_word(part) {
+        true if is_identifier(part) => Some(format!("{parent}.{part}")),
+        true => Some(format!("{parent}[\"{part}\"]")),
+        false => None,
+    })
+}
+
+/// Whether each mark of the text is a placeholder whose name is an identifier.
+pub fn has_only_identifiers(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = first_mark(rest) {
         let (_, mark) = rest.split_at(at);
-        if name_in(mark).is_none() {
+        if !inner(mark).is_some_and(|inner| is_identifier(inner.trim())) {
             return false;
         }
         rest = mark.split_once("}}").map_or("", |(_, after)| after);
@@ -36,32 +90,79 @@ pub fn has_only_placeholders(text: &str) -> bool {
     true
 }
 
-fn first_mark(text: &str) -> Option<usize> {
-    ["{{", "{%", "{#"].iter().filter_map(|mark| text.find(mark)).min()
+/// The expression for a variable, whatever its name is.
+pub fn variable(name: &str) -> String {
+    match is_identifier(name) && !TAKEN.contains(&name) {
+        true => name.to_owned(),
+        false => format!("variables[\"{name}\"]"),
+    }
 }
 
-/// The name in the placeholder that a text begins with.
-fn name_in(mark: &str) -> Option<&str> {
-    let name = mark.strip_prefix("{{")?.split_once("}}")?.0.trim();
-    let is_name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    is_name(name).then_some(name)
+/// Whether a text is the name of a variable in formats that know no paths: letters, digits, `_`, `-` and `.`.
+pub fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        && name.chars().all(|c| c.is_alphanumeric() || ['_', '-', '.'].contains(&c))
+}
+
+/// Whether a text is a name in Jinja.
+pub fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn first_mark(text: &str) -> Option<usize> {
+    let mut braces = text.match_indices('{').map(|(at, _)| at);
+    braces.find(|at| text.get(at + 1..).is_some_and(|rest| rest.starts_with(['{', '%', '#'])))
+}
+
+/// What stands in the placeholder that a text begins with. A text of several lines, or with quotes or braces, is none.
+fn inner(mark: &str) -> Option<&str> {
+    let rest = mark.strip_prefix("{{")?;
+    let end = rest.find(['{', '}', '\n', '"', '\\'])?;
+    let (inner, rest) = rest.split_at_checked(end)?;
+    rest.starts_with("}}").then_some(inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn any(name: &str) -> Option<String> {
+        is_word(name).then(|| variable(name))
+    }
+
     #[test]
     fn all_marks_but_placeholders_are_escaped() {
-        let text = "{{input}} {{ a.b }} {% if %} {{{x}}} {#";
+        let text = "{{input}} {{ a b }} {% if %} {{{x}}} {#";
         assert_eq!(
-            to_jinja(text, |_| true),
-            r#"{{input}} {{ "{{" }} a.b }} {{ "{%" }} if %} {{ "{{" }}{x}}} {{ "{#" }}"#
+            to_jinja(text, any),
+            r#"{{input}} {{ "{{" }} a b }} {{ "{%" }} if %} {{ "{{" }}{x}}} {{ "{#" }}"#
         );
-        assert_eq!(to_jinja("{{a}} {{b}}", |name| name == "a"), r#"{{a}} {{ "{{" }}b}}"#);
-        assert!(has_only_placeholders("a {{ b }} {{c}}") && !has_only_placeholders("{{a}} {{ f('x') }}"));
+        assert_eq!(
+            to_jinja("{{a}} {{b}}", |name| (name == "a").then(|| variable(name))),
+            r#"{{a}} {{ "{{" }}b}}"#
+        );
+        assert!(has_only_identifiers("a {{ b }} {{c}}") && !has_only_identifiers("{{a}} {{ f('x') }}"));
+    }
+
+    #[test]
+    fn names_that_jinja_reads_otherwise_are_still_variables() {
+        let text = "{{variables}} {{ none }} {{user-name}} {{doc.title}} {{0}} {{in}} {{ok}}";
+        assert_eq!(
+            to_jinja(text, any),
+            "{{ variables[\"variables\"] }} {{ variables[\"none\"] }} {{ variables[\"user-name\"] }} \
+             {{ variables[\"doc.title\"] }} {{ variables[\"0\"] }} {{ variables[\"in\"] }} {{ok}}"
+        );
+    }
+
+    #[test]
+    fn mustache_has_paths_and_no_marks_of_jinja() {
+        assert_eq!(
+            of_mustache("100{% of {# {{x}} {{ user.first-name }} {{if.a}}").unwrap(),
+            "100{{ \"{%\" }} of {{ \"{#\" }} {{x}} {{ user[\"first-name\"] }} {{ variables[\"if\"].a }}"
+        );
+        for (text, tag) in [("a {{#l}}b{{/l}}", "{{#l}}"), ("{{{x}}}", "{{{x}}"), ("{{> p}}", "{{> p}}")] {
+            assert_eq!(of_mustache(text).unwrap_err(), tag);
+        }
     }
 }

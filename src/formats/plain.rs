@@ -1,10 +1,10 @@
-//! Bare templates: the text is the prompt, or a chat if its first line is the heading of a role.
+//! Bare templates: the text is the prompt, or a chat if it begins with the heading of a role.
 
 use serde_json::Map;
 use template::Syntax;
 
 use super::names::dialect_of;
-use super::roles::{Layout, layout};
+use super::roles::begins_with_heading;
 use super::source::{Found, PlainAs, Refusal, Source};
 
 /// Reads a file that is a template, and nothing else.
@@ -15,7 +15,7 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
     let syntax = dialect_of(&source.path);
     let mut left_out = Vec::new();
     let mut document = match syntax {
-        Some(Syntax::Jinja) if begins_with_role(&source.text) => {
+        None | Some(Syntax::Jinja) if begins_with_heading(&source.text) => {
             source.body(0, &source.text, PlainAs::Text, &mut left_out)?
         }
         _ => Map::from_iter([("userPrompt".to_owned(), source.template(0, &source.text))]),
@@ -25,14 +25,4 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
     }
     document.extend(source.folder());
     Ok(Found { format: "template", document, left_out })
-}
-
-/// Whether the first line, after comments, is the heading of a role.
-fn begins_with_role(text: &str) -> bool {
-    let mut rest = text.trim_start();
-    while let Some(comment) = rest.strip_prefix("{#") {
-        rest = comment.split_once("#}").map_or("", |(_, after)| after.trim_start());
-    }
-    let first = rest.lines().next().unwrap_or_default();
-    matches!(layout(first), Layout::Sections(_))
 }

@@ -5,9 +5,12 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::fields::{add_examples, add_params, is_reference, schema_of};
-use super::placeholders::has_only_placeholders;
+use super::fields::{NOT_READ, add_examples, fields_of, is_reference, kind_of, schema_of};
+use super::params::add_params;
+use super::placeholders::of_mustache;
+use super::roles::without_open_heading;
 use super::source::{Found, PlainAs, Refusal, Source};
+use super::threads::with_threads;
 use super::yaml;
 
 /// The end of the names of such files.
@@ -27,6 +30,9 @@ const KNOWN: [&str; 10] = [
     "instructions",
 ];
 
+/// The members that declare inputs; the first one counts.
+const INPUTS: [&str; 2] = ["inputs", "inputSchema"];
+
 /// A file in its two parts.
 struct Parts<'t> {
     front: Json,
@@ -42,15 +48,23 @@ pub fn read(source: &Source) -> Result<Found, Refusal> {
     let Parts { front, body, lines_before } = parts(&source.text)?;
     let mut left_out: Vec<String> =
         front.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    if !(front.is_object() || front.is_null()) {
+        left_out.push("the front matter (neither empty nor an object)".to_owned());
+    }
     left_out.retain(|name| !KNOWN.contains(&name.as_str()));
-    refuse_template(&front, body)?;
-    let body = with_threads(&front, body);
+    if body.trim().is_empty() {
+        return Err(Refusal::new("it has no text after its front matter".to_owned()));
+    }
+    let body = with_threads(without_open_heading(&jinja(&front, body)?), &threads(&front));
     let model = Model::of(&front, &mut left_out);
     let plain = if model.api == "chat" { PlainAs::System } else { PlainAs::Text };
     let mut document = Map::new();
     for member in ["name", "description"] {
-        let text = front.get(member).filter(|text| text.is_string() && !is_reference(text));
-        document.extend(text.map(|text| (member.to_owned(), text.clone())));
+        match front.get(member).filter(|text| text.is_string()) {
+            Some(text) if is_reference(text) => left_out.push(format!("{member} ({NOT_READ})")),
+            Some(text) => drop(document.insert(member.to_owned(), text.clone())),
+            None => {}
+        }
     }
     document.insert("syntax".to_owned(), "jinja".into());
     document.extend(source.body(lines_before, &body, plain, &mut left_out)?);
@@ -91,8 +105,8 @@ fn parts(text: &str) -> Result<Parts<'_>, Refusal> {
     })
 }
 
-/// Refuses a template that is neither Jinja nor plain placeholders.
-fn refuse_template(front: &Json, body: &str) -> Result<(), Refusal> {
+/// The text as a template of Jinja.
+fn jinja(front: &Json, body: &str) -> Result<String, Refusal> {
     let template = front.get("template");
     let of = |value: &Json| {
         value
@@ -103,30 +117,20 @@ fn refuse_template(front: &Json, body: &str) -> Result<(), Refusal> {
     let format = template.and_then(|template| of(template.get("format").unwrap_or(template)));
     match format.as_deref() {
         // Nunjucks is Jinja in JavaScript.
-        None | Some("jinja2" | "jinja" | "nunjucks") => Ok(()),
-        Some("mustache") if has_only_placeholders(body) => Ok(()),
-        Some("mustache") => Err(Refusal::new(
-            "its template is Mustache with more than `{{name}}`, which is not rendered here: write it in Jinja".to_owned(),
-        )),
+        None | Some("jinja2" | "jinja" | "nunjucks") => Ok(body.to_owned()),
+        Some("mustache") => of_mustache(body).map_err(|tag| {
+            Refusal::new(format!(
+                "its template is Mustache with more than variables (`{tag}`), which is not rendered here: write it in Jinja"
+            ))
+        }),
         Some(other) => Err(Refusal::new(format!("its template is `{other}`; Jinja is rendered here"))),
     }
 }
 
-/// The text with each input that is a conversation, alone on its line, as a loop over messages.
-fn with_threads(front: &Json, body: &str) -> String {
-    let inputs = front.get("inputs").and_then(Json::as_array).into_iter().flatten();
-    let threads = inputs.filter(|input| input.get("kind").and_then(Json::as_str) == Some("thread"));
-    let names: Vec<&str> = threads.filter_map(|thread| thread.get("name")?.as_str()).collect();
-    let line = |line: &str| {
-        let name = line.trim().strip_prefix("{{").and_then(|rest| Some(rest.strip_suffix("}}")?.trim()));
-        match name.filter(|name| names.contains(name)) {
-            Some(name) => format!(
-                "{{% for message in {name} or [] %}}\n{{{{ message.role }}}}:\n{{{{ message.content }}}}\n{{% endfor %}}"
-            ),
-            None => line.to_owned(),
-        }
-    };
-    body.split('\n').map(line).collect::<Vec<_>>().join("\n")
+/// The names of the inputs that are conversations.
+fn threads(front: &Json) -> Vec<&str> {
+    let fields = INPUTS.iter().find_map(|name| fields_of(front.get(*name)?)).unwrap_or_default();
+    fields.into_iter().filter(|(_, field)| kind_of(field) == Some("thread")).map(|(name, _)| name).collect()
 }
 
 /// What `model` says.
@@ -140,6 +144,10 @@ impl Model {
     fn of(front: &Json, left_out: &mut Vec<String>) -> Model {
         let mut model = Model { api: "chat".to_owned(), id: None, params: Map::new() };
         let members = match front.get("model") {
+            Some(id) if id.is_string() && is_reference(id) => {
+                left_out.push(format!("model ({NOT_READ})"));
+                return model;
+            }
             Some(Json::String(id)) => {
                 model.id = Some(id.clone());
                 return model;
@@ -150,7 +158,8 @@ impl Model {
         for (name, value) in members {
             match (name.as_str(), value.as_str()) {
                 ("api" | "apiType", Some(api)) => model.api = api.to_ascii_lowercase(),
-                ("id", Some(id)) if !is_reference(value) => model.id = Some(id.to_owned()),
+                ("id", Some(_)) if is_reference(value) => left_out.push(format!("model.id ({NOT_READ})")),
+                ("id", Some(id)) => model.id = Some(id.to_owned()),
                 ("parameters" | "options", _) => {
                     add_params(&mut model.params, value, &format!("model.{name}"), left_out);
                 }
@@ -181,12 +190,12 @@ fn add_schemas(front: &Json, document: &mut Map<String, Json>, left_out: &mut Ve
         let (name, fields) = names.iter().find_map(|name| Some((*name, front.get(*name)?)))?;
         schema_of(fields, name, left_out)
     };
-    let mut parameters = schema(["inputs", "inputSchema"]);
+    let mut parameters = schema(INPUTS);
     let returns = schema(["outputs", "outputSchema"]);
     match front.get("sample") {
-        Some(Json::Object(samples)) => add_examples(&mut parameters, samples),
+        Some(Json::Object(samples)) => add_examples(&mut parameters, samples, "sample", left_out),
+        Some(Json::Null) | None => {}
         Some(_) => left_out.push("sample (files are not read)".to_owned()),
-        None => {}
     }
     document.extend(parameters.map(|schema| ("parameters".to_owned(), schema)));
     document.extend(returns.map(|schema| ("returns".to_owned(), schema)));

@@ -3,12 +3,21 @@
 //! Those programs render the text first and look for headings then. Here a text is parted before it is rendered, if it can be, or
 //! else its own headings are marked (`render::roles`), so that no value of a variable can begin a message.
 
+use super::tags::{Tag, may_print, tags};
+use super::threads::conversations;
+
 /// The roles of headings.
 const ROLES: [&str; 6] = ["system", "user", "assistant", "developer", "function", "tool"];
 
 /// Statements that have an end; `set` has one only without a `=`.
 const BLOCKS: [&str; 11] =
     ["for", "if", "macro", "call", "filter", "block", "with", "autoescape", "raw", "trans", "generation"];
+
+/// Statements that give names to the text after them.
+const NAMING: [&str; 5] = ["set", "macro", "import", "from", "extends"];
+
+/// The most of these that are looked at in one text; one with more counts as a text whose messages depend on one another.
+const NAMING_MAX: usize = 200;
 
 /// The text of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +52,8 @@ pub struct HeadingLine<'t> {
     pub to: usize,
     /// What stands before the colon: a role, perhaps with attributes in brackets, or an expression that computes the role.
     pub label: &'t str,
-    line: usize,
+    /// The number of the line, from 1.
+    pub line: usize,
 }
 
 /// A heading of a text.
@@ -57,6 +67,9 @@ struct Heading<'t> {
 
 /// Parts a text whose line breaks are `\n`.
 pub fn layout(text: &str) -> Layout<'_> {
+    if !conversations(text).is_empty() {
+        return Layout::Woven("it has the messages of a conversation".to_owned());
+    }
     let tags = tags(text);
     let mut headings = Vec::new();
     for HeadingLine { from, to, label, line } in lines_among(text, &tags) {
@@ -71,7 +84,22 @@ pub fn layout(text: &str) -> Layout<'_> {
     }
 }
 
-/// The headings of a text, outside of its tags and comments, in order.
+/// The text without a heading in its last line that has no end.
+pub fn without_open_heading(text: &str) -> &str {
+    let whole = format!("{text}\n");
+    let open = heading_lines(&whole).into_iter().next_back().filter(|heading| heading.to > text.len());
+    open.and_then(|heading| text.get(..heading.from)).unwrap_or(text)
+}
+
+/// Whether the heading of a role comes before anything that a text prints.
+pub fn begins_with_heading(text: &str) -> bool {
+    let first = heading_lines(text).into_iter().next();
+    first.is_some_and(|first| {
+        role_of(first.label).is_some() && !may_print(text.get(..first.from).unwrap_or_default())
+    })
+}
+
+/// The headings of a text, outside of its tags and comments, in order. A last line without an end is none, since nothing follows it.
 pub fn heading_lines(text: &str) -> Vec<HeadingLine<'_>> {
     lines_among(text, &tags(text))
 }
@@ -84,7 +112,8 @@ fn lines_among<'t>(text: &'t str, tags: &[Tag<'t>]) -> Vec<HeadingLine<'t>> {
         let to = from + line.len();
         while tags.next_if(|tag| tag.to <= from).is_some() {}
         let is_inside = tags.peek().is_some_and(|tag| tag.from < from);
-        if let Some(label) = label_of(line).filter(|_| !is_inside) {
+        let is_whole = line.ends_with('\n');
+        if let Some(label) = label_of(line).filter(|_| is_whole && !is_inside) {
             found.push(HeadingLine { from, to, label, line: at + 1 });
         }
         from = to;
@@ -122,44 +151,10 @@ pub fn attributes_of(attributes: &str) -> impl Iterator<Item = (&str, &str, bool
     })
 }
 
-/// A tag of Jinja.
-struct Tag<'t> {
-    from: usize,
-    to: usize,
-    /// What a statement says; empty for comments and expressions.
-    statement: &'t str,
-}
-
-/// The tags of a text, in order. What stands between `raw` and `endraw` has none.
-fn tags(text: &str) -> Vec<Tag<'_>> {
-    let mut tags = Vec::new();
-    let mut at = 0;
-    let mut raw = false;
-    while let Some(found) = text.get(at..).and_then(|rest| rest.find('{')) {
-        let from = at + found;
-        let rest = text.get(from..).unwrap_or_default();
-        let end =
-            [("{%", "%}"), ("{{", "}}"), ("{#", "#}")].into_iter().find(|(open, _)| rest.starts_with(open));
-        let Some(length) = end.and_then(|(_, close)| Some(rest.find(close)? + 2)) else {
-            at = from + 1;
-            continue;
-        };
-        let inner = rest.get(2..length - 2).unwrap_or_default().trim_matches(['-', '+']).trim();
-        let statement = if rest.starts_with("{%") { inner } else { "" };
-        if raw && statement != "endraw" {
-            at = from + 1;
-            continue;
-        }
-        raw = statement == "raw";
-        tags.push(Tag { from, to: from + length, statement });
-        at = from + length;
-    }
-    tags
-}
-
 /// Why the messages of a text depend on values, or on one another.
 fn why_woven(headings: &[Heading<'_>], tags: &[Tag<'_>], text: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
+    let mut named = 0;
     let mut waiting = headings.iter().peekable();
     for tag in tags {
         while let Some(heading) = waiting.next_if(|heading| heading.from < tag.from) {
@@ -172,10 +167,10 @@ fn why_woven(headings: &[Heading<'_>], tags: &[Tag<'_>], text: &str) -> Option<S
             open.pop();
             continue;
         }
-        let later = headings.iter().find(|heading| heading.from > tag.from);
-        if let Some(later) = later.filter(|_| open.is_empty()) {
+        if let Some(later) = waiting.peek().filter(|_| open.is_empty() && NAMING.contains(&word)) {
+            named += 1;
             let rest = text.get(later.from..).unwrap_or_default();
-            if hands_on(tag.statement, rest) {
+            if named > NAMING_MAX || hands_on(tag.statement, rest) {
                 return Some(format!("`{{% {} %}}` is for messages that follow it, too", tag.statement));
             }
         }
@@ -193,55 +188,42 @@ fn inside(heading: &Heading<'_>, block: &str) -> String {
 
 /// Whether a statement gives a name to the text after it, which uses it.
 fn hands_on(statement: &str, rest: &str) -> bool {
-    let mut words =
-        statement.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
-    match words.next() {
-        Some("set" | "macro") => words.next().is_some_and(|name| rest.contains(name)),
-        Some("import" | "from" | "extends") => true,
-        _ => false,
-    }
+    let (word, names) = statement.split_once(char::is_whitespace).unwrap_or((statement, ""));
+    let names = match word {
+        "set" => names.split('=').next().unwrap_or_default(),
+        "macro" => names.split('(').next().unwrap_or_default(),
+        _ => return ["import", "from", "extends"].contains(&word),
+    };
+    let mut names = names.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    names.any(|name| !name.is_empty() && rest.contains(name))
 }
 
 fn parted<'t>(text: &'t str, headings: &[Heading<'t>]) -> Layout<'t> {
     let mut sections = Vec::new();
     let first = headings.first().map_or(0, |heading| heading.from);
     let lead = text.get(..first).unwrap_or_default();
-    if !without_comments(lead).trim().is_empty() {
+    if may_print(lead) {
         // What comes before the first heading is told by the system.
-        sections.push(section(text, ("system", ""), 0, first));
+        sections.push(section(lead, ("system", ""), 0));
     }
     let ends = headings.iter().skip(1).map(|next| next.from).chain([text.len()]);
-    sections.extend(
-        headings
-            .iter()
-            .zip(ends)
-            .map(|(heading, end)| section(text, (heading.role, heading.attributes), heading.to, end)),
-    );
+    sections.extend(headings.iter().zip(ends).map(|(heading, end)| {
+        let text = text.get(heading.to..end).unwrap_or_default();
+        section(text, (heading.role, heading.attributes), heading.line)
+    }));
     Layout::Sections(sections)
 }
 
+/// The message in a part of a text that comes after so many lines.
 fn section<'t>(
     text: &'t str,
     (role, attributes): (&'static str, &'t str),
-    from: usize,
-    to: usize,
+    lines_before: usize,
 ) -> Section<'t> {
-    let whole = text.get(from..to).unwrap_or_default();
-    let blank: usize =
-        whole.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
-    let before = text.get(..from + blank).unwrap_or_default();
-    let lines_before = before.bytes().filter(|byte| *byte == b'\n').count();
-    Section { role, attributes, text: whole.get(blank..).unwrap_or_default().trim_end(), lines_before }
-}
-
-fn without_comments(text: &str) -> String {
-    let mut rest = text;
-    let mut out = String::new();
-    while let Some((before, comment)) = rest.split_once("{#") {
-        out.push_str(before);
-        rest = comment.split_once("#}").map_or("", |(_, after)| after);
-    }
-    out + rest
+    let blank = text.split_inclusive('\n').take_while(|line| line.trim().is_empty());
+    let (lines, bytes) = blank.fold((0, 0), |(lines, bytes), line| (lines + 1, bytes + line.len()));
+    let text = text.get(bytes..).unwrap_or_default().trim_end();
+    Section { role, attributes, text, lines_before: lines_before + lines }
 }
 
 #[cfg(test)]
@@ -263,6 +245,9 @@ mod tests {
         let text = "{# about #}\nsystem:\n\nYou help.\n\n  # User:\n{{ q }}\nassistant[name=\"a\"] :\nok";
         assert_eq!(parts(text), [("system", "You help.", 3), ("user", "{{ q }}", 6), ("assistant", "ok", 8)]);
         assert_eq!(parts("lead\nuser:\nhi"), [("system", "lead", 0), ("user", "hi", 2)]);
+        let silent = "{% set unused = 'kind' %}{% set x %}text{% endset %}{# user: #}\nuser:\nhi";
+        assert_eq!(parts(silent), [("user", "hi", 2)], "statements that print nothing are no message");
+        assert_eq!(parts("{% include 'x' %}\nuser:\nhi").len(), 2);
         assert_eq!(layout("The user: hi\nno heading: here"), Layout::Plain);
         assert_eq!(parts("user:\n{% raw %}{% for %}{% endraw %}\nuser:\nx").len(), 2);
         assert_eq!(parts("user:\n{# a\nuser:\n#}b").len(), 1);
@@ -274,6 +259,8 @@ mod tests {
         assert!(woven("system:\na\n{% for m in history %}\nuser:\n{{ m }}\n{% endfor %}\nuser:\n{{ q }}"));
         assert!(woven("system:\na\n{% for m in history %}\n{{ m.role }}:\n{{ m }}\n{% endfor %}"));
         assert!(woven("{% set x = 1 %}\nsystem:\na\nuser:\n{{ x }}"));
+        assert!(woven("{% set a, b = 1, 2 %}\nsystem:\na\nuser:\n{{ b }}"));
+        assert!(woven("system:\n{{ history | messages }}"));
         assert!(!woven("system:\n{% if a %}b{% endif %}\nuser:\n{% set x = 1 %}{{ x }}"));
     }
 }

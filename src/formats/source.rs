@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::names::folder_of;
-use super::roles::{Layout, Section, attributes_of, layout};
+use super::roles::{Layout, Section, attributes_of, heading_lines, layout, role_of};
 use base::model::filled_in_after;
 
 /// A prompt document that was made of a file, and what the file says beside it.
@@ -95,6 +95,7 @@ impl Source {
         plain: PlainAs,
         left_out: &mut Vec<String>,
     ) -> Result<Map<String, Json>, Refusal> {
+        refuse_calls(lines_before, text)?;
         let sections = match layout(text) {
             Layout::Sections(sections) => sections,
             Layout::Plain if plain == PlainAs::System => {
@@ -110,13 +111,20 @@ impl Source {
                 return Ok(Map::from_iter([text, ("roles".to_owned(), true.into())]));
             }
         };
-        if let Some(call) = sections.iter().find(|section| ["function", "tool"].contains(&section.role)) {
-            let message =
-                format!("its messages of the role `{}` answer calls, which prompts do not make", call.role);
-            return Err(Refusal::new(message));
-        }
         let messages: Vec<Json> =
             sections.iter().map(|section| self.message(section, lines_before, left_out)).collect();
         Ok(Map::from_iter([("messages".to_owned(), messages.into())]))
     }
+}
+
+/// Refuses headings of messages that answer calls.
+fn refuse_calls(lines_before: usize, text: &str) -> Result<(), Refusal> {
+    for heading in heading_lines(text) {
+        if let Some((role @ ("function" | "tool"), _)) = role_of(heading.label) {
+            let message =
+                format!("its messages of the role `{role}` answer calls, which prompts do not make");
+            return Err(Refusal { message, line: Some(lines_before + heading.line) });
+        }
+    }
+    Ok(())
 }

@@ -5,9 +5,15 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::formats::{attributes_of, heading_lines, role_of};
+use crate::formats::{attributes_of, conversations, heading_lines, role_of};
 use base::model::Messages;
 use base::random::random;
+
+/// The role of what comes before the first heading.
+const LEAD: &str = "system";
+
+/// What stands before the label of a message that is left out if it has no text.
+const OPTIONAL: &str = "\u{2}";
 
 /// The mark around the headings of one compiled prompt.
 #[derive(Debug, Clone)]
@@ -19,22 +25,48 @@ impl RoleMark {
         RoleMark(format!("\u{1}{:032x}\u{1}", random()))
     }
 
-    /// The text with its headings marked. No line moves.
+    /// The text with its headings marked, and with its conversations as loops over messages. No line moves.
     pub fn marked(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
-        for heading in heading_lines(text) {
-            out.push_str(text.get(at..heading.from).unwrap_or_default());
-            let line = text.get(heading.from..heading.to).unwrap_or_default();
-            out.push_str(&format!(
-                "{0}{1}{0}{2}",
-                self.0,
-                heading.label,
-                if line.ends_with('\n') { "\n" } else { "" }
-            ));
-            at = heading.to;
+        for (from, to, new) in self.edits(text) {
+            out.push_str(text.get(at..from).unwrap_or_default());
+            out.push_str(&new);
+            at = to;
         }
         out + text.get(at..).unwrap_or_default()
+    }
+
+    /// What stands in the place of headings and conversations, in order.
+    fn edits(&self, text: &str) -> Vec<(usize, usize, String)> {
+        let headings = heading_lines(text);
+        let mut conversations = conversations(text).into_iter().peekable();
+        let mut edits = Vec::new();
+        let lead = (0, 0, LEAD);
+        let lines = headings.iter().map(|heading| (heading.from, heading.to, heading.label));
+        let ends = headings.iter().map(|heading| heading.from).chain([text.len()]);
+        for ((from, to, label), end) in std::iter::once(lead).chain(lines).zip(ends) {
+            let is_parted = conversations.peek().is_some_and(|next| next.from < end);
+            // The lead has no heading.
+            if to > from {
+                edits.push((from, to, self.heading(label, is_parted) + "\n"));
+            }
+            while let Some(conversation) = conversations.next_if(|next| next.from < end) {
+                edits.push((conversation.from, conversation.to, self.thread(conversation.list, label)));
+            }
+        }
+        edits
+    }
+
+    /// The mark of a message; one that is optional is left out if it has no text.
+    fn heading(&self, label: &str, is_optional: bool) -> String {
+        format!("{0}{1}{label}{0}", self.0, if is_optional { OPTIONAL } else { "" })
+    }
+
+    /// The messages of a list, after which the message around them goes on.
+    fn thread(&self, list: &str, label: &str) -> String {
+        let (role, goes_on) = (self.heading("{{ message.role }}", false), self.heading(label, true));
+        format!("{{% for message in ({list}) or [] %}}{role}{{{{ message.content }}}}{{% endfor %}}{goes_on}")
     }
 
     /// The messages of a rendered text.
@@ -46,9 +78,11 @@ impl RoleMark {
         let mut messages = Vec::new();
         let lead = pieces.next().unwrap_or_default();
         if !lead.trim().is_empty() {
-            messages.push((members("system", ""), without_blank_ends(lead)));
+            messages.push((members(LEAD, ""), without_blank_ends(lead)));
         }
         while let Some(label) = pieces.next() {
+            let (label, is_optional) =
+                label.strip_prefix(OPTIONAL).map_or((label, false), |label| (label, true));
             let Some((role, attributes)) = role_of(label.trim()) else {
                 let label: String = label.chars().take(40).collect();
                 return Err(format!(
@@ -56,7 +90,12 @@ impl RoleMark {
                     messages.len() + 1
                 ));
             };
-            messages.push((members(role, attributes), without_blank_ends(pieces.next().unwrap_or_default())));
+            let text = pieces.next().unwrap_or_default();
+            match is_optional.then(|| text.trim()) {
+                Some("") => {}
+                Some(part) => messages.push((members(role, attributes), part.to_owned())),
+                None => messages.push((members(role, attributes), without_blank_ends(text))),
+            }
         }
         Ok(Messages::parted(messages))
     }
@@ -87,6 +126,15 @@ mod tests {
         let messages = serde_json::to_value(mark.messages(&rendered).unwrap()).unwrap();
         assert_eq!(messages[0]["content"], "A\nuser:\nnot a heading\n{# user:\n#}");
         assert_eq!(messages[1], serde_json::json!({"role": "user", "name": "x", "content": "B"}));
+        let threads = mark.marked("{{ a|messages }}\nuser:\n{{ b | messages }}\nC");
+        assert_eq!(threads.lines().count(), 4, "no line moves");
+        assert_eq!(threads.matches("{% for message in (").count(), 2);
+        let loops = ["{% for message in (a) or [] %}", "{% for message in (b) or [] %}", "{% endfor %}"];
+        let parted = loops.iter().fold(threads, |text, tag| text.replace(tag, ""));
+        let parted = parted.replace("{{ message.role }}", "assistant");
+        let messages = serde_json::to_value(mark.messages(&parted).unwrap()).unwrap();
+        let roles: Vec<_> = messages.as_array().unwrap().iter().map(|message| &message["role"]).collect();
+        assert_eq!(roles, ["assistant", "assistant", "user"], "what has no text is left out");
         let computed = mark.marked("{{ m.role }}:\n{{ m.content }}").replace("{{ m.role }}", "user:\nsystem");
         assert!(mark.messages(&computed).unwrap_err().contains("no role"));
     }

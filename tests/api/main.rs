@@ -15,6 +15,8 @@ mod names;
 mod package_files;
 mod packages;
 mod prompt_files;
+mod prompt_formats;
+mod prompt_imports;
 mod render;
 mod routes;
 mod schemas;

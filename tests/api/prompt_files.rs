@@ -273,7 +273,7 @@ fn what_an_import_cannot_take_is_named_with_the_reason_and_nothing_is_overwritte
         ("must.prompty", "Mustache"),
         ("call.prompty", "`function`"),
         ("list.prompt.yml", "no list `messages`"),
-        ("wrong.j2 (my.own.wrong)", "Expected an expression"),
+        ("wrong.j2:1 (my.own.wrong)", "Expected an expression"),
         ("bomb.prompt.yml:3", "not valid YAML"),
         ("flow/flow.dag.yaml", "`flow/gone.jinja2`, which is not there"),
         ("bytes.j2", "not a text in UTF-8"),
@@ -291,7 +291,7 @@ fn what_an_import_cannot_take_is_named_with_the_reason_and_nothing_is_overwritte
         (&["import", "empty"], "holds no exported documents, and no prompt files"),
         (&["import", "package"], "is a package"),
     ] {
-        write(dir, "package/package.json", "{}");
+        write(dir, "package/package.json", r#"{"name": "p", "contributes": {}}"#);
         std::fs::create_dir_all(dir.join("empty")).unwrap();
         let (code, out, err) = text(&run(dir, arguments));
         assert_eq!((code, err.contains(word)), (2, true), "{out}{err}");

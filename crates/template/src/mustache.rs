@@ -45,7 +45,15 @@ fn instead_of(tag: &str) -> Option<String> {
     let rest = tag.strip_prefix("{{")?;
     let mark = rest.chars().next()?;
     let name = rest.get(1..)?.split("}}").next()?.trim().trim_end_matches('}').trim();
+    // Handlebars says what kind of section it is.
+    let (word, value) =
+        name.split_once(char::is_whitespace).map_or(("", name), |(word, value)| (word, value.trim()));
     Some(match mark {
+        '#' if word == "if" => format!("`{{% if {value} %}}…{{% endif %}}`"),
+        '#' if word == "unless" => format!("`{{% if not {value} %}}…{{% endif %}}`"),
+        '#' if word == "each" => format!("`{{% for item in {value} %}}…{{% endfor %}}`"),
+        '#' if word == "with" => format!("`{{{{ {value}.name }}}}` for each of its members"),
+        '#' if !word.is_empty() => "a condition, a loop or a call of a tool".to_owned(),
         '#' => format!(
             "`{{% for item in {name} %}}…{{% endfor %}}` for a list, or `{{% if {name} %}}…{{% endif %}}` for a condition"
         ),
@@ -71,6 +79,13 @@ mod tests {
         assert_eq!((tag.as_str(), line, column), ("{{{ raw }}}", 2, 3));
         assert!(instead.contains("`{{ raw }}`"), "{instead}");
         assert!(of("{{#items}}").unwrap().1.contains("{% for item in items %}"));
+        for (tag, instead) in [
+            ("{{#if x}}", "`{% if x %}…{% endif %}`"),
+            ("{{#unless x.y}}", "`{% if not x.y %}…{% endif %}`"),
+            ("{{#each xs}}", "`{% for item in xs %}…{% endfor %}`"),
+        ] {
+            assert_eq!(of(tag).unwrap().1, instead);
+        }
         assert!(of("{{> head }}").unwrap().1.contains("{% include \"head\" %}"));
         assert_eq!(of("{{ name }} {{ user.name }} {{- x }}"), None);
     }
