@@ -163,7 +163,7 @@ fn without_nulls(document: &mut Json) {
     }
 }
 
-/// Reports templates that are references to files, which are resolved in packages only and roles without a text for them.
+/// Reports templates that are references to files, which are resolved in packages only, and roles without a text for them.
 fn prompt_violations(prompt: &Json, path: &str, violations: &mut Vec<Violation>) {
     if prompt.get("roles") == Some(&Json::Bool(true)) && prompt.get("messages").is_some() {
         let message = "is for a `userPrompt` with headings; `messages` have their roles".to_owned();

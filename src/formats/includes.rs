@@ -10,6 +10,9 @@ use base::model::without_files;
 /// The words that begin a tag which includes another text, in either dialect.
 const WORDS: [&str; 5] = ["include", "import", "extends", "from", "template"];
 
+/// The words that may follow a name in Jinja: nothing behind them names another text.
+const TAILS: [&str; 5] = ["ignore", "with", "without", "as", "import"];
+
 /// The longest tag whose names are read; a longer one counts as one that computes them.
 const TAG_CHARS_MAX: usize = 2_000;
 
@@ -29,7 +32,7 @@ pub fn included(prompts: &[FoundPrompt], partials: &BTreeMap<String, String>) ->
 struct Finder<'p> {
     partials: &'p BTreeMap<String, String>,
     /// The names that partials include; none if one is computed.
-    known: BTreeMap<&'p String, Option<Vec<String>>>,
+    known: BTreeMap<&'p String, Option<BTreeSet<String>>>,
     /// The paths of the partials that are included.
     found: BTreeSet<&'p String>,
 }
@@ -41,8 +44,9 @@ impl Finder<'_> {
         let folder = document.get("folder").and_then(Json::as_str).unwrap_or_default();
         let mut texts = Vec::new();
         texts_of(&document, &mut texts);
-        let names: Option<Vec<Vec<String>>> = texts.into_iter().map(names_in).collect();
-        let Some(mut waiting) = names.map(|names| names.concat()) else { return false };
+        let names: Option<Vec<BTreeSet<String>>> = texts.into_iter().map(names_in).collect();
+        let Some(names) = names else { return false };
+        let mut waiting: Vec<String> = names.into_iter().flatten().collect();
         let mut seen = BTreeSet::new();
         while let Some(name) = waiting.pop() {
             let Some((path, text)) = lookup(&name, folder, self.partials) else { continue };
@@ -88,38 +92,66 @@ fn lookup<'p>(
 }
 
 /// The names that the tags of a text include; none if one of them is computed.
-fn names_in(text: &str) -> Option<Vec<String>> {
-    let mut names = Vec::new();
+fn names_in(text: &str) -> Option<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
     let starts = ["{%", "{{"].into_iter().flat_map(|open| text.match_indices(open));
     for (at, _) in starts {
-        let tag = text.get(at + 2..).unwrap_or_default();
-        let end = tag.char_indices().take(TAG_CHARS_MAX).find(|(_, c)| ['}', '%'].contains(c));
-        let tag = end.and_then(|(end, _)| tag.get(..end)).unwrap_or(tag);
-        let tag = tag.trim_start_matches(['-', '+', '(']).trim_start();
-        let word: String = tag.chars().take_while(char::is_ascii_alphabetic).take(TAG_CHARS_MAX).collect();
-        let rest = tag.get(word.len()..).unwrap_or_default();
-        if WORDS.contains(&word.as_str()) && (end.is_none() || !add_names(rest, &mut names)) {
-            return None;
+        let tag = text.get(at + 2..).unwrap_or_default().trim_start_matches(['-', '+', '(']).trim_start();
+        if let Some(word) = WORDS.into_iter().find(|word| begins_with_word(tag, word)) {
+            add_names(word, tag.get(word.len()..).unwrap_or_default(), &mut names)?;
         }
     }
     Some(names)
 }
 
-/// Adds the literals of a tag; whether it has nothing else that names a text.
-fn add_names(rest: &str, names: &mut Vec<String>) -> bool {
+fn begins_with_word(tag: &str, word: &str) -> bool {
+    tag.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+/// Adds the literals of a tag; nothing if it computes a name.
+fn add_names(word: &str, rest: &str, names: &mut BTreeSet<String>) -> Option<()> {
     let rest = rest.trim_start();
-    let quotes = ['"', '\'', '`'];
-    if !rest.trim_start_matches(['[', '(', ' ']).starts_with(quotes) {
+    if !rest.trim_start_matches(['[', '(', ' ']).starts_with(['"', '\'', '`']) {
         // A variable of that name (`{{ template }}`) names no text, and neither does one that is called like a word.
-        return rest.is_empty() || rest.starts_with(['.', '|', ',', '=']);
+        let is_variable =
+            rest.is_empty() || rest.starts_with(['.', '|', ',', '=', '}', '%']) || rest.starts_with("-}");
+        return is_variable.then_some(());
     }
-    let mut pieces = rest.split(quotes);
-    let mut outside = String::new();
-    while let Some(between) = pieces.next() {
-        outside.push_str(between);
-        names.extend(pieces.next().map(str::to_owned));
+    let (literals, others) = literals(rest)?;
+    let tail = others.trim_start_matches([' ', '\t', '\n', '[', ']', '(', ')', ',']);
+    let tail_word = tail.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    // In Go, a name is always a literal, and data follow it.
+    if word != "template" && !tail.is_empty() && !TAILS.contains(&tail_word) {
+        return None;
     }
-    !outside.contains(['~', '+', '%'])
+    names.extend(literals);
+    Some(())
+}
+
+/// The texts in quotes up to the end of a tag, and what stands between them; nothing for a tag without an end.
+fn literals(rest: &str) -> Option<(Vec<String>, String)> {
+    let (mut found, mut others) = (Vec::new(), String::new());
+    let mut chars = rest.chars().take(TAG_CHARS_MAX).peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' | '\'' | '`' => {
+                let mut text = String::new();
+                loop {
+                    match chars.next()? {
+                        end if end == c => break,
+                        '\\' if c != '`' => text.push(chars.next()?),
+                        other => text.push(other),
+                    }
+                }
+                found.push(text);
+            }
+            '%' | '}' if chars.peek() == Some(&'}') => {
+                return Some((found, others.trim_end_matches(['-', '+', ' ']).to_owned()));
+            }
+            other => others.push(other),
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -154,6 +186,25 @@ mod tests {
         assert_eq!(found("{{template \"e.tmpl\" .}}", ""), ["e.tmpl"]);
         assert_eq!(found("{{ template }} {{ template.x }} 'a.j2' {% if include %}", ""), [""; 0]);
         assert_eq!(found("{% include name %}", "").len(), 4);
-        assert_eq!(found("{% include 'a' ~ x %}", "").len(), 4);
+        for computed in [
+            "{% include 'a' ~ x %}",
+            "{% include 'parts/%s.txt' % lang %}",
+            "{% include 'parts/{}.txt'.format(lang) %}",
+            "{% include 'xx.txt'|replace('xx', lang) %}",
+            "{% include ['x', lang] %}",
+            "{% include 'x' if 0 else lang %}",
+            "{% include 'x",
+        ] {
+            assert_eq!(found(computed, "").len(), 4, "{computed}");
+        }
+        let literals = |text| names_in(text).map(|names| names.into_iter().collect::<Vec<_>>());
+        assert_eq!(
+            literals("{% include \"it's 100%.txt\" without context %}"),
+            Some(vec!["it's 100%.txt".to_owned()])
+        );
+        assert_eq!(
+            literals("{{template \"a\" (dict \"b\" .x)}}{{- include }}"),
+            Some(vec!["a".to_owned(), "b".to_owned()])
+        );
     }
 }

@@ -69,12 +69,15 @@ pub fn of_mustache(text: &str) -> Result<String, String> {
 /// The expression for a path of names, as Mustache writes it.
 fn path(path: &str) -> Option<String> {
     let mut parts = path.split('.');
-    let first = variable(parts.next().filter(|part| is_word(part))?);
-    parts.try_fold(first, |parent, part| match is_word(part) {
-        true if is_identifier(part) => Some(format!("{parent}.{part}")),
-        true => Some(format!("{parent}[\"{part}\"]")),
-        false => None,
-    })
+    let mut expression = variable(parts.next().filter(|part| is_word(part))?);
+    for part in parts {
+        match is_word(part) {
+            true if is_identifier(part) => expression.extend([".", part]),
+            true => expression.extend(["[\"", part, "\"]"]),
+            false => return None,
+        }
+    }
+    Some(expression)
 }
 
 /// Whether each mark of the text is a placeholder whose name is an identifier.

@@ -3,6 +3,8 @@
 //! Those programs render the text first and look for headings then. Here a text is parted before it is rendered, if it can be, or
 //! else its own headings are marked (`render::roles`), so that no value of a variable can begin a message.
 
+use std::collections::HashSet;
+
 use super::tags::{Tag, may_print, tags};
 use super::threads::conversations;
 
@@ -194,8 +196,13 @@ fn hands_on(statement: &str, rest: &str) -> bool {
         "macro" => names.split('(').next().unwrap_or_default(),
         _ => return ["import", "from", "extends"].contains(&word),
     };
-    let mut names = names.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    names.any(|name| !name.is_empty() && rest.contains(name))
+    let used: HashSet<&str> = words(rest).collect();
+    words(names).any(|name| used.contains(name))
+}
+
+/// The words of a text that may be names.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
 fn parted<'t>(text: &'t str, headings: &[Heading<'t>]) -> Layout<'t> {

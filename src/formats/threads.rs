@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::tags::expressions;
+use super::roles::words;
+use super::tags::{expressions, tags};
 
 /// The filter that says so.
 const FILTER: &str = "messages";
@@ -27,7 +28,7 @@ pub fn conversations(text: &str) -> Vec<Conversation<'_>> {
     found.collect()
 }
 
-/// The text of a format that prints inputs which are conversations (`{{ history }}`). Those that the text does not name come at its
+/// The text of a format that prints inputs which are conversations (`{{ history }}`). Those that no tag of the text names come at its
 /// end. No line moves.
 pub fn with_threads(text: &str, names: &[&str]) -> String {
     let mut out = String::with_capacity(text.len());
@@ -42,8 +43,9 @@ pub fn with_threads(text: &str, names: &[&str]) -> String {
         }
     }
     out.push_str(text.get(at..).unwrap_or_default());
-    let words: BTreeSet<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-    for name in names.iter().filter(|name| !words.contains(*name)) {
+    let used: BTreeSet<&str> =
+        tags(text).iter().flat_map(|tag| words(text.get(tag.from..tag.to).unwrap_or_default())).collect();
+    for name in names.iter().filter(|name| !used.contains(*name)) {
         out.truncate(out.trim_end().len());
         out.push('\n');
         out.push_str(&printed(name));
@@ -72,6 +74,7 @@ mod tests {
         assert_eq!(conversations(expected).iter().map(|found| found.list).collect::<Vec<_>>(), ["h"]);
         assert_eq!(with_threads(text, &[]), text);
         assert_eq!(with_threads("system:\nS\n", &["h"]), "system:\nS\n{{ h|messages }}");
+        assert_eq!(with_threads("system:\nThe h.\n", &["h"]), "system:\nThe h.\n{{ h|messages }}");
         let looped = "system:\n{% for m in h %}\n{{ m.role }}:\n{{ m.content }}\n{% endfor %}";
         assert_eq!(with_threads(looped, &["h"]), looped);
     }

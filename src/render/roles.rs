@@ -12,8 +12,36 @@ use base::random::random;
 /// The role of what comes before the first heading.
 const LEAD: &str = "system";
 
-/// What stands before the label of a message that is left out if it has no text.
-const OPTIONAL: &str = "\u{2}";
+/// What a heading begins, by the character before its label. Every heading has one, so that no value can be taken for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A message.
+    Message,
+    /// A message that is left out if it has no text.
+    Part,
+    /// A message of a conversation, whose role is data.
+    Said,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Message, Kind::Part, Kind::Said];
+
+    fn mark(self) -> char {
+        match self {
+            Kind::Message => '\u{2}',
+            Kind::Part => '\u{3}',
+            Kind::Said => '\u{4}',
+        }
+    }
+
+    /// The kind of a marked heading, and its label.
+    fn of(heading: &str) -> Option<(Kind, &str)> {
+        Kind::ALL.into_iter().find_map(|kind| Some((kind, heading.strip_prefix(kind.mark())?)))
+    }
+}
+
+/// The roles that a message of a conversation may have. Whoever gives the conversation must not speak for the system.
+const SAYING: [&str; 2] = ["user", "assistant"];
 
 /// The mark around the headings of one compiled prompt.
 #[derive(Debug, Clone)]
@@ -49,7 +77,8 @@ impl RoleMark {
             let is_parted = conversations.peek().is_some_and(|next| next.from < end);
             // The lead has no heading.
             if to > from {
-                edits.push((from, to, self.heading(label, is_parted) + "\n"));
+                let kind = if is_parted { Kind::Part } else { Kind::Message };
+                edits.push((from, to, self.heading(label, kind) + "\n"));
             }
             while let Some(conversation) = conversations.next_if(|next| next.from < end) {
                 edits.push((conversation.from, conversation.to, self.thread(conversation.list, label)));
@@ -58,15 +87,18 @@ impl RoleMark {
         edits
     }
 
-    /// The mark of a message; one that is optional is left out if it has no text.
-    fn heading(&self, label: &str, is_optional: bool) -> String {
-        format!("{0}{1}{label}{0}", self.0, if is_optional { OPTIONAL } else { "" })
+    /// The mark of a message.
+    fn heading(&self, label: &str, kind: Kind) -> String {
+        format!("{0}{1}{label}{0}", self.0, kind.mark())
     }
 
-    /// The messages of a list, after which the message around them goes on.
+    /// The messages of a list, after which the message around them goes on. A content is a text, or a list of parts with texts;
+    /// that of a message which only calls tools is null.
     fn thread(&self, list: &str, label: &str) -> String {
-        let (role, goes_on) = (self.heading("{{ message.role }}", false), self.heading(label, true));
-        format!("{{% for message in ({list}) or [] %}}{role}{{{{ message.content }}}}{{% endfor %}}{goes_on}")
+        let (role, goes_on) =
+            (self.heading("{{ message.role }}", Kind::Said), self.heading(label, Kind::Part));
+        let content = "message.content if message.content is string else message.content|default([], true)|map(attribute='text')|join('\\n')";
+        format!("{{% for message in ({list}) or [] %}}{role}{{{{ {content} }}}}{{% endfor %}}{goes_on}")
     }
 
     /// The messages of a rendered text.
@@ -80,25 +112,34 @@ impl RoleMark {
         if !lead.trim().is_empty() {
             messages.push((members(LEAD, ""), without_blank_ends(lead)));
         }
-        while let Some(label) = pieces.next() {
-            let (label, is_optional) =
-                label.strip_prefix(OPTIONAL).map_or((label, false), |label| (label, true));
-            let Some((role, attributes)) = role_of(label.trim()) else {
-                let label: String = label.chars().take(40).collect();
-                return Err(format!(
-                    "the heading of message {} is `{label}`, which is no role: system, user, assistant, developer, function, tool",
-                    messages.len() + 1
-                ));
-            };
+        while let Some(heading) = pieces.next() {
+            let (kind, label) = Kind::of(heading).unwrap_or((Kind::Message, heading));
             let text = pieces.next().unwrap_or_default();
-            match is_optional.then(|| text.trim()) {
-                Some("") => {}
-                Some(part) => messages.push((members(role, attributes), part.to_owned())),
-                None => messages.push((members(role, attributes), without_blank_ends(text))),
+            if kind == Kind::Said {
+                let role = SAYING.into_iter().find(|role| *role == label);
+                let role =
+                    role.ok_or_else(|| no_role("the role of a message in the conversation", label, &SAYING))?;
+                messages.push((members(role, ""), text.to_owned()));
+                continue;
+            }
+            let Some((role, attributes)) = role_of(label.trim()) else {
+                let which = format!("the heading of message {}", messages.len() + 1);
+                let roles = ["system", "user", "assistant", "developer", "function", "tool"];
+                return Err(no_role(&which, label, &roles));
+            };
+            match kind {
+                Kind::Part if text.trim().is_empty() => {}
+                Kind::Part => messages.push((members(role, attributes), text.trim().to_owned())),
+                _ => messages.push((members(role, attributes), without_blank_ends(text))),
             }
         }
         Ok(Messages::parted(messages))
     }
+}
+
+fn no_role(which: &str, label: &str, roles: &[&str]) -> String {
+    let label: String = label.chars().take(40).collect();
+    format!("{which} is `{label}`, which is no role: {}", roles.join(", "))
 }
 
 fn members(role: &str, attributes: &str) -> Map<String, Json> {
