@@ -51,7 +51,7 @@ impl Params {
             "n" => {}
             "reasoning_effort" => put(native, "reasoning", json!({"effort": value})),
             "verbosity" => inside(native, "text", "verbosity", value.clone()),
-            "response_format" => inside(native, "text", "format", text_format(value)),
+            "response_format" => inside(native, "text", "format", tools::flat(value, "json_schema")),
             "tools" => put(native, "tools", tools::of_responses(value)),
             "tool_choice" => put(native, "tool_choice", tools::choice_of_responses(value)),
             "model"
@@ -77,19 +77,6 @@ fn put(map: &mut Map<String, Json>, name: &str, value: Json) {
 fn inside(map: &mut Map<String, Json>, outer: &str, inner: &str, value: Json) {
     if let Some(members) = map.entry(outer).or_insert_with(|| json!({})).as_object_mut() {
         put(members, inner, value);
-    }
-}
-
-/// `response_format` as `text.format`.
-fn text_format(format: &Json) -> Json {
-    match format.get("json_schema").and_then(Json::as_object) {
-        None => format.clone(),
-        Some(schema) => {
-            let mut flat = Map::new();
-            flat.insert("type".to_owned(), "json_schema".into());
-            flat.extend(schema.clone());
-            flat.into()
-        }
     }
 }
 

@@ -77,22 +77,22 @@ fn nested(mut flat: Map<String, Json>) -> Json {
 /// The `tools` of a chat completion, as the Responses API has them.
 pub fn of_responses(tools: &Json) -> Json {
     match tools.as_array() {
-        Some(tools) => tools.iter().map(flat).collect(),
+        Some(tools) => tools.iter().map(|tool| flat(tool, "function")).collect(),
         None => tools.clone(),
     }
 }
 
 /// The `tool_choice` of a chat completion, as the Responses API has it.
 pub fn choice_of_responses(choice: &Json) -> Json {
-    flat(choice)
+    flat(choice, "function")
 }
 
-/// `{type, function: {name, …}}` as `{type, name, …}`; anything else as it is.
-fn flat(nested: &Json) -> Json {
-    let Some(function) = nested.get("function").and_then(Json::as_object) else { return nested.clone() };
+/// `{type, KIND: {name, …}}` as `{type, name, …}`, where `type` says the kind; anything else as it is.
+pub(super) fn flat(nested: &Json, kind: &str) -> Json {
+    let Some(inner) = nested.get(kind).and_then(Json::as_object) else { return nested.clone() };
     let mut flat = Map::new();
-    flat.insert("type".to_owned(), "function".into());
-    flat.extend(function.clone());
+    flat.insert("type".to_owned(), kind.into());
+    flat.extend(inner.clone());
     flat.into()
 }
 
