@@ -34,27 +34,20 @@ pub struct Repeat {
 
 impl Node {
     /// One after another; a single one is itself.
-    pub fn sequence(mut nodes: Vec<Node>) -> Node {
-        match (nodes.len(), nodes.pop()) {
-            (1, Some(only)) => only,
-            (_, Some(last)) => {
-                nodes.push(last);
-                Node::Sequence(nodes)
-            }
-            (_, None) => Node::Empty,
-        }
+    pub fn sequence(nodes: Vec<Node>) -> Node {
+        Node::of_several(nodes, Node::Sequence)
     }
 
     /// One of these; a single one is itself.
-    pub fn choice(mut nodes: Vec<Node>) -> Node {
-        match (nodes.len(), nodes.pop()) {
-            (1, Some(only)) => only,
-            (_, Some(last)) => {
-                nodes.push(last);
-                Node::Choice(nodes)
-            }
-            (_, None) => Node::Empty,
+    pub fn choice(nodes: Vec<Node>) -> Node {
+        Node::of_several(nodes, Node::Choice)
+    }
+
+    fn of_several(mut nodes: Vec<Node>, whole: fn(Vec<Node>) -> Node) -> Node {
+        if nodes.len() > 1 {
+            return whole(nodes);
         }
+        nodes.pop().unwrap_or(Node::Empty)
     }
 
     /// How many parts the expression has when its counted repetitions are written out; a set counts as `of_set` says.
