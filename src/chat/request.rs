@@ -147,7 +147,7 @@ fn prompt_object(body: &RawObject) -> Result<Option<PromptObject>, ChatError> {
 }
 
 fn model_name(body: &RawObject) -> Option<String> {
-    body.read("model").ok().flatten()
+    body.find("model")
 }
 
 /// Takes the variables out of the metadata; removes the metadata if they contained nothing else.

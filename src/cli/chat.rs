@@ -10,7 +10,9 @@ use super::documents::{self, print_json};
 use super::error::CliError;
 use super::output::{say, say_on};
 use super::target;
+use crate::llm::message::{self, CallPiece, TextKind};
 use base::events::{EventDecoder, EventTooLong, data, split};
+use template::value::{RawObject, parse_json};
 
 /// The longest event that is read, in bytes.
 const EVENT_BYTES: usize = 64 << 20;
@@ -46,7 +48,9 @@ async fn print_pieces(client: &Client, path: &str, mut body: Json) -> Result<(),
         let whole =
             events.push(bytes).map_err(|EventTooLong { .. }| client.unusable("an event is too long"))?;
         for data in split(&whole).filter_map(data) {
-            print_piece(&serde_json::from_slice(&data).unwrap_or_default(), &mut calls)?;
+            // What is no JSON, such as the mark at the end, says nothing.
+            let Ok(chunk) = parse_json(&data) else { continue };
+            print_piece(&chunk, &mut calls)?;
         }
     }
     say("");
@@ -55,15 +59,16 @@ async fn print_pieces(client: &Client, path: &str, mut body: Json) -> Result<(),
 }
 
 /// Prints what a chunk adds to the answer: a text, or a refusal.
-fn print_piece(chunk: &Json, calls: &mut Calls) -> Result<(), CliError> {
-    if chunk.get("error").is_some_and(|error| !error.is_null()) {
+fn print_piece(chunk: &RawObject, calls: &mut Calls) -> Result<(), CliError> {
+    if let Some(error) = chunk.find::<Json>("error") {
         say("");
-        return Err(broken_off(chunk));
+        return Err(broken_off(&json!({"error": error})));
     }
-    let Some(delta) = chunk.pointer("/choices/0/delta") else { return Ok(()) };
-    let texts = ["content", "refusal"].into_iter().filter_map(|name| delta.get(name)?.as_str());
-    texts.for_each(say_on);
-    delta.get("tool_calls").and_then(Json::as_array).into_iter().flatten().for_each(|call| calls.add(call));
+    let delta = message::choice(chunk, |_| true).and_then(|choice| choice.find("delta"));
+    let Some(delta) = delta else { return Ok(()) };
+    let texts = message::texts(&delta).into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
+    texts.for_each(|(_, text)| say_on(text));
+    message::calls(&delta).iter().for_each(|call| calls.add(call));
     Ok(())
 }
 
@@ -72,12 +77,10 @@ fn print_piece(chunk: &Json, calls: &mut Calls) -> Result<(), CliError> {
 struct Calls(BTreeMap<u64, (String, String)>);
 
 impl Calls {
-    fn add(&mut self, part: &Json) {
-        let text = |name: &str| part.pointer(name).and_then(Json::as_str).unwrap_or_default();
-        let place = part.get("index").and_then(Json::as_u64).unwrap_or_default();
-        let (name, arguments) = self.0.entry(place).or_default();
-        name.push_str(text("/function/name"));
-        arguments.push_str(text("/function/arguments"));
+    fn add(&mut self, piece: &CallPiece) {
+        let (name, arguments) = self.0.entry(piece.number).or_default();
+        name.push_str(&piece.name);
+        arguments.push_str(&piece.arguments);
     }
 
     fn print(&self) {

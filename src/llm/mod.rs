@@ -25,7 +25,7 @@ mod form;
 mod idle;
 mod listing;
 mod log;
-mod message;
+pub mod message;
 mod offer;
 mod options;
 mod protocol;
@@ -72,7 +72,7 @@ use responses::KeptItems;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
-use template::value::RawObject;
+use template::value::{RawObject, parse_json};
 use translator::{OfChat, Translator, Writer};
 
 /// What a model answered, in OpenAI's format.
@@ -214,8 +214,8 @@ impl Llm {
         match Writer::of(request, &self.kept).filter(|_| service == Service::Chat) {
             None => Ok(Answer::Whole(answer)),
             Some(writer) => {
-                // It was found to be a JSON object already.
-                let completion = serde_json::from_slice(&answer.bytes).unwrap_or_default();
+                // It was read as an object already, in the same way.
+                let completion = parse_json(&answer.bytes).unwrap_or_default();
                 self.buffered(writer.whole(&completion).to_string().into()).map(Answer::Whole)
             }
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::error::LlmError;
 use super::message::{self, TextKind};
-use template::value::RawObject;
+use template::value::{RawObject, each_item};
 
 /// Members that a chat does not have.
 const ONLY_IN_COMPLETIONS: [&str; 5] = ["prompt", "suffix", "best_of", "echo", "logprobs"];
@@ -18,7 +18,7 @@ const ONLY_IN_COMPLETIONS: [&str; 5] = ["prompt", "suffix", "best_of", "echo", "
 /// [`LlmError::Invalid`] if `prompt` is more than one text, or for what only a model of texts can do.
 pub fn as_chat(payload: &RawObject) -> Result<RawObject, LlmError> {
     let invalid = |param, message: &str| LlmError::Invalid { param, message: message.to_owned() };
-    let text = match payload.read::<Json>("prompt").ok().flatten() {
+    let text = match payload.find::<Json>("prompt") {
         None => String::new(),
         Some(Json::String(text)) => text,
         Some(Json::Array(texts)) if texts.len() == 1 && texts.iter().all(Json::is_string) => {
@@ -26,7 +26,7 @@ pub fn as_chat(payload: &RawObject) -> Result<RawObject, LlmError> {
         }
         Some(_) => return Err(invalid("prompt", "must be one text: a chat model answers it")),
     };
-    if payload.read::<String>("suffix").ok().flatten().is_some_and(|suffix| !suffix.is_empty()) {
+    if payload.find::<String>("suffix").is_some_and(|suffix| !suffix.is_empty()) {
         return Err(invalid("suffix", "is not supported: a chat model answers, and inserts no text"));
     }
     for (name, harmless) in [("echo", &["false"][..]), ("best_of", &["1"]), ("logprobs", &[])] {
@@ -43,42 +43,48 @@ pub fn as_chat(payload: &RawObject) -> Result<RawObject, LlmError> {
 }
 
 /// A chat completion as a text completion.
-pub fn of_chat(completion: &Json) -> Json {
+pub fn of_chat(completion: &RawObject) -> Json {
     told(completion, "message")
 }
 
 /// A chunk of a chat completion as an event of a text completion.
-pub fn event_of_chat(chunk: &Json) -> Bytes {
+pub fn event_of_chat(chunk: &RawObject) -> Bytes {
     format!("data: {}\n\n", told(chunk, "delta")).into()
 }
 
 /// An answer whose choices say their texts in the member `news`.
-fn told(chat: &Json, news: &str) -> Json {
-    let id = chat.get("id").and_then(Json::as_str).unwrap_or_default();
-    let choice = |choice: &Json| {
-        let said = choice.get(news).map(message::texts).unwrap_or_default();
-        let said = said.into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
-        let text: String = said.map(|(_, text)| text).collect();
-        let reason = match choice.get("finish_reason").and_then(Json::as_str) {
-            // A text completion ends in these ways alone.
-            Some(reason @ ("length" | "content_filter")) => Some(reason),
-            Some(reason) if !reason.is_empty() => Some("stop"),
-            _ => None,
-        };
-        let index = choice.get("index").cloned().unwrap_or_else(|| 0.into());
-        json!({"index": index, "text": text, "logprobs": null, "finish_reason": reason})
-    };
-    let choices: Vec<Json> =
-        chat.get("choices").and_then(Json::as_array).into_iter().flatten().map(choice).collect();
+fn told(chat: &RawObject, news: &str) -> Json {
+    let id: String = chat.find("id").unwrap_or_default();
+    let mut choices = Vec::new();
+    if let Some(list) = chat.get("choices") {
+        each_item(list, |choice| {
+            choices.extend(message::object(choice).map(|choice| told_choice(&choice, news)))
+        });
+    }
     let mut told = Map::new();
-    told.insert("id".to_owned(), format!("cmpl-{}", id.strip_prefix("chatcmpl-").unwrap_or(id)).into());
+    told.insert("id".to_owned(), format!("cmpl-{}", id.strip_prefix("chatcmpl-").unwrap_or(&id)).into());
     told.insert("object".to_owned(), "text_completion".into());
     for name in ["created", "model"] {
-        told.insert(name.to_owned(), chat.get(name).cloned().unwrap_or_default());
+        told.insert(name.to_owned(), chat.find(name).unwrap_or_default());
     }
     told.insert("choices".to_owned(), choices.into());
-    told.extend(chat.get("usage").map(|usage| ("usage".to_owned(), usage.clone())));
+    told.extend(chat.get("usage").map(|_| ("usage".to_owned(), chat.find("usage").unwrap_or_default())));
     told.into()
+}
+
+fn told_choice(choice: &RawObject, news: &str) -> Json {
+    let said = choice.find(news).as_ref().map(message::texts).unwrap_or_default();
+    let said = said.into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
+    let text: String = said.map(|(_, text)| text).collect();
+    let reason = match choice.find::<String>("finish_reason").as_deref() {
+        // A text completion ends in these ways alone.
+        Some("length") => Some("length"),
+        Some("content_filter") => Some("content_filter"),
+        Some(reason) if !reason.is_empty() => Some("stop"),
+        _ => None,
+    };
+    let index: Json = choice.find("index").unwrap_or_else(|| 0.into());
+    json!({"index": index, "text": text, "logprobs": null, "finish_reason": reason})
 }
 
 #[cfg(test)]
@@ -86,9 +92,12 @@ mod tests {
     use super::*;
     use template::value::parse_json;
 
+    fn raw(object: &Json) -> RawObject {
+        parse_json(object.to_string().as_bytes()).unwrap()
+    }
+
     fn chat(request: &Json) -> Result<Json, String> {
-        let payload = parse_json(request.to_string().as_bytes()).unwrap();
-        as_chat(&payload).map(|chat| json!(chat)).map_err(|error| error.to_string())
+        as_chat(&raw(request)).map(|chat| json!(chat)).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -113,9 +122,9 @@ mod tests {
             "choices": [{"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}]});
         let expected = json!({"id": "cmpl-1", "object": "text_completion", "created": 5, "model": "m",
             "choices": [{"index": 0, "text": "a", "logprobs": null, "finish_reason": "stop"}], "usage": {"total_tokens": 1}});
-        assert_eq!(of_chat(&whole), expected);
+        assert_eq!(of_chat(&raw(&whole)), expected);
         let parts = json!({"choices": [{"message": {"content": ["a", {"type": "refusal", "refusal": "b"}]}, "finish_reason": "tool_calls"}]});
-        let choice = &of_chat(&parts)["choices"][0];
+        let choice = &of_chat(&raw(&parts))["choices"][0];
         assert_eq!(
             (&choice["text"], &choice["finish_reason"], &choice["index"]),
             (&json!("ab"), &json!("stop"), &json!(0))

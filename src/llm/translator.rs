@@ -7,11 +7,13 @@ use serde_json::{Value as Json, json};
 
 use super::client_format::DONE;
 use super::error::UpstreamError;
+use super::message;
 use super::protocol::{Output, StreamTranslator};
 use super::request::Request;
 use super::responses::{KeptItems, ResponseWriter};
 use super::text_completion;
 use base::events;
+use template::value::{RawObject, parse_json};
 
 /// Turns the events of an upstream into those for the client.
 #[derive(Debug)]
@@ -97,11 +99,11 @@ impl OfChat {
         let mut out = BytesMut::new();
         for data in events::split(chunks).filter_map(events::data) {
             // What is no JSON, such as the mark at the end of a chat completion, says nothing.
-            let Ok(chunk) = serde_json::from_slice::<Json>(&data) else { continue };
+            let Ok(chunk) = parse_json::<RawObject>(&data) else { continue };
             // OpenRouter tells some errors inside of the choice.
-            let error = ["/error", "/choices/0/error"].iter().find_map(|place| chunk.pointer(place));
-            match error.filter(|error| !error.is_null()) {
-                Some(error) => out.extend_from_slice(&self.writer.error(error)),
+            let error = chunk.find("error").or_else(|| message::choice(&chunk, |_| true)?.find("error"));
+            match error {
+                Some(error) => out.extend_from_slice(&self.writer.error(&error)),
                 None => out.extend_from_slice(&self.writer.chunk(&chunk)),
             }
         }
@@ -122,14 +124,14 @@ impl Writer {
     }
 
     /// A whole chat completion as what was asked for.
-    pub fn whole(self, completion: &Json) -> Json {
+    pub fn whole(self, completion: &RawObject) -> Json {
         match self {
             Writer::Response(writer) => writer.whole(completion),
             Writer::Text => text_completion::of_chat(completion),
         }
     }
 
-    fn chunk(&mut self, chunk: &Json) -> Bytes {
+    fn chunk(&mut self, chunk: &RawObject) -> Bytes {
         match self {
             Writer::Response(writer) => writer.chunk(chunk),
             Writer::Text => text_completion::event_of_chat(chunk),

@@ -81,7 +81,7 @@ struct Message {
 
 /// The messages of a chat; those that cannot be read are left out.
 pub fn messages(payload: &RawObject) -> Vec<MessageText> {
-    let messages: Vec<Json> = payload.read("messages").ok().flatten().unwrap_or_default();
+    let messages: Vec<Json> = payload.find("messages").unwrap_or_default();
     let messages = messages.into_iter().filter_map(|message| serde_json::from_value(message).ok());
     messages.map(Message::into_text).collect()
 }

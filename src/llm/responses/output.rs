@@ -122,8 +122,8 @@ impl Call {
 
     /// Whether a piece with the same number belongs to this call. Some servers give all calls the same number, or none; some
     /// repeat id and name with every piece.
-    fn continues_with(&self, piece: &CallPiece<'_>) -> bool {
-        match (piece.id, piece.name) {
+    fn continues_with(&self, piece: &CallPiece) -> bool {
+        match (piece.id.as_str(), piece.name.as_str()) {
             ("", "") => true,
             ("", name) if self.name == name => !self.json.is_over || piece.arguments.is_empty(),
             ("", _) => self.name.is_empty(),
@@ -131,12 +131,12 @@ impl Call {
         }
     }
 
-    fn add(&mut self, piece: &CallPiece<'_>) {
+    fn add(&mut self, piece: &CallPiece) {
         if self.given_id.is_empty() {
-            self.given_id = piece.id.to_owned();
+            self.given_id = piece.id.clone();
         }
         if self.name.is_empty() {
-            self.name = piece.name.to_owned();
+            self.name = piece.name.clone();
         }
         self.json.read(&piece.arguments);
         self.arguments.push_str(&piece.arguments);
@@ -251,7 +251,7 @@ impl Output {
     }
 
     /// Adds to the call that a piece belongs to, or begins one.
-    pub fn call(&mut self, response: &Response, piece: &CallPiece<'_>, tell: Tell<'_>) {
+    pub fn call(&mut self, response: &Response, piece: &CallPiece, tell: Tell<'_>) {
         let open = self.open_call(piece);
         if open.is_none() && self.is_rest_of_closed(piece) {
             return;
@@ -274,7 +274,7 @@ impl Output {
     }
 
     /// Where the open call is that a piece belongs to: one with its id, or else the last one with its number.
-    fn open_call(&self, piece: &CallPiece<'_>) -> Option<usize> {
+    fn open_call(&self, piece: &CallPiece) -> Option<usize> {
         let has_id = |call: &Call| !piece.id.is_empty() && call.given_id == piece.id;
         self.calls.iter().position(has_id).or_else(|| {
             let known = self.calls.iter().rposition(|call| call.number == piece.number)?;
@@ -283,7 +283,7 @@ impl Output {
     }
 
     /// Whether a piece is what some servers send after a whole call: nothing, or blanks.
-    fn is_rest_of_closed(&self, piece: &CallPiece<'_>) -> bool {
+    fn is_rest_of_closed(&self, piece: &CallPiece) -> bool {
         let is_of = |call: &ClosedCall| {
             if piece.id.is_empty() {
                 piece.name.is_empty() || piece.name == call.name

@@ -28,7 +28,7 @@ impl Params {
     pub(super) fn fill(&self, payload: &mut RawObject) -> Result<(), serde_json::Error> {
         payload.fill(self.native.iter())?;
         for name in ["text", "reasoning"] {
-            let said: Option<Map<String, Json>> = payload.read(name).ok().flatten();
+            let said: Option<Map<String, Json>> = payload.find(name);
             let defaults = self.native.get(name).and_then(Json::as_object);
             let (Some(mut said), Some(defaults)) = (said, defaults) else { continue };
             let lacking = defaults.iter().filter(|(name, _)| !said.contains_key(*name));

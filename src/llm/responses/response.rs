@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::request::ResponseRequest;
 use base::random::random;
+use template::value::RawObject;
 
 /// The members of a response that repeat the request, with their values where the request says nothing.
 const REPEATED: [(&str, &str); 18] = [
@@ -83,21 +84,21 @@ impl Response {
             ((*name).to_owned(), serde_json::from_str(said.unwrap_or(absent)).unwrap_or_default())
         });
         let [id, item_ids] = [(); 2].map(|()| format!("{:032x}", random()));
-        let model = request.payload.read("model").ok().flatten().unwrap_or_default();
+        let model = request.payload.find("model").unwrap_or_default();
         Response { id, item_ids, created: 0, model, repeated: repeated.collect() }
     }
 
     /// Takes id, time and model from the first chunk of a chat completion, or from the whole, as far as they are there.
-    pub fn begin(&mut self, chunk: &Json) {
-        let text = |name: &str| chunk.get(name).and_then(Json::as_str).filter(|text| !text.is_empty());
+    pub fn begin(&mut self, chunk: &RawObject) {
+        let text = |name: &str| chunk.find::<String>(name).filter(|text| !text.is_empty());
         if let Some(id) = text("id") {
-            self.id = id.strip_prefix("chatcmpl-").unwrap_or(id).to_owned();
+            self.id = id.strip_prefix("chatcmpl-").unwrap_or(&id).to_owned();
         }
         if let Some(model) = text("model") {
-            self.model = model.to_owned();
+            self.model = model;
         }
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        self.created = chunk.get("created").and_then(Json::as_u64).unwrap_or_else(now);
+        self.created = chunk.find("created").unwrap_or_else(now);
     }
 
     /// The id of the item at this place of the output; `kind` begins the id.

@@ -12,6 +12,7 @@ use super::output::Output;
 use super::request::ResponseRequest;
 use super::response::{Response, Status};
 use crate::llm::message::{self, TextKind};
+use template::value::RawObject;
 
 /// What is read of an answer at a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl ResponseWriter {
     }
 
     /// The response to a whole chat completion.
-    pub fn whole(mut self, completion: &Json) -> Json {
+    pub fn whole(mut self, completion: &RawObject) -> Json {
         self.read(completion, Piece::Whole, &mut |_, _| {});
         self.end(&mut |_, _| {})
     }
@@ -71,7 +72,7 @@ impl ResponseWriter {
     }
 
     /// The events for a chunk.
-    pub fn chunk(&mut self, chunk: &Json) -> Bytes {
+    pub fn chunk(&mut self, chunk: &RawObject) -> Bytes {
         self.events(|writer, tell| writer.read(chunk, Piece::Chunk, tell))
     }
 
@@ -112,39 +113,38 @@ impl ResponseWriter {
     }
 
     /// Reads a chunk, or a whole answer. Of several choices, one counts.
-    fn read(&mut self, chunk: &Json, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
-        if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
-            self.usage = Some(usage.clone());
+    fn read(&mut self, chunk: &RawObject, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
+        if let Some(usage) = chunk.find("usage").filter(Json::is_object) {
+            self.usage = Some(usage);
         }
-        let mut choices = chunk.get("choices").and_then(Json::as_array).into_iter().flatten();
-        let is_told = |choice: &&Json| self.choice.is_none_or(|told| told == number_of(choice));
+        let is_told = |choice: &RawObject| self.choice.is_none_or(|told| told == number_of(choice));
         // Azure's first chunk has no choices, and an empty id.
-        let Some(choice) = choices.find(is_told) else { return };
+        let Some(choice) = message::choice(chunk, is_told) else { return };
         if self.choice.is_none() {
-            self.choice = Some(number_of(choice));
+            self.choice = Some(number_of(&choice));
             self.response.begin(chunk);
             let response = self.response.object(Status::InProgress, Vec::new(), None);
             tell("response.created", json!({"response": response}));
             tell("response.in_progress", json!({"response": response}));
         }
-        self.message(choice, piece, tell);
-        let reason = choice.get("finish_reason").and_then(Json::as_str);
+        self.message(&choice, piece, tell);
+        let reason: Option<String> = choice.find("finish_reason");
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-            self.finish = Some(Status::of_finish_reason(reason));
+            self.finish = Some(Status::of_finish_reason(&reason));
         }
     }
 
-    fn message(&mut self, choice: &Json, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
-        let Some(message) = choice.get(piece.member()) else { return };
+    fn message(&mut self, choice: &RawObject, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
+        let Some(message) = choice.find::<RawObject>(piece.member()) else { return };
         let ResponseWriter { response, output, .. } = self;
-        let logprobs = choice.pointer("/logprobs/content").and_then(Json::as_array).map(Vec::as_slice);
-        let mut logprobs = logprobs.unwrap_or_default();
-        for (kind, text) in message::texts(message) {
+        let logprobs = choice.find("logprobs").and_then(|logprobs: RawObject| logprobs.find("content"));
+        let mut logprobs: Vec<Json> = logprobs.unwrap_or_default();
+        for (kind, text) in message::texts(&message) {
             // They are those of the whole text, however many parts it has.
-            let its = if kind == TextKind::Output { std::mem::take(&mut logprobs) } else { &[] };
-            output.text(response, kind, text, its, tell);
+            let its = if kind == TextKind::Output { std::mem::take(&mut logprobs) } else { Vec::new() };
+            output.text(response, kind, &text, &its, tell);
         }
-        for (at, mut call) in message::calls(message).into_iter().enumerate() {
+        for (at, mut call) in message::calls(&message).into_iter().enumerate() {
             if piece == Piece::Whole {
                 // Some servers give all calls the same number.
                 call.number = at as u64;
@@ -164,8 +164,8 @@ impl ResponseWriter {
     }
 }
 
-fn number_of(choice: &Json) -> u64 {
-    choice.get("index").and_then(Json::as_u64).unwrap_or_default()
+fn number_of(choice: &RawObject) -> u64 {
+    choice.find("index").unwrap_or_default()
 }
 
 /// The members of the event `error`: those that OpenAI documents, and the error itself, for which client libraries look. Upstreams

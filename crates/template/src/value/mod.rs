@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub use json::{from_json, parse_json};
 pub use map::Map;
 pub use path::{Path, Step};
-pub use raw::RawObject;
+pub use raw::{RawObject, each_item};
 pub use smol_str::SmolStr;
 pub use weight::{Tree, weight};
 

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor,
+};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -33,6 +35,11 @@ impl RawObject {
     /// If it is not a `T`.
     pub fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, serde_json::Error> {
         self.get(name).map_or(Ok(None), |member| parse_json(member.get().as_bytes()))
+    }
+
+    /// The member `name`, if it is a `T`: one of another type counts as absent.
+    pub fn find<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.read(name).ok().flatten()
     }
 
     /// Removes the member `name`, and gives it back.
@@ -191,6 +198,37 @@ impl<'de> Deserialize<'de> for RawObject {
     }
 }
 
+/// Shows each item of a list to `visit`, and keeps none; what is no list has no items.
+pub fn each_item(list: &RawValue, visit: impl FnMut(&RawValue)) {
+    // The text was checked when the object around it was read, so that the only error is another type than a list.
+    let _no_list = Items(visit).deserialize(&mut serde_json::Deserializer::from_str(list.get()));
+}
+
+struct Items<F>(F);
+
+impl<'de, F: FnMut(&RawValue)> DeserializeSeed<'de> for Items<F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: FnMut(&RawValue)> Visitor<'de> for Items<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            (self.0)(item);
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,5 +299,19 @@ mod tests {
     #[test]
     fn its_debug_form_shows_no_values() {
         assert_eq!(format!("{:?}", object(r#"{"key":"secret"}"#)), r#"{"key"}"#);
+    }
+
+    #[test]
+    fn members_of_other_types_count_as_absent_and_what_is_no_list_has_no_items() {
+        let object = object(r#"{"a": 1, "b": ["x", [1 , 2], {}], "c": null}"#);
+        assert_eq!((object.find::<u8>("a"), object.find::<String>("a")), (Some(1), None));
+        assert_eq!((object.find::<u8>("c"), object.find::<u8>("d")), (None, None));
+        let items = |name: &str| {
+            let mut items = Vec::new();
+            each_item(object.get(name).unwrap(), |item| items.push(item.get().to_owned()));
+            items
+        };
+        assert_eq!(items("b"), ["\"x\"", "[1 , 2]", "{}"]);
+        assert_eq!((items("a"), items("c")), (vec![], vec![]));
     }
 }

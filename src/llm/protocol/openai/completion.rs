@@ -1,15 +1,13 @@
 //! Reads a chat completion in all the ways in which real servers write it, which are more than OpenAI's documents describe.
 
-use std::fmt;
-
 use bytes::Bytes;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::error::{self, is_error};
 use crate::llm::completion::{Completion, FinishReason, ToolCall, Usage};
 use crate::llm::error::UpstreamError;
+use crate::llm::message::{self, TextKind};
 use base::outbound::Secrets;
 use template::value::{RawObject, parse_json};
 
@@ -21,13 +19,20 @@ pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError>
     let answer = object_of(body)?;
     let choice = choice(&answer, body, secrets)?;
     let message = message_of(&choice)?;
-    let Content { text, refusal } = Content::read(&message);
+    let (mut text, mut refusal) = (String::new(), String::new());
+    for (kind, said) in message::texts(&message) {
+        match kind {
+            TextKind::Output => text.push_str(&said),
+            TextKind::Refusal => refusal.push_str(&said),
+            TextKind::Reasoning => {}
+        }
+    }
     Ok(Completion {
         text,
         tool_calls: tool_calls(&message),
-        refusal: non_empty(member(&message, "refusal")).or(non_empty(Some(refusal))),
-        finish_reason: non_empty(member(&choice, "finish_reason")).map(finish_reason),
-        usage: member(&answer, "usage").as_ref().map(usage).unwrap_or_default(),
+        refusal: non_empty(refusal),
+        finish_reason: choice.find("finish_reason").and_then(non_empty).map(finish_reason),
+        usage: answer.find("usage").as_ref().map(usage).unwrap_or_default(),
     })
 }
 
@@ -43,10 +48,10 @@ fn object_of(body: &[u8]) -> Result<RawObject, UpstreamError> {
 
 /// The first choice of an answer, whose text is `body`.
 fn choice(answer: &RawObject, body: &[u8], secrets: &Secrets) -> Result<RawObject, UpstreamError> {
-    let choice = first_choice(answer);
+    let choice = message::choice(answer, |_| true);
     // OpenRouter, among others, reports errors with the status 200, some of them inside of the choice.
     let reports_error = |object: &RawObject| {
-        body.len() <= ERROR_BYTES && member(object, "error").is_some_and(|error: Json| is_error(&error))
+        body.len() <= ERROR_BYTES && object.find("error").is_some_and(|error: Json| is_error(&error))
     };
     match choice {
         Some(choice) if reports_error(&choice) => {
@@ -64,100 +69,22 @@ fn choice(answer: &RawObject, body: &[u8], secrets: &Secrets) -> Result<RawObjec
 
 /// The message of a choice.
 fn message_of(choice: &RawObject) -> Result<RawObject, UpstreamError> {
-    member(choice, "message").ok_or_else(|| UpstreamError::unusable("its choice has no message"))
+    choice.find("message").ok_or_else(|| UpstreamError::unusable("its choice has no message"))
 }
 
-/// The member `name`, if it is a `T`.
-fn member<T: DeserializeOwned>(object: &RawObject, name: &str) -> Option<T> {
-    object.read(name).ok().flatten()
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
-fn non_empty(text: Option<String>) -> Option<String> {
-    text.filter(|text| !text.is_empty())
-}
-
-fn first_choice(answer: &RawObject) -> Option<RawObject> {
-    let mut first = None;
-    let mut is_first = true;
-    each_item(answer.get("choices")?, |choice| {
-        if std::mem::take(&mut is_first) {
-            first = object(choice);
-        }
-    });
-    first
-}
-
-fn object(json: &RawValue) -> Option<RawObject> {
-    parse_json(json.get().as_bytes()).ok()
-}
-
-/// What a message says.
-#[derive(Default)]
-struct Content {
-    text: String,
-    refusal: String,
-}
-
-impl Content {
-    /// `content` is a text, a list of parts, or null.
-    fn read(message: &RawObject) -> Content {
-        let mut content = Content::default();
-        match (member(message, "content"), message.get("content")) {
-            (Some(text), _) => content.text = text,
-            (None, Some(parts)) => each_item(parts, |part| content.add(part)),
-            (None, None) => {}
-        }
-        content
-    }
-
-    /// Adds a part: an object with a text or a refusal, or a plain text. Other parts, such as a model's thoughts, are not meant
-    /// for the reader.
-    fn add(&mut self, part: &RawValue) {
-        let Some(part) = object(part) else {
-            self.text.push_str(&parse_json::<String>(part.get().as_bytes()).unwrap_or_default());
-            return;
-        };
-        let text = |name| member::<String>(&part, name).unwrap_or_default();
-        match text("type").as_str() {
-            "text" | "output_text" | "" => self.text.push_str(&text("text")),
-            "refusal" => self.refusal.push_str(&text("refusal")),
-            _ => {}
-        }
-    }
-}
-
-/// The calls of a message: those in `tool_calls`, or the one in `function_call`, as it was before there were several.
+/// The calls of a message that name a function, with what they leave out.
 fn tool_calls(message: &RawObject) -> Vec<ToolCall> {
-    let mut calls = Vec::new();
-    if let Some(list) = message.get("tool_calls") {
-        each_item(list, |call| {
-            let read = object(call).and_then(|call| {
-                let function: RawObject = member(&call, "function")?;
-                tool_call(non_empty(member(&call, "id")), &function, calls.len())
-            });
-            calls.extend(read);
-        });
-    }
-    if calls.is_empty() {
-        let legacy = member(message, "function_call").and_then(|function| tool_call(None, &function, 0));
-        calls.extend(legacy);
-    }
-    calls
-}
-
-/// A call, at this place among the others; nothing if it names no function.
-fn tool_call(id: Option<String>, function: &RawObject, place: usize) -> Option<ToolCall> {
-    let arguments = match function.get("arguments") {
-        None => String::new(),
-        // Some servers write the object itself in the place of its text.
-        Some(json) if json.get().starts_with('{') => json.get().to_owned(),
-        Some(_) => member(function, "arguments").unwrap_or_default(),
-    };
-    Some(ToolCall {
-        id: id.unwrap_or_else(|| format!("call_{place}")),
-        name: non_empty(member(function, "name"))?,
-        arguments: non_empty(Some(arguments)).unwrap_or_else(|| "{}".to_owned()),
-    })
+    let named = message::calls(message).into_iter().filter(|call| !call.name.is_empty());
+    let calls = named.enumerate().map(|(place, call)| ToolCall {
+        id: non_empty(call.id).unwrap_or_else(|| format!("call_{place}")),
+        name: call.name,
+        arguments: non_empty(call.arguments).unwrap_or_else(|| "{}".to_owned()),
+    });
+    calls.collect()
 }
 
 fn finish_reason(value: String) -> FinishReason {
@@ -172,40 +99,9 @@ fn finish_reason(value: String) -> FinishReason {
 
 fn usage(counts: &RawObject) -> Usage {
     Usage {
-        prompt_tokens: member(counts, "prompt_tokens"),
-        completion_tokens: member(counts, "completion_tokens"),
-        total_tokens: member(counts, "total_tokens"),
-    }
-}
-
-/// Shows each item of a list to `visit`, and keeps none; what is no list has no items.
-fn each_item(list: &RawValue, visit: impl FnMut(&RawValue)) {
-    // The text was checked when the object around it was read, so that the only error is another type than a list.
-    let _no_list = Items(visit).deserialize(&mut serde_json::Deserializer::from_str(list.get()));
-}
-
-struct Items<F>(F);
-
-impl<'de, F: FnMut(&RawValue)> DeserializeSeed<'de> for Items<F> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de, F: FnMut(&RawValue)> Visitor<'de> for Items<F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
-        while let Some(item) = items.next_element::<&RawValue>()? {
-            (self.0)(item);
-        }
-        Ok(())
+        prompt_tokens: counts.find("prompt_tokens"),
+        completion_tokens: counts.find("completion_tokens"),
+        total_tokens: counts.find("total_tokens"),
     }
 }
 

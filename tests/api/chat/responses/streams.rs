@@ -32,6 +32,32 @@ async fn an_answer_without_a_choice_is_none() {
 }
 
 #[actix_web::test]
+async fn texts_with_half_a_character_and_answers_that_nest_deep_lose_nothing_else() {
+    // Half of an emoji, as servers write it that cut their texts between two code units.
+    let half = r#"{"choices": [{"index": 0, "NEWS": {"content": "a\ud83d"}, "finish_reason": "stop"}]}"#;
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let nested = half.replace("\\ud83d", "").replace("\"index\"", &format!("\"x\": {deep}, \"index\""));
+    for (answer, text) in [(half.to_owned(), "a\u{fffd}"), (nested, "a")] {
+        let (whole, chunk) = (answer.replace("NEWS", "message"), answer.replace("NEWS", "delta"));
+        let (app, _upstream) = start(chats_only(move |seen| match seen.json()["stream"] == true {
+            true => sse(&[format!("data: {chunk}\n\n"), "data: [DONE]\n\n".to_owned()]),
+            false => reply(200, &[("content-type", "application/json")], whole.as_bytes()),
+        }))
+        .await;
+        let said = app.post(DOOR, json!({"model": "m", "input": "q"})).await;
+        assert_eq!(said.body["output"][0]["content"][0]["text"], text, "{said:?}");
+        let (stream, _) = read_stream(&app, DOOR, &json!({"model": "m", "input": "q", "stream": true})).await;
+        let (_, datas) = events(&stream);
+        let last = datas.last().unwrap();
+        assert_eq!(last["response"]["output"][0]["content"][0]["text"], text, "{last}");
+        put_prompts(&app).await;
+        let said =
+            app.post("/v1/completions", json!({"model": "prompt:p.q?topic=rain", "prompt": "q"})).await;
+        assert_eq!(said.body["choices"][0]["text"], text, "{said:?}");
+    }
+}
+
+#[actix_web::test]
 async fn calls_are_told_apart_however_servers_number_them() {
     let call = |id: &str, name: &str, arguments: &str| json!({"index": 0, "id": id, "function": {"name": name, "arguments": arguments}});
     let list = |calls: &[Json]| json!({"tool_calls": calls});
