@@ -2,6 +2,7 @@
 
 mod answers;
 mod aside;
+mod command;
 mod doors;
 mod echo;
 mod leaving;
