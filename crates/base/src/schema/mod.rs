@@ -1,12 +1,14 @@
 //! JSON Schema: the schemas of our own documents, and validation that reports every violation within bounded time.
 //!
 //! - `documents`: our own schemas
+//! - `embed`: schemas as parts of other schemas
 //! - `instance`: lets the validator read our values
 //! - `cost`: bounds the cost of a check before it runs; `graph`: the subschemas and how they apply one another; `pattern`:
 //!   the cost of regular expressions
 
 mod cost;
 mod documents;
+mod embed;
 mod graph;
 mod instance;
 mod pattern;
@@ -24,6 +26,7 @@ use serde_json::Value as Json;
 use cost::Costs;
 pub use cost::Effort;
 pub use documents::{DOCUMENTS, Document, document};
+pub use embed::{embedded, promises_object, token, wrapped};
 use graph::Graph;
 use instance::Values;
 use template::value::Value;
