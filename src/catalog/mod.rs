@@ -42,7 +42,7 @@ pub use declared::clashes_of;
 pub use document::{Document, DocumentError, violations};
 pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
-pub use packages::test_files;
+pub use packages::{shipped_prompts, test_files};
 pub use partials::PartialFile;
 pub use prompt_folders::notes as package_notes;
 pub use prompts::Prompts;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use include_dir::{Dir, include_dir};
 use serde_json::{Value as Json, json};
 
-use super::document::own_name;
+use super::document::{Document, own_name};
 use super::prompt_folders::{MANIFEST, is_of_prompt_files};
 use super::slots::RawDocument;
 use crate::formats::{self, Files, Folder, is_hidden, read_folder, slashed};
 use base::encoding::without_mark;
-use base::model::{DocumentKind, Id, ProblemDetail, filled_in, is_file_reference, string_member};
+use base::model::{DocumentKind, Id, ProblemDetail, Prompt, filled_in, is_file_reference, string_member};
 
 static BUILTIN: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/extensions");
 
@@ -25,12 +25,26 @@ pub type PackageDocument = (DocumentKind, RawDocument);
 
 /// The documents of the packages inside the binary; `root` is the prefix of every key.
 pub fn builtin(root: &str) -> Vec<PackageDocument> {
-    let packages = BUILTIN.dirs().map(|dir| {
-        let mut files = Files::new();
-        collect_builtin(dir, dir.path(), &mut files);
-        (format!("(built-in)/{}", dir.path().display()), files)
-    });
-    packages.flat_map(|(name, files)| Package { name, files, root }.documents()).collect()
+    BUILTIN.dirs().flat_map(|dir| builtin_package(dir, root).documents()).collect()
+}
+
+/// The prompts of a package inside the binary, which are there even if its packages are not loaded.
+pub fn shipped_prompts(package: &str) -> Vec<Arc<Prompt>> {
+    let documents = BUILTIN.get_dir(package).map(|dir| builtin_package(dir, "").documents());
+    let of_extension = |(kind, raw): PackageDocument| {
+        let id = Id::from_key(&raw.key, "", kind).ok()?;
+        match Document::read(kind, &id, &raw.bytes.ok()?).ok()? {
+            Document::Extension(extension) => Some(extension.prompts.clone()),
+            _ => None,
+        }
+    };
+    documents.into_iter().flatten().filter_map(of_extension).flatten().collect()
+}
+
+fn builtin_package<'a>(dir: &Dir<'_>, root: &'a str) -> Package<'a> {
+    let mut files = Files::new();
+    collect_builtin(dir, dir.path(), &mut files);
+    Package { name: format!("(built-in)/{}", dir.path().display()), files, root }
 }
 
 fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {

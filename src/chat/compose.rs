@@ -11,9 +11,9 @@ use super::follow_up::{FollowUp, Given};
 use super::request::Api;
 use crate::content::{Conversation, MessageList};
 use crate::llm::{Params, Request, ResponseRequest, Turn};
-use crate::render::{Content, RenderedPrompt};
+use crate::render::{Content, Expansion, RenderedPrompt};
+use base::caller::Caller;
 use base::model::Prompt;
-use base::pool::Lane;
 use template::value::{Map, RawObject, Value};
 
 /// Members that come from the request alone, whatever a prompt or the settings say.
@@ -44,21 +44,25 @@ impl Asked {
 }
 
 impl Chat {
-    /// Completes a request for a prompt, in the format of `api`.
+    /// Completes a request for a prompt, in the format of `api`. Warnings about the prompts of content objects are added to those
+    /// of the prompt.
     ///
     /// # Errors
     /// [`ChatError`] if the messages have content objects that cannot be expanded.
     pub(super) async fn compose(
         &self,
+        caller: &Caller,
         api: Api,
         body: RawObject,
         follow_up: FollowUp,
-        rendered: &RenderedPrompt,
+        rendered: &mut RenderedPrompt,
     ) -> Result<Asked, ChatError> {
         Ok(match api {
-            Api::Completions => Asked::Completion(self.complete(body, follow_up, rendered).await?),
-            Api::Text => Asked::TextByChat(self.complete(body, follow_up, rendered).await?),
-            Api::Responses => Asked::Response(self.complete_response(body, follow_up, rendered).await?),
+            Api::Completions => Asked::Completion(self.complete(caller, body, follow_up, rendered).await?),
+            Api::Text => Asked::TextByChat(self.complete(caller, body, follow_up, rendered).await?),
+            Api::Responses => {
+                Asked::Response(self.complete_response(caller, body, follow_up, rendered).await?)
+            }
         })
     }
 
@@ -66,11 +70,12 @@ impl Chat {
     /// fill in those that the request does not have. An explicit null counts as a value.
     async fn complete(
         &self,
+        caller: &Caller,
         mut body: RawObject,
         follow_up: FollowUp,
-        rendered: &RenderedPrompt,
+        rendered: &mut RenderedPrompt,
     ) -> Result<RawObject, ChatError> {
-        let config = self.put_messages(&mut body, follow_up, rendered).await?;
+        let config = self.put_messages(caller, &mut body, follow_up, rendered).await?;
         remove_empty_model(&mut body);
         body.fill(self.defaults(&config, rendered)).map_err(unwritable)?;
         Ok(body)
@@ -79,11 +84,13 @@ impl Chat {
     /// The same for a request of the Responses API.
     async fn complete_response(
         &self,
+        caller: &Caller,
         mut payload: RawObject,
         follow_up: FollowUp,
-        rendered: &RenderedPrompt,
+        rendered: &mut RenderedPrompt,
     ) -> Result<ResponseRequest, ChatError> {
-        let Conversation { messages, config } = self.expand(written(&rendered.content)?).await?;
+        let messages = written(&rendered.content)?;
+        let Conversation { messages, config, .. } = self.expand(caller, messages, rendered).await?;
         let turns =
             follow_up.arrange(messages, Turn::Message, |Given { at, message }| Turn::Item(at, message));
         remove_empty_model(&mut payload);
@@ -104,9 +111,10 @@ impl Chat {
     /// Sets the messages of a request: those of the prompt, with its own. Returns the parameters of `config` objects in them.
     async fn put_messages(
         &self,
+        caller: &Caller,
         body: &mut RawObject,
         follow_up: FollowUp,
-        rendered: &RenderedPrompt,
+        rendered: &mut RenderedPrompt,
     ) -> Result<JsonMap<String, Json>, ChatError> {
         // The common case: neither further messages nor content objects. The rendered prompt is serialized once.
         if follow_up.is_empty() && !rendered.prompt.body.has_content_objects() {
@@ -118,19 +126,22 @@ impl Chat {
             return Ok(JsonMap::new());
         }
         let messages = follow_up.join(written(&rendered.content)?);
-        let conversation = self.expand(messages).await?;
+        let conversation = self.expand(caller, messages, rendered).await?;
         body.set("messages", &conversation.messages).map_err(unwritable)?;
         Ok(conversation.config)
     }
 
-    /// Expands content objects; in the pool, if schemas in them have to be checked.
-    async fn expand(&self, messages: Vec<Box<RawValue>>) -> Result<Conversation, ChatError> {
-        let list = MessageList::parse(messages);
-        let conversation = match list.has_schemas() {
-            true => self.renderer.run_in_pool(Lane::Long, move || list.expand()).await?,
-            false => list.expand(),
-        };
-        Ok(conversation?)
+    /// Expands content objects; warnings are added to those of the prompt.
+    async fn expand(
+        &self,
+        caller: &Caller,
+        messages: Vec<Box<RawValue>>,
+        rendered: &mut RenderedPrompt,
+    ) -> Result<Conversation, ChatError> {
+        let list = MessageList::of_chat(messages);
+        let Expansion { conversation, warnings } = self.renderer.expand(caller, list).await?;
+        rendered.warnings.extend(warnings);
+        Ok(conversation)
     }
 }
 

@@ -1,8 +1,7 @@
 //! The errors of a chat.
 
-use crate::content::ContentError;
 use crate::llm::LlmError;
-use crate::render::RenderError;
+use crate::render::{ExpandError, RenderError};
 use base::error::{Kind, Kinded};
 use base::model::InvalidId;
 
@@ -22,7 +21,7 @@ pub enum ChatError {
     Render(#[from] RenderError),
     /// The content objects of the messages cannot be expanded.
     #[error(transparent)]
-    Content(#[from] ContentError),
+    Expand(#[from] ExpandError),
     /// The upstream did not answer.
     #[error(transparent)]
     Llm(#[from] LlmError),
@@ -45,7 +44,7 @@ impl Kinded for ChatError {
         match self {
             ChatError::Invalid { .. } => Kind::InvalidInput,
             ChatError::Render(error) => error.kind(),
-            ChatError::Content(error) => error.kind(),
+            ChatError::Expand(error) => error.kind(),
             ChatError::Llm(error) => error.kind(),
         }
     }

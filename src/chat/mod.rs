@@ -143,7 +143,7 @@ impl Chat {
         let mut follow_up = FollowUp::read(&body, api)?;
         let variables = with_input(variables.merged(ticket.prompt())?, ticket.prompt(), &mut follow_up);
         let mut rendered = self.renderer.render_admitted(caller, ticket, variables).await?;
-        let asked = self.compose(api, body, follow_up, &rendered).await?;
+        let asked = self.compose(caller, api, body, follow_up, &mut rendered).await?;
         let (warnings, report) = (std::mem::take(&mut rendered.warnings), rendered.report.take());
         let rendering = Rendering { id, duration: started.elapsed(), warnings, report };
         self.answer(caller, asked, Some(rendering)).await

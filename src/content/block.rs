@@ -1,4 +1,4 @@
-//! Data blocks: all `data` objects of one kind are merged into one block of text.
+//! Data blocks: all `data` objects of one kind are merged into one block, which one message shows.
 
 use std::collections::HashMap;
 
@@ -13,19 +13,34 @@ pub(super) struct Data {
     pub(super) data: Json,
     pub(super) description: Option<String>,
     pub(super) schema: Option<Json>,
+    /// Whether they are those of an `input` object.
+    #[serde(skip)]
+    pub(super) is_input: bool,
 }
 
-/// All data of one kind, and the role of the message that shows it.
+/// All data of one kind.
 #[derive(Debug)]
-struct Block {
+pub struct DataBlock {
+    /// The JSON Pointer of the first object.
+    pub path: String,
+    /// The kind.
+    pub kind: String,
+    /// The data.
+    pub data: Json,
+    /// What they are for, if an object says it.
+    pub description: Option<String>,
+    /// Their JSON Schema, if there is one.
+    pub schema: Option<Json>,
+    /// Whether an `input` object is among them, which needs a description in any case.
+    pub is_input: bool,
+    /// The role of the message that shows the block.
     role: Option<String>,
-    data: Data,
 }
 
 /// The blocks, in the order in which their kinds first occurred.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    blocks: Vec<Block>,
+    blocks: Vec<DataBlock>,
     /// The index of each kind in `blocks`.
     places: HashMap<String, usize>,
 }
@@ -38,34 +53,45 @@ pub(super) struct TextMessage {
 }
 
 impl Blocks {
-    /// Adds data, which is merged into earlier data of the same kind.
-    pub(super) fn add(&mut self, role: Option<String>, data: Data) {
-        let known = self.places.get(&data.kind).and_then(|&place| self.blocks.get_mut(place));
-        match known {
-            Some(block) => block.merge(role, data),
-            None => {
-                self.places.insert(data.kind.clone(), self.blocks.len());
-                self.blocks.push(Block { role, data });
-            }
+    /// Adds the data of the object at `path`, which are merged into earlier data of the same kind.
+    pub(super) fn add(&mut self, path: &str, role: Option<String>, data: Data) {
+        let next = self.blocks.len();
+        let place = *self.places.entry(data.kind.clone()).or_insert(next);
+        if place >= next {
+            self.blocks.push(DataBlock::new(path, role, data));
+        } else if let Some(block) = self.blocks.get_mut(place) {
+            block.merge(role, data);
         }
     }
 
-    /// One message for each kind.
-    pub(super) fn into_messages(self) -> impl Iterator<Item = TextMessage> {
-        self.blocks.into_iter().map(Block::into_message)
+    /// The number of kinds.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The blocks in their order.
+    pub(super) fn into_list(self) -> Vec<DataBlock> {
+        self.blocks
     }
 }
 
-impl Block {
-    fn merge(&mut self, role: Option<String>, later: Data) {
-        self.role = role.or(self.role.take());
-        self.data.description = later.description.or(self.data.description.take());
-        self.data.schema = later.schema.or(self.data.schema.take());
-        merge(&mut self.data.data, later.data);
+impl DataBlock {
+    fn new(path: &str, role: Option<String>, data: Data) -> DataBlock {
+        let Data { kind, data, description, schema, is_input } = data;
+        DataBlock { path: path.to_owned(), kind, data, description, schema, is_input, role }
     }
 
-    fn into_message(self) -> TextMessage {
-        TextMessage { content: self.data.text(), role: self.role.unwrap_or_else(|| "user".to_owned()) }
+    fn merge(&mut self, role: Option<String>, later: Data) {
+        self.role = role.or(self.role.take());
+        self.description = later.description.or(self.description.take());
+        self.schema = later.schema.or(self.schema.take());
+        self.is_input |= later.is_input;
+        merge(&mut self.data, later.data);
+    }
+
+    /// The message that shows the block by this text.
+    pub(super) fn into_message(self, text: String) -> TextMessage {
+        TextMessage { content: text, role: self.role.unwrap_or_else(|| "user".to_owned()) }
     }
 }
 
@@ -86,26 +112,6 @@ fn merge(into: &mut Json, later: Json) {
     }
 }
 
-impl Data {
-    /// The text of the block. The JSON is compact: indentation would multiply the size of nested data without use to a model.
-    fn text(&self) -> String {
-        let mut text = format!("### {}\n\n", self.kind);
-        if let Some(description) = &self.description {
-            text += &format!("{description}\n\n");
-        }
-        text += &fenced(&self.data);
-        if let Some(schema) = &self.schema {
-            text += &format!("\n\nJSON Schema:\n\n{}", fenced(schema));
-        }
-        text
-    }
-}
-
-/// JSON in a fenced code block. It is a single line, so that no string in it can end the fence.
-fn fenced(json: &Json) -> String {
-    format!("```json\n{json}\n```")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,41 +119,24 @@ mod tests {
     use serde_json::json;
 
     fn data(kind: &str, data: Json) -> Data {
-        Data { kind: kind.to_owned(), data, description: None, schema: None }
-    }
-
-    fn text_of(blocks: Blocks) -> String {
-        blocks.into_messages().map(|message| message.content).collect()
-    }
-
-    #[test]
-    fn a_block_shows_what_the_data_are_the_data_and_their_schema() {
-        let whole = Data {
-            description: Some("What is on the shelf.".to_owned()),
-            schema: Some(json!({"type": "object"})),
-            ..data("stock", json!({"b": 1.0, "a": ["```\n```"]}))
-        };
-        let mut blocks = Blocks::default();
-        blocks.add(None, whole);
-        let expected = concat!(
-            "### stock\n\nWhat is on the shelf.\n\n",
-            "```json\n{\"b\":1.0,\"a\":[\"```\\n```\"]}\n```\n\n",
-            "JSON Schema:\n\n```json\n{\"type\":\"object\"}\n```"
-        );
-        assert_eq!(text_of(blocks), expected);
+        Data { kind: kind.to_owned(), data, description: None, schema: None, is_input: false }
     }
 
     #[test]
     fn the_later_role_description_and_schema_win_and_absent_ones_change_nothing() {
         let mut blocks = Blocks::default();
         let described = |text: &str| Data { description: Some(text.to_owned()), ..data("a", json!(1)) };
-        blocks.add(Some("user".to_owned()), described("first"));
-        blocks.add(Some("system".to_owned()), Data { schema: Some(json!(true)), ..described("second") });
-        blocks.add(None, data("a", json!(2)));
-        let message = blocks.into_messages().next().unwrap();
-        assert_eq!(message.role, "system");
-        let expected = "### a\n\nsecond\n\n```json\n2\n```\n\nJSON Schema:\n\n```json\ntrue\n```";
-        assert_eq!(message.content, expected);
+        blocks.add("/messages/1", Some("user".to_owned()), Data { is_input: true, ..described("first") });
+        blocks.add(
+            "/messages/2",
+            Some("system".to_owned()),
+            Data { schema: Some(json!(true)), ..described("second") },
+        );
+        blocks.add("/messages/3", None, data("a", json!(2)));
+        let block = blocks.into_list().pop().unwrap();
+        assert_eq!((block.path.as_str(), &block.data, block.is_input), ("/messages/1", &json!(2), true));
+        assert_eq!((block.description.as_deref(), &block.schema), (Some("second"), &Some(json!(true))));
+        assert_eq!(block.into_message("t".to_owned()).role, "system");
     }
 
     /// A naive model of merging, on copies.
@@ -184,11 +173,11 @@ mod tests {
                     Some((_, known)) => *known = merged(known, &json),
                     None => naive.push((kind.clone(), json.clone())),
                 }
-                blocks.add(None, data(&kind, json));
+                blocks.add("", None, data(&kind, json));
             }
-            let expected = naive.iter().map(|(kind, json)| format!("### {kind}\n\n```json\n{json}\n```"));
-            let found: Vec<String> = blocks.into_messages().map(|message| message.content).collect();
-            prop_assert_eq!(found, expected.collect::<Vec<String>>());
+            let found = blocks.into_list().into_iter().map(|block| (block.kind, block.data.to_string()));
+            let naive = naive.into_iter().map(|(kind, json)| (kind, json.to_string()));
+            prop_assert_eq!(found.collect::<Vec<_>>(), naive.collect::<Vec<_>>());
         }
     }
 }

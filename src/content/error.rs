@@ -19,8 +19,8 @@ pub enum ContentError {
         path: String,
         /// The type that it names.
         name: String,
-        /// The types that exist.
-        known: Vec<&'static str>,
+        /// The types that exist, or the first ones if they are many.
+        known: Vec<String>,
     },
     /// A content object contains tools, which only structured requests support.
     #[error("{path}: a `tool` object has no meaning without a schema; use a structured request")]
@@ -65,6 +65,11 @@ impl ContentErrors {
     /// Adds the error of an object whose type cannot be used.
     pub(super) fn add_type_error(&mut self, error: ContentError) {
         self.type_error.get_or_insert(error);
+    }
+
+    /// Whether nothing was added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.violations.is_empty() && self.type_error.is_none()
     }
 
     /// One error for everything that was added.

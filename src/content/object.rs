@@ -1,39 +1,24 @@
 //! Messages as they are sent: a shallow parse finds those that hold a content object, and only these are parsed fully.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value as Json};
 
 use super::error::{ContentError, ContentErrors};
+use super::types::{ObjectType, Purpose, TYPES};
+use base::schema::token;
 use template::value::parse_json;
-
-/// The types of content objects. The number is the priority: objects with a higher one are handled first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ObjectType {
-    Text = 0,
-    Data = 1,
-    Input = 4,
-    State = 5,
-    Config = 80,
-}
-
-/// The name of each type.
-pub(super) const TYPES: [(&str, ObjectType); 5] = [
-    ("config", ObjectType::Config),
-    ("state", ObjectType::State),
-    ("input", ObjectType::Input),
-    ("data", ObjectType::Data),
-    ("text", ObjectType::Text),
-];
 
 /// One message of a list.
 #[derive(Debug)]
 pub(super) enum Message {
     /// A message without a content object, which is not parsed further.
     Plain(Box<RawValue>),
-    /// A message that holds a content object, or that is one.
-    WithObject(Box<ContentObject>),
+    /// A message that holds a content object of a built-in type, or that is one.
+    BuiltIn(ObjectType, Box<ContentObject>),
+    /// The same for an object of another type, with its name.
+    Custom(String, Box<ContentObject>),
 }
 
 /// A content object, and the message around it.
@@ -41,10 +26,8 @@ pub(super) enum Message {
 pub(super) struct ContentObject {
     /// The JSON Pointer of the object.
     pub(super) path: String,
-    /// The value of its member `type`.
-    pub(super) kind: ObjectType,
     /// The message around it, with null in the place of the object; empty if the object itself is the message.
-    pub(super) around: Map<String, Json>,
+    around: Map<String, Json>,
     /// The object's members except `type`.
     members: Map<String, Json>,
 }
@@ -82,15 +65,16 @@ pub(super) fn is_instruction(message: &RawValue) -> bool {
 }
 
 impl Message {
-    /// Parses the message at `index` of the list; `None`, and an error is added, if it is not valid.
-    pub(super) fn parse(index: usize, message: Box<RawValue>, errors: &mut ContentErrors) -> Option<Message> {
-        let path = || format!("/messages/{index}");
+    /// Parses a message at this path of a list; `None`, and an error is added, if it is not valid.
+    pub(super) fn parse(
+        purpose: Purpose,
+        path: impl FnOnce() -> String,
+        message: Box<RawValue>,
+        errors: &mut ContentErrors,
+    ) -> Option<Message> {
         match parts(&message) {
             Ok(None) => Some(Message::Plain(message)),
-            Ok(Some((around, members))) => {
-                let object = ContentObject::new(path(), around, members, errors)?;
-                Some(Message::WithObject(Box::new(object)))
-            }
+            Ok(Some((around, members))) => Message::with_object(purpose, path(), around, members, errors),
             Err(message) => {
                 errors.add(path(), message);
                 None
@@ -98,16 +82,49 @@ impl Message {
         }
     }
 
-    /// Whether the message has a schema that is to be checked.
+    fn with_object(
+        purpose: Purpose,
+        message: String,
+        around: Map<String, Json>,
+        mut members: Map<String, Json>,
+        errors: &mut ContentErrors,
+    ) -> Option<Message> {
+        let path = if around.is_empty() { message.clone() } else { format!("{message}/content") };
+        let Some(Json::String(name)) = members.shift_remove("type") else {
+            errors.add(path, "a content object needs a `type`, which is a string");
+            return None;
+        };
+        if !matches!(around.get("role"), None | Some(Json::String(_))) {
+            errors.add(format!("{message}/role"), "the role must be a string");
+            return None;
+        }
+        let kind = TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
+        if (kind, purpose) == (Some(ObjectType::Tool), Purpose::Chat) {
+            errors.add_type_error(ContentError::Tool { path });
+            return None;
+        }
+        let object = Box::new(ContentObject { path, around, members });
+        Some(match kind {
+            Some(kind) => Message::BuiltIn(kind, object),
+            None => Message::Custom(name, object),
+        })
+    }
+
+    /// Whether the message has a schema that it is to be checked against.
     pub(super) fn has_schema(&self) -> bool {
-        matches!(self, Message::WithObject(object) if object.has_schema())
+        match self {
+            Message::BuiltIn(ObjectType::Input, object) => {
+                object.members.get("schema").is_some_and(|schema| !schema.is_null())
+            }
+            _ => false,
+        }
     }
 
     /// The type by which the message is ordered.
     pub(super) fn kind(&self) -> ObjectType {
         match self {
-            Message::Plain(_) => ObjectType::Text,
-            Message::WithObject(object) => object.kind,
+            Message::Plain(_) | Message::Custom(..) => ObjectType::Text,
+            Message::BuiltIn(kind, _) => *kind,
         }
     }
 }
@@ -139,24 +156,9 @@ fn members(object: &RawValue) -> Result<Map<String, Json>, String> {
 }
 
 impl ContentObject {
-    fn new(
-        message: String,
-        around: Map<String, Json>,
-        mut members: Map<String, Json>,
-        errors: &mut ContentErrors,
-    ) -> Option<ContentObject> {
-        let path = if around.is_empty() { message.clone() } else { format!("{message}/content") };
-        let kind = kind(&path, members.shift_remove("type"), errors)?;
-        if !matches!(around.get("role"), None | Some(Json::String(_))) {
-            errors.add(format!("{message}/role"), "the role must be a string");
-            return None;
-        }
-        Some(ContentObject { path, kind, around, members })
-    }
-
-    /// Whether the object has a schema that it is to be checked against.
-    pub(super) fn has_schema(&self) -> bool {
-        self.kind == ObjectType::Input && self.members.get("schema").is_some_and(|schema| !schema.is_null())
+    /// The object's members except `type`.
+    pub(super) fn members(&self) -> &Map<String, Json> {
+        &self.members
     }
 
     /// The role of the message.
@@ -171,40 +173,40 @@ impl ContentObject {
         read.map_err(|error| {
             let path = match error.path().to_string().as_str() {
                 "." => self.path.clone(),
-                member => format!("{}/{}", self.path, member.replace('~', "~0").replace('/', "~1")),
+                member => format!("{}/{}", self.path, token(member)),
             };
             errors.add(path, error.into_inner().to_string());
         })
         .ok()
     }
 
-    /// As [`ContentObject::take`], for types that remove the message: other members of the message would be lost, and are
-    /// errors.
+    /// As [`ContentObject::take`], for types that remove the message.
     pub(super) fn take_alone<T: DeserializeOwned>(&mut self, errors: &mut ContentErrors) -> Option<T> {
+        self.refuse_losses(errors);
+        self.take(errors)
+    }
+
+    /// Adds an error for each member of the message that would be lost if the message were removed.
+    pub(super) fn refuse_losses(&self, errors: &mut ContentErrors) {
         for name in self.around.keys().filter(|name| !matches!(name.as_str(), "role" | "content")) {
             let message =
                 format!("content of this type is taken out of its message, so that `{name}` would be lost");
             errors.add(self.path.clone(), message);
         }
-        self.take(errors)
+    }
+
+    /// The message with a text in the place of the object.
+    pub(super) fn with_text(self, text: String, errors: &mut ContentErrors) -> Option<Box<RawValue>> {
+        let mut message = self.around;
+        message.entry("role").or_insert_with(|| "user".into());
+        message.insert("content".to_owned(), text.into());
+        raw(&self.path, &message, errors)
     }
 }
 
-/// The type of the object at `path`; `None`, and an error is added, if there is no such type.
-fn kind(path: &str, named: Option<Json>, errors: &mut ContentErrors) -> Option<ObjectType> {
-    let path = path.to_owned();
-    let Some(Json::String(name)) = named else {
-        errors.add(path, "a content object needs a `type`, which is a string");
-        return None;
-    };
-    if let Some(&(_, kind)) = TYPES.iter().find(|(known, _)| *known == name) {
-        return Some(kind);
-    }
-    errors.add_type_error(match name.as_str() {
-        "tool" => ContentError::Tool { path },
-        _ => ContentError::UnknownType { path, name, known: TYPES.map(|(name, _)| name).to_vec() },
-    });
-    None
+/// A message as it is sent; `None`, and an error is added, if it cannot be written.
+pub(super) fn raw(path: &str, message: &impl Serialize, errors: &mut ContentErrors) -> Option<Box<RawValue>> {
+    to_raw_value(message).map_err(|error| errors.add(path.to_owned(), error.to_string())).ok()
 }
 
 #[cfg(test)]
@@ -214,7 +216,8 @@ mod tests {
     /// The parsed message, and the errors in words.
     fn seen(text: &str) -> (Option<Message>, String) {
         let mut errors = ContentErrors::default();
-        let message = Message::parse(2, RawValue::from_string(text.to_owned()).unwrap(), &mut errors);
+        let message = RawValue::from_string(text.to_owned()).unwrap();
+        let message = Message::parse(Purpose::Chat, || "/messages/2".to_owned(), message, &mut errors);
         let error = errors.finish().err();
         (message, error.map(|error| error.to_string()).unwrap_or_default())
     }
@@ -234,8 +237,8 @@ mod tests {
             (r#"{"type": "data", "content": "no role"}"#, "/messages/2"),
             (r#"{"type": "data", "role": null}"#, "/messages/2"),
         ] {
-            let (Some(Message::WithObject(object)), _) = seen(embedded) else { panic!("{embedded}") };
-            assert_eq!((object.path.as_str(), object.kind), (path, ObjectType::Data));
+            let (Some(Message::BuiltIn(kind, object)), _) = seen(embedded) else { panic!("{embedded}") };
+            assert_eq!((object.path.as_str(), kind), (path, ObjectType::Data));
         }
     }
 
@@ -253,10 +256,6 @@ mod tests {
             (r#"{"type": "data", "data": 1e999}"#, "/messages/2: number out of range"),
             (&deep, "/messages/2: recursion limit exceeded"),
             (
-                r#"{"type": "dat"}"#,
-                "/messages/2: there is no content type `dat`; the known ones are config, state, input, data, text",
-            ),
-            (
                 r#"{"role": "user", "content": {"type": "tool"}}"#,
                 "/messages/2/content: a `tool` object has no meaning",
             ),
@@ -265,10 +264,5 @@ mod tests {
             assert!(message.is_none(), "{text}");
             assert!(error.contains(expected), "{text}: {error}");
         }
-    }
-
-    #[test]
-    fn the_types_are_listed_by_priority() {
-        assert!(TYPES.is_sorted_by(|(_, higher), (_, lower)| higher > lower));
     }
 }

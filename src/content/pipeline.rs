@@ -1,19 +1,26 @@
 //! The pipeline: each type of content object has one handler, which contributes to the conversation.
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
 use super::block::{Blocks, Data};
+use super::custom::unknown;
 use super::error::ContentErrors;
-use super::object::{ContentObject, Message, ObjectType, is_instruction};
-use super::{ContentError, Conversation};
-use base::schema::{Effort, Schema, Violation};
+use super::object::{ContentObject, Message};
+use super::tools::{fault, with_tools};
+use super::types::{ObjectType, Purpose};
+use super::{ContentError, Draft};
+use base::schema::{Effort, Schema, Violation, token};
 
 /// The state of the pipeline: what the handlers have contributed so far.
 #[derive(Debug, Default)]
 pub(super) struct Pipeline {
     config: Map<String, Json>,
+    /// The schema that was handed in.
+    schema: Option<Json>,
+    /// The schemas of tools, by name.
+    tools: Map<String, Json>,
     blocks: Blocks,
     /// The messages that are not data.
     rest: Vec<Box<RawValue>>,
@@ -22,6 +29,12 @@ pub(super) struct Pipeline {
     /// The number of inputs with a schema so far.
     schemas: usize,
     pub(super) errors: ContentErrors,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolMembers {
+    tool: Map<String, Json>,
 }
 
 #[derive(Deserialize)]
@@ -50,24 +63,49 @@ struct TextMembers {
     text: String,
 }
 
-/// The description of an `input` block, which tells the model how to use it.
-pub(super) const INPUT: &str = "Take this input as a structured prompt: its members say what is asked.";
-
 /// The largest number of inputs with a schema in one list: even a short schema can take milliseconds to compile.
 pub(super) const SCHEMAS_MAX: usize = 32;
 
+/// The largest number of kinds of data in one list: the block of each is rendered by a prompt.
+pub(super) const KINDS_MAX: usize = 1_000;
+
 impl Pipeline {
+    /// A pipeline that nothing has passed yet, for a solution of this schema.
+    pub(super) fn for_schema(schema: Option<Json>) -> Pipeline {
+        Pipeline { schema, ..Pipeline::default() }
+    }
+
     /// Passes the message to the handler of its type.
-    pub(super) fn take(&mut self, message: Message) {
+    pub(super) fn take(&mut self, purpose: Purpose, message: Message) {
         match message {
             Message::Plain(message) => self.rest.push(message),
-            Message::WithObject(object) => match object.kind {
-                ObjectType::Config => self.config(*object),
-                ObjectType::State => self.state(*object),
-                ObjectType::Input => self.input(*object),
-                ObjectType::Data => self.data(*object),
-                ObjectType::Text => self.text(*object),
-            },
+            Message::BuiltIn(ObjectType::Tool, object) => self.tool(*object),
+            Message::BuiltIn(ObjectType::Config, object) => self.config(*object),
+            Message::BuiltIn(ObjectType::State, object) => self.state(*object),
+            Message::BuiltIn(ObjectType::Input, object) => self.input(*object),
+            Message::BuiltIn(ObjectType::Data, object) => self.data(*object),
+            Message::BuiltIn(ObjectType::Text, object) => self.text(*object),
+            Message::Custom(name, object) => {
+                // Its type was not looked up, because something else is wrong, or nobody knows such types.
+                if self.errors.is_empty() {
+                    self.errors.add_type_error(unknown(purpose, &name, &object, &[]));
+                }
+            }
+        }
+    }
+
+    fn tool(&mut self, mut object: ContentObject) {
+        let Some(ToolMembers { tool }) = object.take_alone(&mut self.errors) else { return };
+        let path = format!("{}/tool", object.path);
+        if tool.is_empty() {
+            self.errors
+                .add(path.clone(), "must have a tool, which is a name and the schema of its parameters");
+        }
+        for (name, schema) in tool {
+            if let Some((place, message)) = fault(&schema) {
+                self.errors.add(format!("{path}/{}{place}", token(&name)), message);
+            }
+            self.tools.insert(name, schema);
         }
     }
 
@@ -79,20 +117,18 @@ impl Pipeline {
 
     fn state(&mut self, mut object: ContentObject) {
         if let Some(StateMembers { state, schema }) = object.take_alone(&mut self.errors) {
-            let data =
-                Data { kind: "state".to_owned(), data: Json::Object(state), description: None, schema };
-            self.blocks.add(object.role(), data);
+            let (kind, data) = ("state".to_owned(), Json::Object(state));
+            self.block(&object, Data { kind, data, description: None, schema, is_input: false });
         }
     }
 
     fn input(&mut self, mut object: ContentObject) {
         if let Some(InputMembers { input, schema }) = object.take_alone(&mut self.errors) {
-            let data = Json::Object(input);
+            let (kind, data) = ("input".to_owned(), Json::Object(input));
             if let Some(schema) = &schema {
                 self.validate(&object.path, &data, schema);
             }
-            let description = Some(INPUT.to_owned());
-            self.blocks.add(object.role(), Data { kind: "input".to_owned(), data, description, schema });
+            self.block(&object, Data { kind, data, description: None, schema, is_input: true });
         }
     }
 
@@ -121,36 +157,34 @@ impl Pipeline {
 
     fn data(&mut self, mut object: ContentObject) {
         if let Some(data) = object.take_alone(&mut self.errors) {
-            self.blocks.add(object.role(), data);
+            self.block(&object, data);
+        }
+    }
+
+    fn block(&mut self, object: &ContentObject, data: Data) {
+        let before = self.blocks.len();
+        self.blocks.add(&object.path, object.role(), data);
+        if before == KINDS_MAX && self.blocks.len() > KINDS_MAX {
+            self.errors.add(object.path.clone(), format!("at most {KINDS_MAX} kinds of data can be shown"));
         }
     }
 
     fn text(&mut self, mut object: ContentObject) {
         if let Some(TextMembers { text }) = object.take(&mut self.errors) {
-            let mut message = object.around;
-            message.entry("role").or_insert_with(|| "user".into());
-            message.insert("content".to_owned(), text.into());
-            self.rest.extend(raw(&message, &mut self.errors));
+            self.rest.extend(object.with_text(text, &mut self.errors));
         }
     }
 
-    /// The conversation.
+    /// The conversation, whose blocks of data have no texts yet.
     ///
     /// # Errors
     /// [`ContentError`], which names everything that was wrong.
-    pub(super) fn finish(mut self) -> Result<Conversation, ContentError> {
-        let blocks: Vec<_> =
-            self.blocks.into_messages().filter_map(|message| raw(&message, &mut self.errors)).collect();
+    pub(super) fn finish(self) -> Result<Draft, ContentError> {
         self.errors.finish()?;
-        let mut messages = self.rest;
-        if !blocks.is_empty() {
-            let opening = messages.iter().take_while(|message| is_instruction(message)).count();
-            messages.splice(opening..opening, blocks);
-        }
-        Ok(Conversation { messages, config: self.config })
+        let schema = match self.tools.is_empty() {
+            true => self.schema,
+            false => Some(with_tools(&self.tools, self.schema.as_ref())),
+        };
+        Ok(Draft { blocks: self.blocks.into_list(), rest: self.rest, config: self.config, schema })
     }
-}
-
-fn raw(message: &impl Serialize, errors: &mut ContentErrors) -> Option<Box<RawValue>> {
-    to_raw_value(message).map_err(|error| errors.add("/messages".to_owned(), error.to_string())).ok()
 }

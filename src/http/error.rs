@@ -95,6 +95,12 @@ impl ApiError {
         self
     }
 
+    /// The error of a part, whose place it says.
+    pub(super) fn at(mut self, place: &str) -> ApiError {
+        self.0.error.message = format!("{place}: {}", self.0.error.message);
+        self
+    }
+
     /// The body is not JSON, or not of the expected shape.
     pub fn invalid_json(problem: &ProblemDetail) -> ApiError {
         let message = format!("the request body is {}; send one JSON object", problem.message);

@@ -8,7 +8,7 @@ use crate::catalog::{NotLoadedError, WriteError};
 use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
-use crate::render::RenderError;
+use crate::render::{ExpandError, RenderError};
 use crate::store::StoreError;
 use crate::toolbox::ToolboxError;
 use base::error::{Kind, Kinded};
@@ -43,9 +43,15 @@ impl From<OutOfMemory> for ApiError {
 
 impl From<RenderError> for ApiError {
     fn from(error: RenderError) -> ApiError {
+        ApiError::from(&error)
+    }
+}
+
+impl From<&RenderError> for ApiError {
+    fn from(error: &RenderError) -> ApiError {
         let kind = error.kind();
         let answer = |code| ApiError::new(kind, code, error.to_string());
-        match &error {
+        match error {
             RenderError::InvalidId(_) => answer("invalid_id").about("id"),
             RenderError::NotFound { .. } => answer("prompt_not_found").about("id"),
             RenderError::InvalidDocument { violations } => {
@@ -86,6 +92,27 @@ impl From<RenderError> for ApiError {
             }
             RenderError::Overloaded => answer("overloaded"),
             RenderError::NotLoaded(_) => answer("not_ready"),
+            RenderError::At { place, error } => ApiError::from(error.as_ref()).at(place),
+        }
+    }
+}
+
+impl ApiError {
+    /// The answer to content objects in the member `param` of a request that cannot be expanded.
+    pub(super) fn of_contents(error: ExpandError, param: &'static str) -> ApiError {
+        let answer = |code, error: &ContentError| ApiError::new(error.kind(), code, error.to_string());
+        match error {
+            ExpandError::Content(ref error @ ContentError::Invalid { ref violations }) => {
+                let details = json!({"violations": violations});
+                answer("invalid_request", error).about(param).with_details(details)
+            }
+            ExpandError::Content(error @ (ContentError::UnknownType { .. } | ContentError::Tool { .. })) => {
+                answer("unknown_content_type", &error).about(param)
+            }
+            ExpandError::Render(error) => match error.kind() {
+                Kind::InvalidInput => ApiError::from(error).about(param),
+                _ => error.into(),
+            },
         }
     }
 }
@@ -139,12 +166,7 @@ impl From<ChatError> for ApiError {
         let answer = |code| ApiError::new(error.kind(), code, error.to_string());
         match error {
             ChatError::Invalid { param, .. } => answer("invalid_request").about(param),
-            ChatError::Content(ContentError::Invalid { ref violations }) => {
-                answer("invalid_request").about("messages").with_details(json!({"violations": violations}))
-            }
-            ChatError::Content(ContentError::UnknownType { .. } | ContentError::Tool { .. }) => {
-                answer("unknown_content_type").about("messages")
-            }
+            ChatError::Expand(error) => ApiError::of_contents(error, "messages"),
             ChatError::Render(error) => error.into(),
             ChatError::Llm(error) => error.into(),
         }

@@ -112,6 +112,21 @@ pub enum RenderError {
     /// The queue of renders is full.
     #[error("too many long renders are waiting; try again in a moment")]
     Overloaded,
+    /// The error of a render that is a part of something else.
+    #[error("{place}: {error}")]
+    At {
+        /// What was rendered, or where it stands.
+        place: String,
+        /// The error.
+        error: Box<RenderError>,
+    },
+}
+
+impl RenderError {
+    /// The same error, which says what was rendered, or where it stands.
+    pub(super) fn at(self, place: impl Into<String>) -> RenderError {
+        RenderError::At { place: place.into(), error: Box::new(self) }
+    }
 }
 
 impl From<PoolError> for RenderError {
@@ -145,6 +160,7 @@ impl Kinded for RenderError {
             F::Timeout | F::NoTurn | F::ToolsTimeout { .. } => Kind::Timeout,
             F::NotLoaded(error) => error.kind(),
             F::Overloaded => Kind::Overloaded,
+            F::At { error, .. } => error.kind(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Rendering: the place where catalog, templates and tools meet.
 //!
 //! - [`Renderer`]: from a prompt's id and variables to finished text or messages
+//! - `contents`: from messages with content objects to messages for a model; `own`: the service's own texts
 //! - `compiled`: compiled prompts and their cache; `partials`: what templates see of the catalog while they are compiled
 //! - `variables`: the variables of a request: defaults and schema check
 //! - `run`: one render in waves, on the serving thread or in the pool; `cost`: chooses between these; `turns`: the queue of
@@ -10,9 +11,11 @@
 
 mod calls;
 mod compiled;
+mod contents;
 mod cost;
 mod error;
 mod names;
+mod own;
 mod partials;
 mod report;
 mod roles;
@@ -28,12 +31,13 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 pub use compiled::checker;
+pub use contents::{ExpandError, Expansion};
 pub use error::RenderError;
 pub use names::{NameOrigin, Requires};
 pub use report::{CallReport, OutcomeKind, Report, Warning, WaveReport};
 pub use variables::only_one;
 
-use crate::catalog::{Catalog, PromptEntry, Snapshot, violations};
+use crate::catalog::{Catalog, PromptEntry, Snapshot, shipped_prompts, violations};
 use base::caller::Caller;
 use base::memory::Memory;
 use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt, ToolFailure};
@@ -80,6 +84,8 @@ pub struct Renderer {
     cache: Arc<PromptCache>,
     pool: Arc<Pool>,
     turns: Turns,
+    /// The service's own texts, as they ship.
+    own: Vec<Arc<Prompt>>,
 }
 
 /// The admission of a render: the snapshot that it uses, and its turn on the serving thread if it needs one.
@@ -167,7 +173,8 @@ impl Renderer {
         options: RendererOptions,
     ) -> Renderer {
         let cache = Arc::new(PromptCache::new(options.templates_cached));
-        Renderer { catalog, tools, options, cache, pool, turns: Turns::default() }
+        let own = shipped_prompts(own::PACKAGE);
+        Renderer { catalog, tools, options, cache, pool, turns: Turns::default(), own }
     }
 
     /// Renders the prompt `id`; the variables must be an object, if there are any.
@@ -199,7 +206,10 @@ impl Renderer {
 
     /// A ticket without a turn: the render waits for one when it begins.
     pub fn ticket(&self, id: Id) -> RenderTicket {
-        let snapshot = self.catalog.snapshot();
+        self.ticket_of(id, self.catalog.snapshot())
+    }
+
+    fn ticket_of(&self, id: Id, snapshot: Arc<Snapshot>) -> RenderTicket {
         let prompt = snapshot.prompt(&id).and_then(|entry| entry.prompt.as_ref());
         let cached = prompt.and_then(|prompt| self.cache.cached(prompt, &snapshot.documents));
         RenderTicket { id, snapshot, cached, turn: None, explain: false }

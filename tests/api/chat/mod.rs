@@ -3,6 +3,7 @@
 mod answers;
 mod aside;
 mod command;
+mod contents;
 mod doors;
 mod echo;
 mod leaving;
