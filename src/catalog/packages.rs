@@ -290,3 +290,17 @@ pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prompts_of_a_shipped_package_are_there_without_a_catalog() {
+        let prompts = shipped_prompts("requests");
+        let ids: Vec<&str> = prompts.iter().map(|prompt| prompt.id.as_str()).collect();
+        assert_eq!(ids, ["requests.data", "requests.input", "requests.schema", "requests.repair"]);
+        assert!(prompts.iter().all(|prompt| prompt.source_bytes() > 0));
+        assert!(shipped_prompts("none").is_empty());
+    }
+}

@@ -292,8 +292,8 @@ fn objects_of_other_types_are_replaced_where_they_are() {
         r#"{"role": "user", "content": "a"}"#,
         r#"{"role":"assistant","name":"n","content":"one"}"#,
         r#"{"role":"user","content":"two"}"#,
-        r#"{"role":"user","content":"first"}"#,
-        r#"{"role":"assistant","content":"last"}"#,
+        r#"{"role": "user", "content": "first"}"#,
+        r#"{"role": "assistant", "content": "last"}"#,
         r#"{"role":"user","content":"z"}"#,
     ];
     assert_eq!(found, expected);
