@@ -212,3 +212,21 @@ async fn many_blocks_are_within_the_time_of_a_render() {
     assert_eq!(shown.as_array().unwrap().len(), 200);
     assert_eq!(shown[199]["content"], "### k199\n\n```json\n199\n```");
 }
+
+#[actix_web::test]
+async fn a_type_may_be_in_a_store_that_was_not_read_yet() {
+    let upstream = Upstream::start(|_| reply_json(200, completion("a"))).await;
+    let app = TestApp::start_with(|settings| {
+        settings.llm = llm(&upstream.base);
+        settings.packages.builtin = true;
+        settings.store.url = "redis://127.0.0.1:1".into();
+    })
+    .await;
+    let chat = async |message: Json| {
+        let body = json!({"model": "m", "variables": {"text": "x"}, "messages": [message]});
+        app.post("/api/chat/prompts/summarizer.summarize_text", body).await
+    };
+    let answer = chat(json!({"type": "bug"})).await;
+    assert_eq!((answer.status, answer.error().0), (503, "not_ready"), "{answer:?}");
+    assert_eq!(chat(some_data()[0].clone()).await.status, 200);
+}
