@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::try_join_all;
 use futures_util::stream::BoxStream;
 
 pub use error::StoreError;
@@ -85,12 +86,46 @@ pub trait Store: Send + Sync {
         ttl: Option<Duration>,
     ) -> Result<Etag, StoreError>;
 
+    /// Does several writes: in one step where the backend can, else all at once. After an error, any of them may have been done.
+    async fn put_all(&self, writes: Vec<Write>) -> Result<(), StoreError> {
+        try_join_all(writes.into_iter().map(|write| write_one(self, write))).await.map(drop)
+    }
+
     /// Removes a key if the precondition holds, and returns whether it existed.
     async fn delete(&self, key: &str, condition: Precondition) -> Result<bool, StoreError>;
 
     /// The changes of keys with one of these prefixes from now on; `None` if this backend cannot push changes, so that the
     /// caller has to scan periodically.
     fn watch(&self, prefixes: Vec<String>) -> Option<ChangeStream>;
+}
+
+/// One of several writes.
+#[derive(Debug, Clone)]
+pub struct Write {
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub bytes: Vec<u8>,
+    /// Whether a value that is there already stays, and only its time to live begins anew.
+    pub keeps_old: bool,
+    /// The time to live.
+    pub ttl: Option<Duration>,
+}
+
+/// Does one of several writes.
+async fn write_one<S: Store + ?Sized>(store: &S, write: Write) -> Result<(), StoreError> {
+    let Write { key, bytes, keeps_old, ttl } = write;
+    let condition = if keeps_old { Precondition::Absent } else { Precondition::Any };
+    match store.put(&key, &bytes, condition, ttl).await {
+        Err(StoreError::PreconditionFailed { .. }) => {}
+        done => return done.map(drop),
+    }
+    let Some(Record { bytes, etag }) = store.get(&key).await? else { return Ok(()) };
+    match store.put(&key, &bytes, Precondition::Etag(etag), ttl).await {
+        // Somebody else has written it meanwhile.
+        Err(StoreError::PreconditionFailed { .. }) => Ok(()),
+        done => done.map(drop),
+    }
 }
 
 /// A stored value and its version.

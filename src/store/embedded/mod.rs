@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 use self::feed::ChangeFeed;
 use self::table::{Table, TablePage};
 use super::{
-    ChangeStream, Cursor, Etag, Page, Position, Precondition, Record, Store, StoreError, check_size,
+    ChangeStream, Cursor, Etag, Page, Position, Precondition, Record, Store, StoreError, Write, check_size,
 };
 
 /// The name of the file in a folder.
@@ -178,6 +178,16 @@ impl Store for EmbeddedStore {
             let etag = table.put(&key, &bytes, condition, ttl)?;
             feed.announce(&key);
             Ok(etag)
+        })
+        .await
+    }
+
+    async fn put_all(&self, writes: Vec<Write>) -> Result<(), StoreError> {
+        writes.iter().try_for_each(|write| check_size(&write.key, write.bytes.len()))?;
+        self.writing(move |table, feed| {
+            table.put_all(&writes)?;
+            writes.iter().for_each(|write| feed.announce(&write.key));
+            Ok(())
         })
         .await
     }

@@ -13,7 +13,7 @@ use redb::{
 use super::creation;
 use super::health::Health;
 use crate::store::{
-    Cursor, Etag, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Precondition, Record, StoreError,
+    Cursor, Etag, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Precondition, Record, StoreError, Write,
 };
 
 /// Maps a key to its expiry (milliseconds since 1970, or [`NEVER`]) and its value.
@@ -162,6 +162,19 @@ impl Table {
             condition.check(key, self.read(&table, key, Etag::of)?)?;
             table.insert(key, (expiry(ttl), bytes)).map_err(|e| self.note_error(e))?;
             Ok(Etag::of(bytes))
+        })
+    }
+
+    /// Does several writes in one transaction.
+    pub(super) fn put_all(&self, writes: &[Write]) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
+            for Write { key, bytes, keeps_old, ttl } in writes {
+                let old = if *keeps_old { self.read(&table, key, <[u8]>::to_vec)? } else { None };
+                let bytes = old.as_deref().unwrap_or(bytes);
+                table.insert(key.as_str(), (expiry(*ttl), bytes)).map_err(|e| self.note_error(e))?;
+            }
+            Ok(())
         })
     }
 
