@@ -16,17 +16,33 @@ use template::value::{Map, SmolStr, Value};
 pub fn object_schema(parameters: &Json) -> Option<Json> {
     match parameters {
         Json::Object(_) => Some(parameters.clone()),
-        Json::Array(list) if !list.is_empty() => Some(schema_of_list(list)),
+        Json::Array(list) if !list.is_empty() => {
+            Some(schema_of_list(list, |member| member.get("required") == Some(&Json::Bool(true))))
+        }
         _ => None,
     }
 }
 
-fn schema_of_list(list: &[Json]) -> Json {
+/// The JSON Schema of a prompt's answers, from `returns`: a schema, or a list of `{name, type, description, required}`, whose members
+/// are required unless they say `required: false`.
+///
+/// Many documents have an empty object, an empty list or null, which declare nothing and give `None`.
+pub fn answer_schema(returns: &Json) -> Option<Json> {
+    match returns {
+        Json::Object(members) if !members.is_empty() => Some(returns.clone()),
+        Json::Array(list) if !list.is_empty() => {
+            Some(schema_of_list(list, |member| member.get("required") != Some(&Json::Bool(false))))
+        }
+        _ => None,
+    }
+}
+
+fn schema_of_list(list: &[Json], is_required: impl Fn(&Json) -> bool) -> Json {
     let mut properties = JsonMap::new();
     let mut required = Vec::new();
     for parameter in list {
         let Some(name) = parameter.get("name").and_then(Json::as_str) else { continue };
-        if parameter.get("required") == Some(&Json::Bool(true)) {
+        if is_required(parameter) {
             required.push(name.into());
         }
         properties.insert(name.to_owned(), property(parameter));
@@ -140,6 +156,17 @@ mod tests {
             }, "required": ["depth"]}))
         );
         assert_eq!(object_schema(&json!([])), None);
+    }
+
+    #[test]
+    fn members_of_answers_are_required_unless_they_say_otherwise() {
+        let list = json!([{"name": "a", "type": "str"}, {"name": "b", "required": false}]);
+        let expected =
+            json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"]});
+        assert_eq!(answer_schema(&list), Some(expected));
+        for nothing in [json!(null), json!({}), json!([])] {
+            assert_eq!(answer_schema(&nothing), None, "{nothing}");
+        }
     }
 
     #[test]

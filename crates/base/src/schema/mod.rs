@@ -117,6 +117,19 @@ static OWN_SCHEMAS: LazyLock<Option<jsonschema::Registry<'static>>> = LazyLock::
     jsonschema::Registry::new().extend(named).ok()?.prepare().ok()
 });
 
+/// Everything that keeps a value from being a JSON Schema: its violations of the meta-schema, or, where it has none, the `error` of
+/// compiling it.
+pub fn violations_of_schema(schema: &Json, error: &InvalidSchema) -> Vec<Violation> {
+    let meta = schema.get("$schema").and_then(Json::as_str).unwrap_or(META_SCHEMA);
+    let found = Schema::compile(&serde_json::json!({"$ref": meta}))
+        .map(|meta| meta.violations(&Value::from(schema), Effort::MEDIUM))
+        .unwrap_or_default();
+    if found.is_empty() { vec![Violation::whole(error.message.clone())] } else { found }
+}
+
+/// The meta-schema of schemas that name none.
+const META_SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
+
 /// A validator that reads our values.
 type Validator = jsonschema::Validator<Values>;
 

@@ -88,6 +88,15 @@ impl RawObject {
         Ok(())
     }
 
+    /// Adds those members of another object whose names are not there yet.
+    pub fn complete(&mut self, other: RawObject) {
+        for (name, member) in other.members {
+            if self.get(&name).is_none() {
+                self.members.push((name, member));
+            }
+        }
+    }
+
     /// The object as JSON, with `member` in place of the members of its name, or at the end.
     ///
     /// # Errors
@@ -123,6 +132,11 @@ impl RawObject {
     pub fn set<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), serde_json::Error> {
         self.put(name, to_raw_value(value)?);
         Ok(())
+    }
+
+    /// The names of the members, in their order; repeated ones as often as they are there.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|(name, _)| name.as_str())
     }
 
     /// Whether there are no members.
