@@ -20,6 +20,7 @@ use reqwest::{Client, Response};
 
 use super::error::{LlmError, UpstreamError};
 use super::protocol::{ErrorBody, Service};
+use super::structured::{Parameter, Refusal};
 use super::transport::{retry_after, unreachable};
 use super::upstream::Upstream;
 use base::caller::Caller;
@@ -44,6 +45,8 @@ pub struct Attempt<'a> {
     pub service: Service,
     /// Whether its answer is told in another format, and so has to be read.
     pub is_translated: bool,
+    /// The parameter whose refusal means that the model is asked in another way.
+    pub refusable: Option<Parameter>,
     /// Its body, in the upstream's protocol.
     pub body: Bytes,
     /// The longest answer, in bytes.
@@ -85,6 +88,8 @@ pub enum Next {
     /// Another service of the same upstream: it does not offer this one, as far as its answer tells. If that was the status of
     /// an error, this is the error for the client.
     OtherService(Option<Box<LlmError>>),
+    /// Another way to ask the same model: it refuses a parameter.
+    OtherWay(Refusal),
     /// Nothing: the request itself is refused.
     GiveUp(LlmError),
 }
@@ -179,13 +184,17 @@ impl Attempt<'_> {
     async fn error_of(&self, status: StatusCode, response: Response) -> AttemptError {
         let after = retry_after(response.headers());
         let body = error_body(response, ERROR_BYTES).await;
-        let ErrorBody { message, for_client } = self.upstream.protocol.error(&body, &self.upstream.secrets);
+        let ErrorBody { message, param, for_client } =
+            self.upstream.protocol.error(&body, &self.upstream.secrets);
         let status = status.as_u16();
         let refused = LlmError::Refused { status, body: for_client };
-        let next = match status {
-            404 | 405 | 501 if self.may_lack_service() => Next::OtherService(Some(Box::new(refused))),
-            408 | 409 | 429 | 500.. => Next::Retry(after),
-            400..500 => Next::GiveUp(refused),
+        let of_parameter =
+            self.refusable.and_then(|parameter| parameter.refused_by(status, &message, param.as_deref()));
+        let next = match (status, of_parameter) {
+            (_, Some(refusal)) => Next::OtherWay(refusal),
+            (404 | 405 | 501, _) if self.may_lack_service() => Next::OtherService(Some(Box::new(refused))),
+            (408 | 409 | 429 | 500.., _) => Next::Retry(after),
+            (400..500, _) => Next::GiveUp(refused),
             _ => Next::Fallback,
         };
         AttemptError { error: UpstreamError::Status { status, message }, next }

@@ -4,10 +4,18 @@ use serde::Serialize;
 
 /// A model's answer to a chat.
 ///
-/// It was read from what real servers send, and is regular where they are not; what they left out is empty or `None`. If a
-/// server gave several choices, it is the first.
+/// It was read from what real servers send, and is regular where they are not; what they left out is empty or `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
+    /// The choices in their order: at least one, more if the request asked for them.
+    pub choices: Vec<Choice>,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// One of the answers that a model offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
     /// What the model says; empty if it says nothing, as is usual beside calls of tools.
     pub text: String,
     /// The calls of tools that it asks for, in its order.
@@ -16,8 +24,6 @@ pub struct Completion {
     pub refusal: Option<String>,
     /// Why it stopped; `None` if the server does not say so.
     pub finish_reason: Option<FinishReason>,
-    /// What it cost.
-    pub usage: Usage,
 }
 
 /// A call of a tool that a model asks for.
@@ -47,6 +53,20 @@ pub enum FinishReason {
     Other(String),
 }
 
+impl FinishReason {
+    /// The reason that a server gives; `None` if it is empty.
+    pub fn read(value: String) -> Option<FinishReason> {
+        Some(match value.as_str() {
+            "" => return None,
+            "stop" => FinishReason::Stop,
+            "length" => FinishReason::Length,
+            "tool_calls" | "function_call" => FinishReason::ToolCalls,
+            "content_filter" => FinishReason::ContentFilter,
+            _ => FinishReason::Other(value),
+        })
+    }
+}
+
 /// What an answer cost, as far as the server says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
@@ -56,4 +76,16 @@ pub struct Usage {
     pub completion_tokens: Option<u64>,
     /// Tokens in all.
     pub total_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// What both cost together; unknown where it is unknown for one of them.
+    pub fn plus(self, other: Usage) -> Usage {
+        let sum = |one: Option<u64>, other: Option<u64>| one?.checked_add(other?);
+        Usage {
+            prompt_tokens: sum(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens: sum(self.completion_tokens, other.completion_tokens),
+            total_tokens: sum(self.total_tokens, other.total_tokens),
+        }
+    }
 }

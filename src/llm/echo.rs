@@ -1,4 +1,5 @@
-//! The built-in model: it answers with the last thing that the user said, without any network.
+//! The built-in model: it answers with the last thing that the user said, or with the smallest value that a schema allows, without
+//! any network.
 //!
 //! It is no upstream and speaks no protocol: it reads and writes the format of our clients itself. Its usage counts words
 //! instead of tokens, and its answers are created at time 0: the same request has the same answer.
@@ -6,13 +7,20 @@
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::client_format::{AnswerWriter, DONE, messages};
-use super::completion::{Completion, FinishReason, Usage};
+use super::client_format::{AnswerChoice, AnswerWriter, DONE, messages};
+use super::completion::{Choice, Completion, FinishReason, Usage};
+use super::error::LlmError;
+use super::request::Request;
+use super::responses::KeptItems;
 use super::routes::ECHO;
+use super::structured::StructuredRequest;
 use template::value::RawObject;
 
 /// In about how many pieces a long text is streamed.
 const PIECES: usize = 500;
+
+/// The most choices that it gives, as many as OpenAI's.
+const CHOICES_MAX: usize = 128;
 
 /// Why its answers end.
 const FINISH_REASON: &str = "stop";
@@ -21,24 +29,49 @@ const FINISH_REASON: &str = "stop";
 pub struct Echo {
     id: String,
     text: String,
+    /// How many times it is given.
+    choices: usize,
     usage: Usage,
 }
 
 impl Echo {
+    /// The answer to a request; its items may refer to those in `kept`.
+    ///
+    /// # Errors
+    /// [`LlmError::Invalid`] if a chat cannot have something of it.
+    pub fn of(request: Request<'_>, kept: &KeptItems) -> Result<Echo, LlmError> {
+        match request {
+            Request::Structured(request) => Ok(Echo::value(request)),
+            request => Ok(Echo::answer(&*request.as_chat(kept)?)),
+        }
+    }
+
     /// The answer to a chat; messages that cannot be read are passed over. If the user has said nothing, it is empty.
-    pub fn answer(payload: &RawObject) -> Echo {
+    fn answer(payload: &RawObject) -> Echo {
         let messages = messages(payload);
         let prompt_words = messages.iter().map(|message| words(&message.text)).sum();
         let last = messages.into_iter().rev().find(|message| message.is_of_user);
-        let text = last.map(|message| message.text).unwrap_or_default();
+        Echo::says(last.map(|message| message.text).unwrap_or_default(), prompt_words)
+    }
+
+    /// The answer to a request for a value: the smallest one that its schema allows, as often as it is asked for.
+    fn value(request: &StructuredRequest) -> Echo {
+        let prompt_words = messages(&request.payload).iter().map(|message| words(&message.text)).sum();
+        let choices = request.payload.find("n").unwrap_or(1).clamp(1, CHOICES_MAX);
+        Echo { choices, ..Echo::says(request.schema.smallest().to_owned(), prompt_words) }
+    }
+
+    fn says(text: String, prompt_words: u64) -> Echo {
         let hash = Sha256::digest(&text);
         let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-        Echo { id: format!("chatcmpl-{ECHO}-{hex}"), usage: usage(prompt_words, words(&text)), text }
+        let usage = usage(prompt_words, words(&text));
+        Echo { id: format!("chatcmpl-{ECHO}-{hex}"), usage, text, choices: 1 }
     }
 
     /// The whole answer.
     pub fn whole(&self) -> Bytes {
-        self.writer().whole(&self.text, FINISH_REASON, &self.usage)
+        let choice = AnswerChoice { text: Some(&self.text), refusal: None, finish_reason: FINISH_REASON };
+        self.writer().whole(&vec![choice; self.choices], &self.usage)
     }
 
     /// The events of a stream: one for each word, or for several words of a long text.
@@ -55,9 +88,10 @@ impl Echo {
     }
 
     /// The answer, read.
-    pub fn completion(self) -> Completion {
+    pub fn completion(&self) -> Completion {
         let finish_reason = Some(FinishReason::Stop);
-        Completion { text: self.text, finish_reason, usage: self.usage, ..Completion::default() }
+        let choice = Choice { text: self.text.clone(), finish_reason, ..Choice::default() };
+        Completion { choices: vec![choice; self.choices], usage: self.usage }
     }
 
     fn writer(&self) -> AnswerWriter<'_> {
@@ -135,7 +169,7 @@ mod tests {
         assert_eq!(echo.events(false).len(), events.len() - 1);
         let usage = json!(echo.usage);
         let completion = echo.completion();
-        assert_eq!((completion.text, &usage), (text, &whole["usage"]));
+        assert_eq!((&completion.choices[0].text, &usage), (&text, &whole["usage"]));
         let long = "a ".repeat(100_000);
         assert!(pieces(&long).len() <= PIECES + 1 && pieces(&long).concat() == long);
     }

@@ -38,6 +38,19 @@ pub enum LlmError {
         /// What is wrong with it, as the rest of a sentence.
         message: String,
     },
+    /// The model does not have the strategy that the request insists on.
+    #[error(
+        "the model `{model}` does not have the strategy `{strategy}`, by its capabilities in the settings; it has {}",
+        supported.join(", ")
+    )]
+    StrategyNotSupported {
+        /// The model that was asked for.
+        model: String,
+        /// The strategy.
+        strategy: &'static str,
+        /// Those that it has, or may have.
+        supported: Vec<&'static str>,
+    },
     /// As many calls are under way as may be.
     #[error("{parallel} calls of models are under way (llm.parallel); try again in a moment")]
     Overloaded {
@@ -192,9 +205,10 @@ impl LlmError {
 impl Kinded for LlmError {
     fn kind(&self) -> Kind {
         match self {
-            LlmError::NoModel { .. } | LlmError::Invalid { .. } | LlmError::Refused { .. } => {
-                Kind::InvalidInput
-            }
+            LlmError::NoModel { .. }
+            | LlmError::Invalid { .. }
+            | LlmError::StrategyNotSupported { .. }
+            | LlmError::Refused { .. } => Kind::InvalidInput,
             LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => Kind::NotFound,
             LlmError::Overloaded { .. } => Kind::Overloaded,
             LlmError::Unavailable { cause, .. } if cause.is_rate_limit() => Kind::Overloaded,

@@ -14,7 +14,7 @@ pub struct Whole;
 /// A stream whose events are still to come.
 pub struct Events;
 
-/// The whole answer to a chat, read.
+/// The whole answer to a chat, read, with its bytes.
 pub struct Typed;
 
 impl Form for Whole {
@@ -51,14 +51,14 @@ impl Form for Events {
 }
 
 impl Form for Typed {
-    type Answer = Completion;
+    type Answer = (Completion, BufferedBytes);
 
-    async fn read(attempt: &Attempt<'_>, response: Response) -> Result<Completion, AttemptError> {
+    async fn read(attempt: &Attempt<'_>, response: Response) -> Result<Self::Answer, AttemptError> {
         let declared = DeclaredType::read(response.headers());
         let body = attempt.body(response).await?;
         let upstream = attempt.upstream;
         let completion = upstream.protocol.completion(&body.bytes, &upstream.secrets);
-        completion.map_err(|error| no_answer(error, declared))
+        completion.map(|completion| (completion, body)).map_err(|error| no_answer(error, declared))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Language models: a request to an answer, whole, streamed or read.
 //!
 //! - [`Llm`]: chat completions, embeddings, the list of models
+//! - `structured`: values that fit a JSON Schema; `prospects`: how they would be asked for
 //! - `client_format`: the format of our clients, which is OpenAI's; [`Completion`]: an answer to a chat, read
 //! - `responses`: OpenAI's newer format, the Responses API; `text_completion`: its older one;
 //!   `request`: a request in any of these formats
@@ -10,7 +11,7 @@
 //!   built-in model
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
-//! - `stream`: a streamed answer; `translator`: its events in the format of the client; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
+//! - `stream`: a streamed answer; `translator`: its events in the format of the client; `collect`: read as one answer; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
 //! - `message`: what a message says, in all the ways in which servers write it
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
@@ -18,6 +19,7 @@ mod attempt;
 mod capabilities;
 mod client_format;
 mod coalesce;
+mod collect;
 mod completion;
 mod echo;
 mod error;
@@ -28,12 +30,14 @@ mod log;
 pub mod message;
 mod offer;
 mod options;
+mod prospects;
 mod protocol;
 mod request;
 mod responses;
 mod retry;
 mod routes;
 mod stream;
+pub mod structured;
 mod text_completion;
 mod translator;
 mod transport;
@@ -47,9 +51,12 @@ use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use capabilities::Capabilities;
-pub use completion::{Completion, FinishReason, ToolCall, Usage};
+pub use client_format::{AnswerChoice, AnswerWriter, DONE};
+pub use collect::{Added, Collector};
+pub use completion::{Choice, Completion, FinishReason, ToolCall, Usage};
 pub use error::{LlmError, UpstreamError};
 pub use options::{LlmOptions, ModelOptions, UpstreamOptions};
+pub use prospects::{Preview, Prospects};
 pub use protocol::Protocol;
 pub use request::Request;
 pub use responses::{Params, ResponseRequest, Turn, error_event as response_error_event, refuse_state};
@@ -72,6 +79,7 @@ use responses::KeptItems;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
+use structured::{Ladder, Strategy, Way};
 use template::value::{RawObject, parse_json};
 use translator::{OfChat, Translator, Writer};
 
@@ -82,6 +90,37 @@ pub enum Answer {
     Whole(BufferedBytes),
     /// Server-sent events.
     Stream(AnswerStream),
+}
+
+/// An answer that was read.
+#[derive(Debug)]
+pub struct Answered {
+    /// What it says.
+    pub completion: Completion,
+    /// Its bytes, in OpenAI's format.
+    pub body: BufferedBytes,
+    /// How it came.
+    pub origin: AnswerOrigin,
+}
+
+/// A streamed answer that is to be read.
+#[derive(Debug)]
+pub struct StreamedAnswer {
+    /// Its events, in OpenAI's format.
+    pub events: AnswerStream,
+    /// How it comes.
+    pub origin: AnswerOrigin,
+}
+
+/// Who gave an answer, and how it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerOrigin {
+    /// The model: the one that was asked for, or a fallback.
+    pub model: String,
+    /// How it was asked for a value.
+    pub strategy: Strategy,
+    /// Whether an upstream was asked for the value with the client's own `response_format`.
+    pub is_native: bool,
 }
 
 /// The models.
@@ -155,20 +194,42 @@ impl Llm {
         answer
     }
 
-    /// Has a model complete a chat, and reads its answer: for those who go on working with it. The payload is that of a
-    /// chat completion, without `stream`; routes, retries, fallbacks and limits are the same, and a fallback is asked
-    /// also when an answer cannot be read.
+    /// Has a model answer a chat, or a request for a value, and reads its answer: for those who go on working with it. The payload
+    /// is that of a chat completion, without `stream`; routes, retries, fallbacks and limits are the same, and a fallback is
+    /// asked also when an answer cannot be read.
     ///
     /// # Errors
     /// [`LlmError`], which is logged here, once; [`LlmError::Invalid`] for `stream: true`.
-    pub async fn answer(&self, caller: &Caller, payload: &RawObject) -> Result<Completion, LlmError> {
-        let log = self.log(caller, payload);
-        let answer = self.complete(caller, payload).await;
+    pub async fn answer(&self, caller: &Caller, request: Request<'_>) -> Result<Answered, LlmError> {
+        let log = self.log(caller, request.payload());
+        let answer = self.complete(caller, request).await;
         match &answer {
-            Ok(completion) => log.completion(completion),
+            Ok(answered) => log.completion(&answered.completion),
             Err(error) => log.error(error),
         }
         answer
+    }
+
+    /// The same as a stream, which ends with the usage if the upstream tells it.
+    ///
+    /// # Errors
+    /// [`LlmError`], which is logged here, once.
+    pub async fn stream_answer(
+        &self,
+        caller: &Caller,
+        request: Request<'_>,
+        include_usage: bool,
+    ) -> Result<StreamedAnswer, LlmError> {
+        let log = self.log(caller, request.payload());
+        let options = RequestOptions::of_chat(request.payload(), self.default_model())?;
+        let call = self.call(caller, request, &options.model);
+        let answer = self.stream(&call, include_usage, &log).await;
+        answer.inspect_err(|error| log.error(error))
+    }
+
+    /// Puts together a streamed answer, within the limit on answers.
+    pub fn collector(&self) -> Collector {
+        Collector::new(self.options.answer_bytes, self.memory.reservation())
     }
 
     /// Has a model embed texts; the payload is that of OpenAI's API.
@@ -205,7 +266,8 @@ impl Llm {
         if options.stream {
             // The last event of a response always tells the usage.
             let include_usage = options.include_usage || matches!(request, Request::Response(_));
-            return self.stream(&call, include_usage, log).await.map(Answer::Stream);
+            let streamed = self.stream(&call, include_usage, log).await?;
+            return Ok(Answer::Stream(streamed.events));
         }
         let (answer, service) = match self.ask::<Whole>(&call, self.chain(call.model)?).await? {
             Reply::Upstream { answer, service, .. } => (answer, service),
@@ -226,9 +288,9 @@ impl Llm {
         call: &Call<'_>,
         include_usage: bool,
         log: &Log,
-    ) -> Result<AnswerStream, LlmError> {
+    ) -> Result<StreamedAnswer, LlmError> {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, upstream, service, permit } => {
+            Reply::Upstream { answer, upstream, service, model, way, permit } => {
                 let secrets = upstream.secrets.clone();
                 let translator = match (service, Writer::of(call.request, &self.kept)) {
                     (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
@@ -246,28 +308,35 @@ impl Llm {
                     permit,
                     held: self.memory.reservation(),
                 };
-                Ok(AnswerStream::upstream(parts).await)
+                let origin = origin(call.request, model, way);
+                Ok(StreamedAnswer { events: AnswerStream::upstream(parts).await, origin })
             }
             Reply::Echo(echo) => {
                 let chunks = echo.events(include_usage);
-                Ok(AnswerStream::ready(match Writer::of(call.request, &self.kept) {
+                let events = AnswerStream::ready(match Writer::of(call.request, &self.kept) {
                     Some(writer) => rewritten(chunks, writer),
                     None => chunks,
-                }))
+                });
+                Ok(StreamedAnswer { events, origin: origin_of_echo(call.request) })
             }
         }
     }
 
-    async fn complete(&self, caller: &Caller, payload: &RawObject) -> Result<Completion, LlmError> {
-        let request = RequestOptions::of_chat(payload, self.default_model())?;
-        if request.stream {
+    async fn complete(&self, caller: &Caller, request: Request<'_>) -> Result<Answered, LlmError> {
+        let options = RequestOptions::of_chat(request.payload(), self.default_model())?;
+        if options.stream {
             let message = "must be false: the answer is read as a whole".to_owned();
             return Err(LlmError::Invalid { param: "stream", message });
         }
-        let call = self.call(caller, Request::Chat(payload), &request.model);
+        let call = self.call(caller, request, &options.model);
         match self.ask::<Typed>(&call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, .. } => Ok(answer),
-            Reply::Echo(echo) => Ok(echo.completion()),
+            Reply::Upstream { answer: (completion, body), model, way, .. } => {
+                Ok(Answered { completion, body, origin: origin(request, model, way) })
+            }
+            Reply::Echo(echo) => {
+                let body = self.buffered(echo.whole())?;
+                Ok(Answered { completion: echo.completion(), body, origin: origin_of_echo(request) })
+            }
         }
     }
 
@@ -290,7 +359,7 @@ impl Llm {
     /// Makes a call. The built-in model needs no permit.
     async fn ask<F: Form>(&self, call: &Call<'_>, chain: Vec<Target>) -> Result<Reply<F::Answer>, LlmError> {
         if let [Target::Echo, ..] = chain.as_slice() {
-            return Ok(Reply::Echo(Echo::answer(&*call.request.as_chat(&self.kept)?)));
+            return Ok(Reply::Echo(Echo::of(call.request, &self.kept)?));
         }
         let permit = self.permit()?;
         call.make::<F>(&self.client()?, &chain, permit).await
@@ -334,11 +403,34 @@ impl Llm {
         }
     }
 
-    fn buffered(&self, bytes: Bytes) -> Result<BufferedBytes, LlmError> {
+    /// An answer of our own, as part of the budget of memory.
+    ///
+    /// # Errors
+    /// [`LlmError::OutOfMemory`].
+    pub fn buffered(&self, bytes: Bytes) -> Result<BufferedBytes, LlmError> {
         let mut body = Buffer::new(&self.memory, None);
         body.push(bytes)?;
         Ok(body.finish()?)
     }
+}
+
+/// Where an answer of an upstream comes from.
+fn origin(request: Request<'_>, model: String, way: Option<Way>) -> AnswerOrigin {
+    let way = way.unwrap_or(Way::Text);
+    let is_native = match request {
+        Request::Structured(request) => request.is_native && way == Way::JsonSchema,
+        _ => false,
+    };
+    AnswerOrigin { model, strategy: way.strategy(), is_native }
+}
+
+/// Where an answer of the built-in model comes from.
+fn origin_of_echo(request: Request<'_>) -> AnswerOrigin {
+    let forced = match request {
+        Request::Structured(request) => request.strategy,
+        _ => None,
+    };
+    AnswerOrigin { model: ECHO.to_owned(), strategy: Ladder::of_echo(forced).strategy(), is_native: false }
 }
 
 fn of_chat(chat: StreamTranslator, writer: Writer) -> Translator {

@@ -13,14 +13,13 @@ const MODELS: usize = 1_000;
 /// Models with longer names, in bytes, are not remembered: clients may choose names.
 const NAME_BYTES: usize = 256;
 
-/// How long it is believed that an upstream lacks the service for a model. Its refusal may have had another reason.
-const LACKING: Duration = Duration::from_secs(600);
-
 /// For which models an upstream offers a service.
 #[derive(Debug)]
 pub struct Offer {
     /// What the settings say of all models.
     setting: Option<bool>,
+    /// How long it is believed that the upstream lacks the service for a model. Its refusal may have had another reason.
+    lacking: Duration,
     /// Whether it has answered in this way, for any model.
     is_seen: AtomicBool,
     models: Mutex<LruCache<String, Known>>,
@@ -34,10 +33,11 @@ enum Known {
 }
 
 impl Offer {
-    /// Of nothing but what the settings say.
-    pub fn new(setting: Option<bool>) -> Offer {
+    /// Of nothing but what the settings say. A lack is believed for `lacking`.
+    pub fn new(setting: Option<bool>, lacking: Duration) -> Offer {
         let models = NonZeroUsize::new(MODELS).unwrap_or(NonZeroUsize::MIN);
-        Offer { setting, is_seen: AtomicBool::new(false), models: Mutex::new(LruCache::new(models)) }
+        let (is_seen, models) = (AtomicBool::new(false), Mutex::new(LruCache::new(models)));
+        Offer { setting, lacking, is_seen, models }
     }
 
     /// Whether it is asked for a model in this way.
@@ -66,7 +66,7 @@ impl Offer {
 
     /// Remembers that it answers for a model, but not in this way.
     pub fn lacks(&self, model: &str) {
-        self.remember(model, Known::LackingUntil(Instant::now() + LACKING));
+        self.remember(model, Known::LackingUntil(Instant::now() + self.lacking));
     }
 
     fn known(&self, model: &str) -> Option<Known> {
@@ -88,15 +88,17 @@ impl Offer {
 mod tests {
     use super::*;
 
+    const LACKING: Duration = Duration::from_secs(600);
+
     #[test]
     fn what_a_model_lacks_says_nothing_of_others_or_of_the_settings() {
-        let offer = Offer::new(None);
+        let offer = Offer::new(None, LACKING);
         offer.lacks("old");
         offer.offers("new");
         assert!(!offer.is_tried("old") && offer.is_tried("new") && offer.is_tried("other"));
         assert!(!offer.is_uncertain("new") && offer.is_uncertain("other") && offer.is_seen());
         for setting in [true, false] {
-            let offer = Offer::new(Some(setting));
+            let offer = Offer::new(Some(setting), LACKING);
             offer.lacks("old");
             assert!(offer.is_tried("old") == setting && !offer.is_uncertain("old"));
         }
@@ -104,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let offer = Offer::new(None);
+        let offer = Offer::new(None, LACKING);
         offer.lacks(&"x".repeat(NAME_BYTES + 1));
         assert_eq!(offer.lock().len(), 0);
         (0..MODELS + 1).for_each(|number| offer.lacks(&number.to_string()));
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_lack_is_believed_for_a_while() {
-        let offer = Offer::new(None);
+        let offer = Offer::new(None, LACKING);
         offer.remember("old", Known::LackingUntil(Instant::now()));
         assert!(offer.is_tried("old"));
     }

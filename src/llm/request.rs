@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::error::LlmError;
 use super::protocol::Service;
 use super::responses::{KeptItems, ResponseRequest};
+use super::structured::{StructuredRequest, Way};
 use super::text_completion;
 use super::upstream::Upstream;
 use template::value::RawObject;
@@ -22,6 +23,8 @@ pub enum Request<'q> {
     Text(&'q RawObject),
     /// For a text completion; a chat is asked for it, whose request this is.
     TextByChat(&'q RawObject),
+    /// For a value that fits a schema; a chat is asked for it.
+    Structured(&'q StructuredRequest),
     /// For embeddings.
     Embeddings(&'q RawObject),
 }
@@ -31,7 +34,7 @@ impl<'q> Request<'q> {
     /// all there is.
     pub fn service(self, upstream: &Upstream, model: &str) -> Service {
         match self {
-            Request::Chat(_) | Request::TextByChat(_) => Service::Chat,
+            Request::Chat(_) | Request::TextByChat(_) | Request::Structured(_) => Service::Chat,
             Request::Text(_) => Service::Completions,
             Request::Response(_) if !upstream.responses.is_tried(model) => Service::Chat,
             Request::Response(_) => Service::Responses,
@@ -41,13 +44,14 @@ impl<'q> Request<'q> {
 
     /// Whether an answer of this service is told in another format.
     pub fn is_translated(self, service: Service) -> bool {
-        service == Service::Chat && !matches!(self, Request::Chat(_))
+        service == Service::Chat && !matches!(self, Request::Chat(_) | Request::Structured(_))
     }
 
     /// The request as it came.
     pub fn payload(self) -> &'q RawObject {
         match self {
             Request::Response(request) => &request.payload,
+            Request::Structured(request) => &request.payload,
             Request::Chat(payload)
             | Request::Text(payload)
             | Request::TextByChat(payload)
@@ -55,13 +59,14 @@ impl<'q> Request<'q> {
         }
     }
 
-    /// The body for a service of an upstream, which calls the model `model`.
+    /// The body for a service of an upstream, which calls the model `model`; a value is asked for in a `way`.
     ///
     /// # Errors
     /// [`LlmError::Invalid`] if it cannot be asked in this way.
     pub fn body(
         self,
         service: Service,
+        way: Option<Way>,
         upstream: &Upstream,
         model: &str,
         kept: &KeptItems,
@@ -69,6 +74,7 @@ impl<'q> Request<'q> {
         let payload = match (self, service) {
             (Request::Response(_), Service::Chat) => self.as_chat(kept)?,
             (Request::Response(request), _) => request.native(kept)?,
+            (Request::Structured(request), _) => Cow::Owned(request.body(way.unwrap_or(Way::Text))?),
             _ => Cow::Borrowed(self.payload()),
         };
         upstream.protocol.request(service, &payload, model)

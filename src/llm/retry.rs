@@ -7,6 +7,7 @@
 //!   never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
 //! - What the model that was asked for refuses is passed on to the client. What a fallback refuses counts as an error of that
 //!   fallback only.
+//! - A model that is asked for a value may refuse what a way needs; it is then asked in the next way, which is no retry.
 //! - There is no retry once the client has got a byte: of a stream only its beginning is tried again, of any other answer all.
 
 use std::sync::Arc;
@@ -17,12 +18,14 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
 use super::attempt::{Attempt, AttemptError, Form, Next};
+use super::capabilities::Capabilities;
 use super::echo::Echo;
 use super::error::{LlmError, UpstreamError};
 use super::protocol::Service;
 use super::request::Request;
 use super::responses::KeptItems;
 use super::routes::Target;
+use super::structured::{Ladder, Refusal, Step, StructuredRequest, Way};
 use super::upstream::Upstream;
 use base::caller::Caller;
 use base::memory::{Memory, Reservation};
@@ -60,6 +63,10 @@ pub enum Reply<T> {
         upstream: Arc<Upstream>,
         /// The service that gave it.
         service: Service,
+        /// The name of the model by which requests ask for it.
+        model: String,
+        /// How it was asked for a value.
+        way: Option<Way>,
         /// The call's place among those that may be under way; held until the answer has ended.
         permit: OwnedSemaphorePermit,
     },
@@ -89,14 +96,22 @@ impl Call<'_> {
     ) -> Result<Reply<F::Answer>, LlmError> {
         let mut attempts = Attempts::default();
         for (at, target) in chain.iter().enumerate() {
-            let Target::Model { upstream, name, timeout } = target else {
-                return Ok(Reply::Echo(Echo::answer(&*self.request.as_chat(self.kept)?)));
+            let Target::Model { upstream, name, asked, timeout, capabilities } = target else {
+                return self.echo();
             };
             let limit = timeout.unwrap_or(self.attempt_timeout);
-            let candidate = Candidate { upstream, model: name, limit, targets: chain.len() - at };
-            match self.ask::<F>(client, candidate, &mut attempts).await {
-                Ok(Some((answer, service))) => {
-                    return Ok(Reply::Upstream { answer, upstream: upstream.clone(), service, permit });
+            let targets = chain.len() - at;
+            let candidate = Candidate { upstream, model: name, limit, capabilities: *capabilities, targets };
+            let given = match self.request {
+                Request::Structured(request) => {
+                    self.ask_in_turn::<F>(client, candidate, request, &mut attempts).await
+                }
+                _ => self.ask::<F>(client, candidate, &mut attempts).await,
+            };
+            match given {
+                Ok(Some(Given { answer, service, way })) => {
+                    let (upstream, model) = (upstream.clone(), asked.clone());
+                    return Ok(Reply::Upstream { answer, upstream, service, model, way, permit });
                 }
                 Err(refused) if at == 0 => return Err(refused),
                 Ok(None) | Err(_) => {}
@@ -111,21 +126,21 @@ impl Call<'_> {
         client: &Client,
         candidate: Candidate<'_>,
         attempts: &mut Attempts,
-    ) -> Result<Option<(F::Answer, Service)>, LlmError> {
+    ) -> Result<Option<Given<F::Answer>>, LlmError> {
         let service = self.request.service(candidate.upstream, candidate.model);
         let offer = &candidate.upstream.responses;
-        let refused = match self.turn(candidate, service)?.take::<F>(client, attempts).await? {
+        let refused = match self.turn(candidate, service, None)?.take::<F>(client, attempts).await? {
             Taken::Answer(answer) => {
                 if service == Service::Responses {
                     offer.offers(candidate.model);
                 }
-                return Ok(Some((answer, service)));
+                return Ok(Some(Given { answer, service, way: None }));
             }
-            Taken::Nothing => return Ok(None),
+            Taken::Nothing | Taken::OtherWay(_) => return Ok(None),
             Taken::OtherService(refused) => refused,
         };
         // It does not seem to offer what it was asked for.
-        let as_chat = match self.turn(candidate, Service::Chat) {
+        let as_chat = match self.turn(candidate, Service::Chat, None) {
             Ok(turn) => turn.take::<F>(client, attempts).await,
             Err(error) => Err(error),
         };
@@ -134,13 +149,44 @@ impl Call<'_> {
                 if refused.is_some() {
                     offer.lacks(candidate.model);
                 }
-                Ok(Some((answer, Service::Chat)))
+                Ok(Some(Given { answer, service: Service::Chat, way: None }))
             }
             // It knows the service, so that this is what it has to say.
             (Err(_), Some(refused)) if offer.is_seen() => Err(*refused),
             (Err(error), _) => Err(error),
-            (Ok(Taken::Nothing | Taken::OtherService(_)), _) => Ok(None),
+            (Ok(_), _) => Ok(None),
         }
+    }
+
+    /// Asks one target for a value, in one way after the other: it may refuse what a way needs.
+    async fn ask_in_turn<F: Form>(
+        &self,
+        client: &Client,
+        candidate: Candidate<'_>,
+        request: &StructuredRequest,
+        attempts: &mut Attempts,
+    ) -> Result<Option<Given<F::Answer>>, LlmError> {
+        let offers = &candidate.upstream.structured;
+        let ladder = Ladder::new(candidate.capabilities, offers, candidate.model, request.strategy);
+        let mut refused: Vec<(Way, Refusal)> = Vec::new();
+        for step in ladder.0 {
+            let turn = self.turn(candidate, Service::Chat, Some(step))?;
+            match turn.take::<F>(client, attempts).await? {
+                Taken::Answer(answer) => {
+                    // Only an answer shows that it was the way, and not something else of the request.
+                    refused.iter().for_each(|(way, refusal)| offers.lacks(*way, candidate.model, *refusal));
+                    return Ok(Some(Given { answer, service: Service::Chat, way: Some(step.way) }));
+                }
+                Taken::OtherWay(refusal) => refused.push((step.way, refusal)),
+                Taken::Nothing | Taken::OtherService(_) => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The answer of the built-in model.
+    fn echo<T>(&self) -> Result<Reply<T>, LlmError> {
+        Ok(Reply::Echo(Echo::of(self.request, self.kept)?))
     }
 
     fn time_left(&self) -> Duration {
@@ -148,13 +194,19 @@ impl Call<'_> {
     }
 
     /// The turn of a target.
-    fn turn<'a>(&'a self, candidate: Candidate<'a>, service: Service) -> Result<Turn<'a>, LlmError> {
-        let Candidate { upstream, model, limit, targets } = candidate;
-        let body = self.request.body(service, upstream, model, self.kept)?;
+    fn turn<'a>(
+        &'a self,
+        candidate: Candidate<'a>,
+        service: Service,
+        step: Option<Step>,
+    ) -> Result<Turn<'a>, LlmError> {
+        let Candidate { upstream, model, limit, targets, .. } = candidate;
+        let way = step.map(|step| step.way);
+        let body = self.request.body(service, way, upstream, model, self.kept)?;
         let is_translated = self.request.is_translated(service);
         let mut held = self.memory.reservation();
-        // Items that the request only refers to may have made it long.
-        if matches!(self.request, Request::Response(_)) {
+        // Items that the request only refers to, or answers that did not fit, may have made it long.
+        if matches!(self.request, Request::Response(_) | Request::Structured(_)) {
             held.resize(body.len())?;
         }
         let attempt = Attempt {
@@ -162,6 +214,7 @@ impl Call<'_> {
             model,
             service,
             is_translated,
+            refusable: step.and_then(|step| step.refusable),
             body,
             answer_bytes: self.answer_bytes,
             memory: self.memory,
@@ -187,8 +240,17 @@ struct Candidate<'a> {
     model: &'a str,
     /// The time limit for one attempt.
     limit: Duration,
+    capabilities: Capabilities,
     /// How many targets, itself among them, share the time that is left.
     targets: usize,
+}
+
+/// What a target gave.
+struct Given<T> {
+    answer: T,
+    service: Service,
+    /// How it was asked for a value.
+    way: Option<Way>,
 }
 
 /// What a turn gave.
@@ -198,6 +260,8 @@ enum Taken<T> {
     Nothing,
     /// The upstream does not seem to know the service; what it said for the client, if it was an error.
     OtherService(Option<Box<LlmError>>),
+    /// The model refuses what this way needs.
+    OtherWay(Refusal),
 }
 
 /// The turn of one target.
@@ -234,6 +298,7 @@ impl Turn<'_> {
             match (next, pause) {
                 (Next::GiveUp(refused), _) => return Err(refused),
                 (Next::OtherService(refused), _) => return Ok(Taken::OtherService(refused)),
+                (Next::OtherWay(refusal), _) => return Ok(Taken::OtherWay(refusal)),
                 (Next::Retry(_), Some(pause)) if pause < self.time_left() => sleep(pause).await,
                 _ => return Ok(Taken::Nothing),
             }

@@ -30,8 +30,12 @@ pub enum Target {
         upstream: Arc<Upstream>,
         /// What it calls the model.
         name: String,
+        /// The name by which requests ask for it.
+        asked: String,
         /// The time limit for one attempt; `None` for the usual one.
         timeout: Option<Duration>,
+        /// What it can do.
+        capabilities: Capabilities,
     },
 }
 
@@ -148,11 +152,15 @@ impl Routes {
             (Some(route), _) => Some(Target::Model {
                 upstream: route.upstream.clone(),
                 name: route.upstream_model.clone().unwrap_or_else(|| model.to_owned()),
+                asked: model.to_owned(),
                 timeout: route.timeout,
+                capabilities: route.capabilities,
             }),
             (None, _) if model == ECHO => Some(Target::Echo),
             (None, Some(upstream)) => {
-                Some(Target::Model { upstream: upstream.clone(), name: model.to_owned(), timeout: None })
+                let capabilities = Capabilities::default();
+                let (name, asked) = (model.to_owned(), model.to_owned());
+                Some(Target::Model { upstream: upstream.clone(), name, asked, timeout: None, capabilities })
             }
             (None, None) => None,
         }

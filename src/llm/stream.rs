@@ -86,7 +86,7 @@ struct UpstreamStream {
 
 impl AnswerStream {
     /// A stream of events that are there already.
-    pub(super) fn ready(events: Vec<Bytes>) -> AnswerStream {
+    pub fn ready(events: Vec<Bytes>) -> AnswerStream {
         AnswerStream(Source::Ready(events.into()))
     }
 

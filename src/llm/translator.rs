@@ -119,7 +119,7 @@ impl Writer {
                 Some(Writer::Response(Box::new(ResponseWriter::new(request, kept))))
             }
             Request::Text(_) | Request::TextByChat(_) => Some(Writer::Text),
-            Request::Chat(_) | Request::Embeddings(_) => None,
+            Request::Chat(_) | Request::Structured(_) | Request::Embeddings(_) => None,
         }
     }
 

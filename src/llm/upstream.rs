@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -10,7 +11,11 @@ use reqwest::Url;
 use super::offer::Offer;
 use super::options::UpstreamOptions;
 use super::protocol::{Endpoints, Protocol, Service};
+use super::structured::StructuredOffers;
 use base::outbound::Secrets;
+
+/// How long it is believed that an upstream lacks the Responses API for a model.
+const NO_RESPONSES: Duration = Duration::from_secs(600);
 
 /// An upstream.
 pub struct Upstream {
@@ -25,6 +30,8 @@ pub struct Upstream {
     pub secrets: Arc<Secrets>,
     /// For which models it has the Responses API.
     pub responses: Offer,
+    /// For which models it has the ways to make them answer by a schema.
+    pub structured: StructuredOffers,
 }
 
 impl Upstream {
@@ -43,7 +50,8 @@ impl Upstream {
             endpoints: options.protocol.endpoints(&base),
             headers: headers(options)?,
             secrets: Arc::new(secrets(options, &base)),
-            responses: Offer::new(options.responses),
+            responses: Offer::new(options.responses, NO_RESPONSES),
+            structured: StructuredOffers::default(),
         })
     }
 

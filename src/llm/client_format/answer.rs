@@ -19,15 +19,32 @@ pub struct AnswerWriter<'a> {
     pub created: u64,
 }
 
+/// One choice of an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerChoice<'a> {
+    /// What the model says; `None` if it refuses.
+    pub text: Option<&'a str>,
+    /// Why it refuses.
+    pub refusal: Option<&'a str>,
+    /// Why it ends.
+    pub finish_reason: &'a str,
+}
+
+impl AnswerChoice<'_> {
+    fn whole(&self, index: usize) -> Json {
+        let message = json!({"role": "assistant", "content": self.text, "refusal": self.refusal});
+        json!({"index": index, "message": message, "logprobs": null, "finish_reason": self.finish_reason})
+    }
+}
+
 impl AnswerWriter<'_> {
-    /// The whole answer, which ends with `finish_reason`.
-    pub fn whole(&self, text: &str, finish_reason: &str, usage: &Usage) -> Bytes {
-        let message = json!({"role": "assistant", "content": text, "refusal": null});
-        let choice =
-            json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason});
+    /// The whole answer, with these choices.
+    pub fn whole(&self, choices: &[AnswerChoice<'_>], usage: &Usage) -> Bytes {
+        let choices: Vec<Json> =
+            choices.iter().enumerate().map(|(index, choice)| choice.whole(index)).collect();
         let answer = json!({
             "id": self.id, "object": "chat.completion", "created": self.created, "model": self.model,
-            "choices": [choice], "usage": usage,
+            "choices": choices, "usage": usage,
         });
         answer.to_string().into()
     }
@@ -40,6 +57,11 @@ impl AnswerWriter<'_> {
     /// An event that brings a piece of the text.
     pub fn text_event(&self, text: &str) -> Bytes {
         self.choice_event(&json!({"content": text}), None)
+    }
+
+    /// An event that brings a refusal.
+    pub fn refusal_event(&self, refusal: &str) -> Bytes {
+        self.choice_event(&json!({"refusal": refusal}), None)
     }
 
     /// The event that ends the text.

@@ -18,6 +18,8 @@
 
 mod openai;
 
+pub use openai::{named_calls, read_usage};
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -71,6 +73,8 @@ pub struct Endpoints {
 pub struct ErrorBody {
     /// The beginning of its message, without secrets; empty if it says nothing.
     pub message: String,
+    /// The parameter of the request that it names.
+    pub param: Option<String>,
     /// The error in the format of our clients, without secrets.
     pub for_client: Bytes,
 }

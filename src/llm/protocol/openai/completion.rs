@@ -5,11 +5,11 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::error::{self, is_error};
-use crate::llm::completion::{Completion, FinishReason, ToolCall, Usage};
+use crate::llm::completion::{Choice, Completion, FinishReason, ToolCall, Usage};
 use crate::llm::error::UpstreamError;
-use crate::llm::message::{self, TextKind};
+use crate::llm::message::{self, CallPiece, TextKind};
 use base::outbound::Secrets;
-use template::value::{RawObject, parse_json};
+use template::value::{RawObject, each_item, parse_json};
 
 /// The longest body, in bytes, in which an error is looked for.
 const ERROR_BYTES: usize = 1 << 20;
@@ -17,8 +17,17 @@ const ERROR_BYTES: usize = 1 << 20;
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
     let answer = object_of(body)?;
-    let choice = choice(&answer, body, secrets)?;
-    let message = message_of(&choice)?;
+    message_of(&choice(&answer, body, secrets)?)?;
+    let mut choices = Vec::new();
+    if let Some(list) = answer.get("choices") {
+        each_item(list, |choice| choices.extend(message::object(choice).as_ref().and_then(read_choice)));
+    }
+    Ok(Completion { choices, usage: answer.find("usage").as_ref().map(read_usage).unwrap_or_default() })
+}
+
+/// A choice with a message.
+fn read_choice(choice: &RawObject) -> Option<Choice> {
+    let message = message_of(choice).ok()?;
     let (mut text, mut refusal) = (String::new(), String::new());
     for (kind, said) in message::texts(&message) {
         match kind {
@@ -27,12 +36,11 @@ pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError>
             TextKind::Reasoning => {}
         }
     }
-    Ok(Completion {
+    Some(Choice {
         text,
-        tool_calls: tool_calls(&message),
+        tool_calls: named_calls(message::calls(&message)),
         refusal: non_empty(refusal),
-        finish_reason: choice.find("finish_reason").and_then(non_empty).map(finish_reason),
-        usage: answer.find("usage").as_ref().map(usage).unwrap_or_default(),
+        finish_reason: choice.find("finish_reason").and_then(FinishReason::read),
     })
 }
 
@@ -76,9 +84,9 @@ fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The calls of a message that name a function, with what they leave out.
-fn tool_calls(message: &RawObject) -> Vec<ToolCall> {
-    let named = message::calls(message).into_iter().filter(|call| !call.name.is_empty());
+/// The calls that name a function, with what they leave out.
+pub fn named_calls(calls: Vec<CallPiece>) -> Vec<ToolCall> {
+    let named = calls.into_iter().filter(|call| !call.name.is_empty());
     let calls = named.enumerate().map(|(place, call)| ToolCall {
         id: non_empty(call.id).unwrap_or_else(|| format!("call_{place}")),
         name: call.name,
@@ -87,17 +95,8 @@ fn tool_calls(message: &RawObject) -> Vec<ToolCall> {
     calls.collect()
 }
 
-fn finish_reason(value: String) -> FinishReason {
-    match value.as_str() {
-        "stop" => FinishReason::Stop,
-        "length" => FinishReason::Length,
-        "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        "content_filter" => FinishReason::ContentFilter,
-        _ => FinishReason::Other(value),
-    }
-}
-
-fn usage(counts: &RawObject) -> Usage {
+/// The usage of an answer, or of the chunk of a stream that brings it.
+pub fn read_usage(counts: &RawObject) -> Usage {
     Usage {
         prompt_tokens: counts.find("prompt_tokens"),
         completion_tokens: counts.find("completion_tokens"),
@@ -114,9 +113,14 @@ mod tests {
         read(body.to_string().as_bytes(), &Secrets::new(["sk-hidden-key"].into_iter()))
     }
 
-    /// The answer with this message.
-    fn of_message(message: Json) -> Completion {
-        completion(&json!({"choices": [{"index": 0, "message": message}]})).unwrap()
+    /// The first choice of an answer.
+    fn first(answer: &Json) -> Choice {
+        completion(answer).unwrap().choices.remove(0)
+    }
+
+    /// The choice with this message.
+    fn of_message(message: Json) -> Choice {
+        first(&json!({"choices": [{"index": 0, "message": message}]}))
     }
 
     fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
@@ -137,13 +141,9 @@ mod tests {
             },
         });
         let usage = Usage { prompt_tokens: Some(8), completion_tokens: Some(2), total_tokens: Some(10) };
-        let expected = Completion {
-            text: "Hi.".into(),
-            finish_reason: Some(FinishReason::Stop),
-            usage,
-            ..Completion::default()
-        };
-        assert_eq!(completion(&openai).unwrap(), expected);
+        let choice =
+            Choice { text: "Hi.".into(), finish_reason: Some(FinishReason::Stop), ..Choice::default() };
+        assert_eq!(completion(&openai).unwrap(), Completion { choices: vec![choice], usage });
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(of_message(message.clone()).text, text, "{message}");
         }
         let lone = br#"{"choices":[{"message":{"content":"a\ud83d"}}]}"#;
-        assert_eq!(read(lone, &Secrets::default()).unwrap().text, "a\u{fffd}");
+        assert_eq!(read(lone, &Secrets::default()).unwrap().choices[0].text, "a\u{fffd}");
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             (json!(3), None),
         ] {
             let answer = json!({"choices": [{"message": {"content": "a"}, "finish_reason": sent}]});
-            assert_eq!(completion(&answer).unwrap().finish_reason, expected, "{sent}");
+            assert_eq!(first(&answer).finish_reason, expected, "{sent}");
         }
     }
 
@@ -253,10 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn of_several_choices_the_first_counts() {
+    fn choices_come_in_their_order_and_those_that_are_none_are_left_out() {
         let choice = |text: &str| json!({"message": {"content": text}});
         let answer = json!({"choices": [choice("a"), choice("b"), 5]});
-        assert_eq!(completion(&answer).unwrap().text, "a");
+        let texts: Vec<String> = completion(&answer).unwrap().choices.into_iter().map(|c| c.text).collect();
+        assert_eq!(texts, ["a", "b"]);
     }
 
     #[test]

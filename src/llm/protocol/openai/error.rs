@@ -24,7 +24,8 @@ pub fn read(body: &[u8], secrets: &Secrets) -> ErrorBody {
         true => Bytes::from(secrets.redact(text)),
         false => client_format::upstream_error(&message),
     };
-    ErrorBody { message, for_client }
+    let param = json.as_ref().and_then(|json| json.pointer("/error/param")?.as_str()).map(str::to_owned);
+    ErrorBody { message, param, for_client }
 }
 
 /// Whether a member `error` reports an error; OpenAI's client libraries decide in the same way.

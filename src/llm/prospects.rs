@@ -1,0 +1,103 @@
+//! How a model would be asked for a value that fits a schema, without asking it.
+
+use bytes::Bytes;
+
+use super::Llm;
+use super::client_format::RequestOptions;
+use super::error::LlmError;
+use super::protocol::Service;
+use super::routes::{ECHO, Target};
+use super::structured::{Ladder, Strategy, StructuredRequest, Way};
+use template::value::RawObject;
+
+/// What is known of the ways in which a model, and its fallbacks, would be asked for a value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Prospects {
+    /// The model that is asked for.
+    pub model: String,
+    /// Whether one of them may need the schema as a text.
+    pub needs_text: bool,
+    /// Whether all of them are known to have [`Strategy::JsonSchema`].
+    pub is_native: bool,
+}
+
+/// The request that would be sent.
+#[derive(Debug)]
+pub struct Preview {
+    /// The model that is asked for.
+    pub model: String,
+    /// How it is asked.
+    pub strategy: Strategy,
+    /// The body for its upstream.
+    pub body: Bytes,
+}
+
+impl Llm {
+    /// How the model of a chat would be asked for a value, by its own strategy or by the one that is `forced`.
+    ///
+    /// # Errors
+    /// [`LlmError::StrategyNotSupported`] if its capabilities deny it; errors of the chat's members; if there is no such model.
+    pub fn prospects(&self, payload: &RawObject, forced: Option<Strategy>) -> Result<Prospects, LlmError> {
+        let model = RequestOptions::of_chat(payload, self.default_model())?.model;
+        let ladders: Vec<Option<Ladder>> =
+            self.chain(&model)?.iter().map(|target| ladder(target, forced)).collect();
+        if let (Some(Some(Ladder(steps))), Some(strategy)) = (ladders.first(), forced)
+            && steps.is_empty()
+        {
+            let supported = self.supported(&model)?;
+            return Err(LlmError::StrategyNotSupported { model, strategy: strategy.name(), supported });
+        }
+        let any = |is_so: fn(&Ladder) -> bool| ladders.iter().flatten().any(is_so);
+        let is_native = ladders.iter().all(|ladder| ladder.as_ref().is_some_and(Ladder::is_native));
+        Ok(Prospects { model, needs_text: any(Ladder::has_text), is_native })
+    }
+
+    /// The strategies that a model has, or may have.
+    fn supported(&self, model: &str) -> Result<Vec<&'static str>, LlmError> {
+        let target = self.chain(model)?.into_iter().next();
+        let has = |strategy: &Strategy| {
+            let ladder = target.as_ref().and_then(|target| ladder(target, Some(*strategy)));
+            ladder.is_none_or(|Ladder(steps)| !steps.is_empty())
+        };
+        let supported = Strategy::ALL.into_iter().filter(has).map(Strategy::name).collect::<Vec<_>>();
+        // The text in the system message needs nothing of a model.
+        Ok(if supported.is_empty() {
+            vec!["the schema as a text, where no strategy is named"]
+        } else {
+            supported
+        })
+    }
+
+    /// The request that would be sent first.
+    ///
+    /// # Errors
+    /// As of [`Llm::prospects`]; [`LlmError::Invalid`].
+    pub fn preview(&self, request: &StructuredRequest) -> Result<Preview, LlmError> {
+        let Prospects { model, .. } = self.prospects(&request.payload, request.strategy)?;
+        let target = self.chain(&model)?.into_iter().next();
+        let (way, name) = match &target {
+            Some(Target::Model { name, .. }) => {
+                let first = target.as_ref().and_then(|target| ladder(target, request.strategy));
+                let first = first.and_then(|Ladder(steps)| steps.first().map(|step| step.way));
+                (first.unwrap_or(Way::Text), name.as_str())
+            }
+            _ => (Ladder::of_echo(request.strategy), ECHO),
+        };
+        let body = request.body(way)?;
+        let body = match &target {
+            Some(Target::Model { upstream, .. }) => upstream.protocol.request(Service::Chat, &body, name)?,
+            _ => super::Protocol::OpenAi.request(Service::Chat, &body, name)?,
+        };
+        Ok(Preview { model, strategy: way.strategy(), body })
+    }
+}
+
+/// The ladder of a target; `None` for the built-in model, which takes every strategy.
+fn ladder(target: &Target, forced: Option<Strategy>) -> Option<Ladder> {
+    match target {
+        Target::Echo => None,
+        Target::Model { upstream, name, capabilities, .. } => {
+            Some(Ladder::new(*capabilities, &upstream.structured, name, forced))
+        }
+    }
+}

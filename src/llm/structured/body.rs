@@ -1,0 +1,264 @@
+//! The chat completion that is asked for in the place of a value, in each of the ways.
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value as Json, json};
+
+use super::ladder::Way;
+use super::request::{FailedAnswer, StructuredRequest};
+use super::strategy::FUNCTION;
+use crate::llm::error::LlmError;
+use template::value::RawObject;
+
+#[derive(Serialize)]
+struct ResponseFormat<'s> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json_schema: Option<JsonSchema<'s>>,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'s> {
+    name: &'s str,
+    schema: &'s RawValue,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct Tool<'s> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: Function<'s>,
+}
+
+#[derive(Serialize)]
+struct Function<'s> {
+    name: &'static str,
+    parameters: &'s RawValue,
+}
+
+impl StructuredRequest {
+    /// The request for a chat completion that asks for the value in this way.
+    ///
+    /// # Errors
+    /// [`LlmError::Invalid`] if its messages, or its tools, are no list.
+    pub fn body(&self, way: Way) -> Result<RawObject, LlmError> {
+        let mut body = self.payload.clone();
+        if !(self.is_native && way == Way::JsonSchema) {
+            self.ask_for_value(&mut body, way).map_err(|error| invalid("tools", &error))?;
+        }
+        self.put_messages(&mut body, way).map_err(|error| invalid("messages", &error))?;
+        Ok(body)
+    }
+
+    fn ask_for_value(&self, body: &mut RawObject, way: Way) -> Result<(), serde_json::Error> {
+        body.remove("response_format");
+        match way {
+            Way::JsonSchema => {
+                let (schema, strict) = self.schema.for_response_format();
+                let json_schema = Some(JsonSchema { name: self.schema.name(), schema, strict });
+                body.set("response_format", &ResponseFormat { kind: "json_schema", json_schema })
+            }
+            Way::Tools => self.put_function(body),
+            Way::JsonObject => {
+                body.set("response_format", &ResponseFormat { kind: "json_object", json_schema: None })
+            }
+            Way::Text => Ok(()),
+        }
+    }
+
+    /// Adds the function that carries the value, beside the client's own functions, if it has some: the model has to call one.
+    fn put_function(&self, body: &mut RawObject) -> Result<(), serde_json::Error> {
+        let function = Function { name: FUNCTION, parameters: self.schema.asked() };
+        let mut tools: Vec<Box<RawValue>> = body.read("tools")?.unwrap_or_default();
+        let may_call_others =
+            !tools.is_empty() && body.find::<String>("tool_choice").as_deref() != Some("none");
+        tools.push(to_raw_value(&Tool { kind: "function", function })?);
+        body.set("tools", &tools)?;
+        match may_call_others {
+            true => body.set("tool_choice", "required"),
+            false => body.set("tool_choice", &json!({"type": "function", "function": {"name": FUNCTION}})),
+        }
+    }
+
+    /// Adds the schema as a text, and the answers that did not fit.
+    fn put_messages(&self, body: &mut RawObject, way: Way) -> Result<(), serde_json::Error> {
+        let text = self.text.as_deref().filter(|_| way.has_text());
+        if text.is_none() && self.failed.is_empty() {
+            return Ok(());
+        }
+        let mut messages: Vec<Box<RawValue>> = body.read("messages")?.unwrap_or_default();
+        if let Some(text) = text {
+            add_instruction(&mut messages, text)?;
+        }
+        for failed in &self.failed {
+            failed.add_to(&mut messages, way)?;
+        }
+        body.set("messages", &messages)
+    }
+}
+
+fn invalid(param: &'static str, error: &serde_json::Error) -> LlmError {
+    LlmError::Invalid { param, message: format!("must be a list: {error}") }
+}
+
+/// Adds a text to the system message at the beginning, or such a message: many models take one alone.
+fn add_instruction(messages: &mut Vec<Box<RawValue>>, text: &str) -> Result<(), serde_json::Error> {
+    if let Some(first) = messages.first_mut()
+        && let Some(extended) = extended(first, text)?
+    {
+        *first = extended;
+        return Ok(());
+    }
+    messages.insert(0, to_raw_value(&json!({"role": "system", "content": text}))?);
+    Ok(())
+}
+
+/// The system message with a text added; `None` if this is no system message.
+fn extended(message: &RawValue, text: &str) -> Result<Option<Box<RawValue>>, serde_json::Error> {
+    let Ok(mut message) = template::value::parse_json::<RawObject>(message.get().as_bytes()) else {
+        return Ok(None);
+    };
+    let role: Option<String> = message.find("role");
+    if !role.is_some_and(|role| matches!(role.as_str(), "system" | "developer")) {
+        return Ok(None);
+    }
+    match message.find::<Json>("content") {
+        Some(Json::String(content)) => message.set("content", &format!("{content}\n\n{text}"))?,
+        Some(Json::Array(mut parts)) => {
+            parts.push(json!({"type": "text", "text": text}));
+            message.set("content", &parts)?;
+        }
+        _ => message.set("content", text)?,
+    }
+    to_raw_value(&message).map(Some)
+}
+
+impl FailedAnswer {
+    /// The answer as the model gave it, and what is wrong with it. A call is one only for a model that is asked for calls.
+    fn add_to(&self, messages: &mut Vec<Box<RawValue>>, way: Way) -> Result<(), serde_json::Error> {
+        let complaint = match self.call.as_ref().filter(|_| way == Way::Tools) {
+            Some(call) => {
+                let function = json!({"name": call.name, "arguments": call.arguments});
+                let calls = json!([{"id": call.id, "type": "function", "function": function}]);
+                messages
+                    .push(to_raw_value(&json!({"role": "assistant", "content": null, "tool_calls": calls}))?);
+                json!({"role": "tool", "tool_call_id": call.id, "content": self.complaint})
+            }
+            None => {
+                // Some servers refuse a message without a text.
+                if !self.text.is_empty() {
+                    messages.push(to_raw_value(&json!({"role": "assistant", "content": self.text}))?);
+                }
+                json!({"role": "user", "content": self.complaint})
+            }
+        };
+        messages.push(to_raw_value(&complaint)?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::completion::ToolCall;
+    use crate::llm::structured::OutputSchema;
+    use template::value::parse_json;
+
+    fn request(payload: Json) -> StructuredRequest {
+        let schema = json!({"title": "T", "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+        StructuredRequest {
+            payload: parse_json(payload.to_string().as_bytes()).unwrap(),
+            schema: OutputSchema::new(schema).unwrap().into(),
+            text: Some("As JSON.".into()),
+            strategy: None,
+            failed: Vec::new(),
+            is_native: false,
+        }
+    }
+
+    fn body(request: &StructuredRequest, way: Way) -> Json {
+        serde_json::to_value(request.body(way).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn each_way_has_its_body() {
+        let messages = json!([{"role": "user", "content": "q"}]);
+        let request = request(json!({"messages": messages, "temperature": 0}));
+        let asked = json!({"title": "T", "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+        let tools = body(&request, Way::Tools);
+        assert_eq!(
+            tools,
+            json!({
+                "messages": messages, "temperature": 0,
+                "tools": [{"type": "function", "function": {"name": "generate_response", "parameters": asked}}],
+                "tool_choice": {"type": "function", "function": {"name": "generate_response"}},
+            })
+        );
+        let with_text = json!([{"role": "system", "content": "As JSON."}, {"role": "user", "content": "q"}]);
+        assert_eq!(
+            body(&request, Way::JsonObject),
+            json!({"messages": with_text, "temperature": 0, "response_format": {"type": "json_object"}})
+        );
+        assert_eq!(body(&request, Way::Text), json!({"messages": with_text, "temperature": 0}));
+    }
+
+    #[test]
+    fn a_system_message_is_extended_and_there_is_one_at_most() {
+        for (first, expected) in [
+            (
+                json!({"role": "system", "content": "Be kind."}),
+                json!({"role": "system", "content": "Be kind.\n\nAs JSON."}),
+            ),
+            (
+                json!({"role": "developer", "content": [{"type": "text", "text": "x"}], "name": "n"}),
+                json!({"role": "developer", "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "As JSON."}], "name": "n"}),
+            ),
+        ] {
+            let messages = json!([first, {"role": "user", "content": "q"}]);
+            let body = body(&request(json!({"messages": messages})), Way::Text);
+            assert_eq!(body["messages"], json!([expected, {"role": "user", "content": "q"}]));
+        }
+    }
+
+    #[test]
+    fn failed_answers_are_told_in_the_way_that_the_model_knows() {
+        let call =
+            ToolCall { id: "c1".into(), name: "generate_response".into(), arguments: "{\"a\":1}".into() };
+        let failed = FailedAnswer { text: "{\"a\":1}".into(), call: Some(call), complaint: "No.".into() };
+        let silent = FailedAnswer { text: String::new(), call: None, complaint: "Say it.".into() };
+        let request = StructuredRequest { failed: vec![failed, silent], ..request(json!({"messages": []})) };
+        assert_eq!(
+            body(&request, Way::Tools)["messages"],
+            json!([
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "generate_response", "arguments": "{\"a\":1}"}},
+                ]},
+                {"role": "tool", "tool_call_id": "c1", "content": "No."},
+                {"role": "user", "content": "Say it."},
+            ])
+        );
+        assert_eq!(
+            body(&request, Way::JsonSchema)["messages"],
+            json!([
+                {"role": "assistant", "content": "{\"a\":1}"},
+                {"role": "user", "content": "No."},
+                {"role": "user", "content": "Say it."},
+            ])
+        );
+    }
+
+    #[test]
+    fn the_functions_of_the_client_stay_and_its_own_format_goes_out_as_it_is_where_models_have_it() {
+        let own = json!({"type": "function", "function": {"name": "f"}});
+        let format = json!({"type": "json_schema", "json_schema": {"name": "N", "schema": {}}});
+        let payload = json!({"messages": [], "tools": [own], "response_format": format});
+        let request = StructuredRequest { is_native: true, ..request(payload.clone()) };
+        assert_eq!(body(&request, Way::JsonSchema), payload);
+        let asked = body(&request, Way::Tools);
+        assert_eq!((&asked["tools"][0], &asked["tool_choice"]), (&own, &json!("required")));
+        assert_eq!(asked["tools"][1]["function"]["name"], "generate_response");
+        assert!(asked.get("response_format").is_none());
+    }
+}
