@@ -1,7 +1,7 @@
 //! What goes to the model: the request, completed with what its prompt says.
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::Chat;
@@ -89,7 +89,7 @@ impl Chat {
         follow_up: FollowUp,
         rendered: &mut RenderedPrompt,
     ) -> Result<ResponseRequest, ChatError> {
-        let messages = written(&rendered.content)?;
+        let messages = rendered.content.to_raw_messages().map_err(unwritable)?;
         let Conversation { messages, config, .. } = self.expand(caller, messages, rendered).await?;
         let turns =
             follow_up.arrange(messages, Turn::Message, |Given { at, message }| Turn::Item(at, message));
@@ -125,7 +125,7 @@ impl Chat {
             .map_err(unwritable)?;
             return Ok(JsonMap::new());
         }
-        let messages = follow_up.join(written(&rendered.content)?);
+        let messages = follow_up.join(rendered.content.to_raw_messages().map_err(unwritable)?);
         let conversation = self.expand(caller, messages, rendered).await?;
         body.set("messages", &conversation.messages).map_err(unwritable)?;
         Ok(conversation.config)
@@ -186,13 +186,4 @@ impl UserMessage<'_> {
     fn says(content: &str) -> UserMessage<'_> {
         UserMessage { role: "user", content }
     }
-}
-
-/// The rendered prompt as messages; a text becomes a message of the user.
-fn written(content: &Content) -> Result<Vec<Box<RawValue>>, ChatError> {
-    let written = match content {
-        Content::Text(text) => to_raw_value(&UserMessage::says(text)).map(|message| vec![message]),
-        Content::Messages(messages) => messages.to_raw(),
-    };
-    written.map_err(unwritable)
 }

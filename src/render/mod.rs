@@ -7,6 +7,7 @@
 //! - `run`: one render in waves, on the serving thread or in the pool; `cost`: chooses between these; `turns`: the queue of
 //!   medium renders on a serving thread
 //! - `names`: what names at the top level of templates mean
+//! - `expressions`: Jinja expressions that are true or false
 //! - `calls`: the tool calls of one render; `report`: the report of a render
 
 mod calls;
@@ -14,6 +15,7 @@ mod compiled;
 mod contents;
 mod cost;
 mod error;
+mod expressions;
 mod names;
 mod own;
 mod partials;
@@ -29,10 +31,12 @@ use std::time::{Duration, Instant};
 use futures_util::TryFutureExt;
 use serde::Serialize;
 use serde_json::Value as Json;
+use serde_json::value::{RawValue, to_raw_value};
 
 pub use compiled::checker;
 pub use contents::{ExpandError, Expansion};
 pub use error::RenderError;
+pub use expressions::Expression;
 pub use names::{NameOrigin, Requires};
 pub use report::{CallReport, OutcomeKind, Report, Warning, WaveReport};
 pub use variables::only_one;
@@ -135,6 +139,19 @@ pub enum Content {
 }
 
 impl Content {
+    /// The messages; a text becomes a message of the user.
+    ///
+    /// # Errors
+    /// If they cannot be written as JSON.
+    pub fn to_raw_messages(&self) -> Result<Vec<Box<RawValue>>, serde_json::Error> {
+        match self {
+            Content::Text(text) => {
+                Ok(vec![to_raw_value(&serde_json::json!({"role": "user", "content": text}))?])
+            }
+            Content::Messages(messages) => messages.to_raw(),
+        }
+    }
+
     /// The length of the rendered texts, in bytes.
     pub fn text_bytes(&self) -> usize {
         match self {
