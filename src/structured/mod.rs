@@ -1,0 +1,302 @@
+//! Structured outputs: a chat and a JSON Schema to a value that validates, from any model.
+//!
+//! - [`Structured`]: has a model answer until its answer fits, a bounded number of times
+//! - `schemas`: compiled schemas, which are kept; `checks`: what a value has to fulfil beside its schema
+//! - `reading`: what an answer says; `answer`: a JSON value in a text; `distinct`: parsing that refuses repeated names
+//! - `partial`: a value from the beginning of its text; `preface`: what comes before it; `scan`: the grammar of JSON, byte by byte;
+//!   `number`: that of its numbers
+//! - `run`: what the attempts of one request cost; `stream`: the same with the value as it grows
+//! - `emulation`: the `response_format` of OpenAI's clients for models that do not have it
+
+mod answer;
+mod checks;
+mod distinct;
+mod emulation;
+mod error;
+mod number;
+mod partial;
+mod preface;
+mod reading;
+mod run;
+mod scan;
+mod schemas;
+mod stream;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+pub use checks::{Check, Checks};
+pub use error::{StructuredError, Unsolved, UnsolvedCause};
+pub use run::{AttemptReport, Spent};
+pub use schemas::CompiledSchema;
+pub use stream::{SolutionEvent, SolutionStream};
+
+use crate::llm::structured::{FailedAnswer, Strategy, StructuredRequest};
+use crate::llm::{AnswerOrigin, Answered, Choice, Llm, Preview, Request};
+use crate::render::Renderer;
+use base::caller::Caller;
+use reading::{Invalid, Useless, read};
+use run::Run;
+use schemas::SchemaCache;
+use template::value::{RawObject, Value};
+
+/// The prompt that puts a schema into the system message.
+const SCHEMA_PROMPT: &str = "requests.schema";
+
+/// The prompt that asks for a corrected answer.
+const REPAIR_PROMPT: &str = "requests.repair";
+
+/// Makes values that fit schemas.
+pub struct Structured {
+    renderer: Arc<Renderer>,
+    llm: Arc<Llm>,
+    schemas: SchemaCache,
+    options: StructuredOptions,
+}
+
+/// The limits of all requests for values.
+#[derive(Debug, Clone, Copy)]
+pub struct StructuredOptions {
+    /// The time for one request with all of its attempts.
+    pub timeout: Duration,
+    /// How often an answer that does not fit is sent back, where the request does not say it.
+    pub max_repairs: usize,
+    /// Whether `response_format` is offered for models that do not have it.
+    pub emulate: bool,
+}
+
+/// What is wanted of a model.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The messages and parameters of a chat completion, without `stream`.
+    pub payload: RawObject,
+    /// What the value has to fit.
+    pub schema: Arc<CompiledSchema>,
+    /// The only strategy that is wanted.
+    pub strategy: Option<Strategy>,
+    /// What else it has to fulfil.
+    pub checks: Checks,
+    /// How often an answer that does not fit is sent back, at most.
+    pub max_repairs: usize,
+}
+
+/// Values that fit.
+#[derive(Debug)]
+pub struct Solved {
+    /// The values: one, or as many as the model gave choices.
+    pub solutions: Vec<Value>,
+    /// Who gave the last answer, and how it was asked.
+    pub origin: AnswerOrigin,
+    /// What it cost.
+    pub spent: Spent,
+    /// What happened in each attempt.
+    pub report: Vec<AttemptReport>,
+}
+
+impl Structured {
+    /// A service that asks the models of `llm`; its own texts are prompts, which `renderer` renders.
+    pub fn new(renderer: Arc<Renderer>, llm: Arc<Llm>, options: StructuredOptions) -> Structured {
+        Structured { renderer, llm, schemas: SchemaCache::default(), options }
+    }
+
+    /// The limits.
+    pub fn options(&self) -> StructuredOptions {
+        self.options
+    }
+
+    /// The compiled form of a schema, given as JSON.
+    ///
+    /// # Errors
+    /// [`StructuredError::Schema`] if it is no JSON Schema.
+    pub async fn schema(&self, json: &str) -> Result<Arc<CompiledSchema>, StructuredError> {
+        self.schemas.get(json, &self.renderer).await
+    }
+
+    /// Has the model answer until its answer fits.
+    ///
+    /// # Errors
+    /// [`StructuredError`].
+    pub async fn solve(&self, caller: &Caller, task: &Task) -> Result<Solved, StructuredError> {
+        self.in_time(async {
+            let request = self.request(caller, task).await?;
+            let mut run = Run::default();
+            let answered = self.ask(caller, &request, &mut run).await?;
+            self.settle(caller, task, request, answered, run).await
+        })
+        .await
+    }
+
+    /// Whether a value fits.
+    ///
+    /// # Errors
+    /// If there is no room for the work now.
+    pub async fn fits(&self, caller: &Caller, task: &Task, value: &Value) -> Result<bool, StructuredError> {
+        let violations = task.schema.violations(value, &self.renderer).await?;
+        Ok(violations.is_empty() && task.checks.violations(value, caller, &self.renderer).await?.is_empty())
+    }
+
+    /// Compiles checks.
+    ///
+    /// # Errors
+    /// [`StructuredError::Checks`].
+    pub fn checks(&self, checks: Vec<Check>) -> Result<Checks, StructuredError> {
+        Checks::compile(checks, &self.renderer)
+    }
+
+    /// The request that would be sent first.
+    ///
+    /// # Errors
+    /// If there is no such model, or it does not have the strategy.
+    pub async fn preview(&self, caller: &Caller, task: &Task) -> Result<Preview, StructuredError> {
+        Ok(self.llm.preview(&self.request(caller, task).await?)?)
+    }
+
+    /// Does the work within the time for one request.
+    async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, StructuredError>>,
+    ) -> Result<T, StructuredError> {
+        let limit = self.options.timeout;
+        let timeout = |_| StructuredError::Timeout { milliseconds: limit.as_millis() };
+        tokio::time::timeout(limit, work).await.map_err(timeout)?
+    }
+
+    /// The first request to the model.
+    ///
+    /// # Errors
+    /// If there is no such model, or it does not have the strategy.
+    async fn request(&self, caller: &Caller, task: &Task) -> Result<StructuredRequest, StructuredError> {
+        let prospects = self.llm.prospects(&task.payload, task.strategy)?;
+        let text = match prospects.needs_text {
+            true => Some(self.schema_text(caller, &task.schema).await?.into()),
+            false => None,
+        };
+        Ok(StructuredRequest {
+            payload: task.payload.clone(),
+            schema: task.schema.output.clone(),
+            text,
+            strategy: task.strategy,
+            failed: Vec::new(),
+            is_native: false,
+        })
+    }
+
+    async fn schema_text(&self, caller: &Caller, schema: &CompiledSchema) -> Result<String, StructuredError> {
+        let variables = Value::from(json!({"schema": schema.output.asked().get()}));
+        Ok(self.renderer.own_text(caller, SCHEMA_PROMPT, variables).await?)
+    }
+
+    async fn ask(
+        &self,
+        caller: &Caller,
+        request: &StructuredRequest,
+        run: &mut Run,
+    ) -> Result<Answered, StructuredError> {
+        let began = Instant::now();
+        let answered = self.llm.answer(caller, Request::Structured(request)).await?;
+        run.answered(&answered.origin, answered.completion.usage, began.elapsed());
+        Ok(answered)
+    }
+
+    /// Makes values of the choices of an answer: those that do not fit are sent back.
+    async fn settle(
+        &self,
+        caller: &Caller,
+        task: &Task,
+        request: StructuredRequest,
+        answered: Answered,
+        mut run: Run,
+    ) -> Result<Solved, StructuredError> {
+        let Answered { completion, mut origin, .. } = answered;
+        let mut solutions = Vec::with_capacity(completion.choices.len());
+        for (at, choice) in completion.choices.into_iter().enumerate() {
+            let mut dialogue = Dialogue { request: request.clone(), at, origin: &mut origin };
+            solutions.push(self.settle_one(caller, task, &mut dialogue, choice, &mut run).await?);
+        }
+        let Run { spent, report, .. } = run;
+        Ok(Solved { solutions, origin, spent, report })
+    }
+
+    async fn settle_one(
+        &self,
+        caller: &Caller,
+        task: &Task,
+        dialogue: &mut Dialogue<'_>,
+        mut choice: Choice,
+        run: &mut Run,
+    ) -> Result<Value, StructuredError> {
+        loop {
+            let reading = self.read(caller, task, &choice, dialogue.origin.strategy).await?;
+            run.read(dialogue.at, &choice, &reading);
+            let invalid = match reading {
+                Ok(value) => return Ok(value),
+                Err(Useless::Invalid(invalid)) if dialogue.request.failed.len() < task.max_repairs => invalid,
+                Err(useless) => return Err(run.unsolved(useless).into()),
+            };
+            choice = self.ask_again(caller, dialogue, invalid, run).await?;
+        }
+    }
+
+    /// Sends an answer back with everything that is wrong with it.
+    async fn ask_again(
+        &self,
+        caller: &Caller,
+        dialogue: &mut Dialogue<'_>,
+        invalid: Invalid,
+        run: &mut Run,
+    ) -> Result<Choice, StructuredError> {
+        // One answer is sent back, and one is wanted, as a whole.
+        for member in ["n", "stream", "stream_options"] {
+            dialogue.request.payload.remove(member);
+        }
+        dialogue.request.failed.push(self.complain(caller, invalid).await?);
+        let answered = self.ask(caller, &dialogue.request, run).await?;
+        *dialogue.origin = answered.origin;
+        Ok(answered.completion.choices.into_iter().next().unwrap_or_default())
+    }
+
+    async fn complain(&self, caller: &Caller, invalid: Invalid) -> Result<FailedAnswer, StructuredError> {
+        let Invalid { text, call, violations } = invalid;
+        let variables = Value::from(json!({"violations": violations}));
+        let complaint = self.renderer.own_text(caller, REPAIR_PROMPT, variables).await?;
+        Ok(FailedAnswer { text, call, complaint })
+    }
+
+    /// What a choice says, by the schema and the checks.
+    async fn read(
+        &self,
+        caller: &Caller,
+        task: &Task,
+        choice: &Choice,
+        strategy: Strategy,
+    ) -> Result<Result<Value, Useless>, StructuredError> {
+        let read = match read(choice, &task.schema.output, strategy) {
+            Ok(read) => read,
+            Err(useless) => return Ok(Err(useless)),
+        };
+        let mut first = None;
+        for value in read.meanings {
+            let mut violations = task.schema.violations(&value, &self.renderer).await?;
+            if violations.is_empty() {
+                violations = task.checks.violations(&value, caller, &self.renderer).await?;
+            }
+            if violations.is_empty() {
+                return Ok(Ok(value));
+            }
+            first.get_or_insert(violations);
+        }
+        let violations = first.unwrap_or_default();
+        Ok(Err(Useless::Invalid(Invalid { text: read.text, call: read.call, violations })))
+    }
+}
+
+/// A choice on its way to a value.
+struct Dialogue<'d> {
+    request: StructuredRequest,
+    /// The number of the choice, from 0.
+    at: usize,
+    /// Who gave the last answer.
+    origin: &'d mut AnswerOrigin,
+}

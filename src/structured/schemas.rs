@@ -1,0 +1,94 @@
+//! Compiled schemas. Compiling takes far longer than a check, so those that were used last are kept.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lru::LruCache;
+use serde_json::Value as Json;
+
+use super::error::StructuredError;
+use crate::llm::structured::OutputSchema;
+use crate::render::Renderer;
+use base::pool::Lane;
+use base::schema::{Effort, Schema, Violation, violations_of_schema};
+use template::value::{Value, parse_json};
+
+/// How many schemas are kept.
+const KEPT: usize = 256;
+
+/// Longer schemas, in bytes, are not kept.
+const KEPT_BYTES: usize = 64 << 10;
+
+/// Longer schemas, in bytes, are compiled in the pool.
+const INLINE_BYTES: usize = 8 << 10;
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct CompiledSchema {
+    /// The schema as JSON, without white space.
+    pub text: String,
+    /// The forms in which models get it.
+    pub output: Arc<OutputSchema>,
+    validator: Schema,
+}
+
+/// The schemas that were used last, by their texts as they came.
+pub(super) struct SchemaCache(Mutex<LruCache<Box<str>, Arc<CompiledSchema>>>);
+
+impl Default for SchemaCache {
+    fn default() -> SchemaCache {
+        SchemaCache(Mutex::new(LruCache::new(NonZeroUsize::new(KEPT).unwrap_or(NonZeroUsize::MIN))))
+    }
+}
+
+impl SchemaCache {
+    /// The compiled form of a schema.
+    ///
+    /// # Errors
+    /// [`StructuredError::Schema`] if it is none.
+    pub async fn get(&self, json: &str, renderer: &Renderer) -> Result<Arc<CompiledSchema>, StructuredError> {
+        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(json) {
+            return Ok(known.clone());
+        }
+        let compiled = match json.len() {
+            ..=INLINE_BYTES => CompiledSchema::new(json),
+            _ => {
+                let json = json.to_owned();
+                renderer.run_in_pool(Lane::Long, move || CompiledSchema::new(&json)).await?
+            }
+        };
+        let compiled = Arc::new(compiled.map_err(|violations| StructuredError::Schema { violations })?);
+        if json.len() <= KEPT_BYTES {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.put(json.into(), compiled.clone());
+        }
+        Ok(compiled)
+    }
+}
+
+impl CompiledSchema {
+    fn new(json: &str) -> Result<CompiledSchema, Vec<Violation>> {
+        let unreadable = |error: serde_json::Error| {
+            vec![Violation { path: String::new(), message: error.to_string(), missing: None }]
+        };
+        let schema: Json = parse_json(json.as_bytes()).map_err(unreadable)?;
+        let validator = Schema::compile(&schema).map_err(|error| violations_of_schema(&schema, &error))?;
+        let text = schema.to_string();
+        let output = Arc::new(OutputSchema::new(schema).map_err(unreadable)?);
+        Ok(CompiledSchema { text, output, validator })
+    }
+
+    /// The violations of a value: found at once if that is quick, else in the pool.
+    pub(super) async fn violations(
+        self: &Arc<CompiledSchema>,
+        value: &Value,
+        renderer: &Renderer,
+    ) -> Result<Vec<Violation>, StructuredError> {
+        if let Ok(violations) = self.validator.check(value, Effort::SERVING) {
+            return Ok(violations);
+        }
+        let (schema, value) = (self.clone(), value.clone());
+        let work = move || schema.validator.violations(&value, Effort::POOL);
+        Ok(renderer.run_in_pool(Lane::Long, work).await?)
+    }
+}
