@@ -1,0 +1,112 @@
+//! Where ideas are kept: in the store, for a time. Writes of requests that end at the same time are done together, as one write of
+//! the embedded store waits for the disk.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::error::RequestError;
+use super::idea::{Idea, is_id};
+use crate::store::{Store, StoreError, VALUE_LIMIT, Write};
+use template::value::parse_json;
+
+/// The most ideas that are written together.
+const TOGETHER: usize = 64;
+
+/// How many ideas may wait to be written.
+const WAITING: usize = 1_024;
+
+/// Keeps ideas.
+pub struct Ideas {
+    store: Arc<dyn Store>,
+    /// What their keys begin with.
+    prefix: String,
+    ttl: Duration,
+    writer: mpsc::Sender<Pending>,
+}
+
+/// An idea that waits to be written.
+struct Pending {
+    writes: Vec<Write>,
+    done: oneshot::Sender<Result<(), StoreError>>,
+}
+
+impl Ideas {
+    /// Ideas below the keys that begin with `root`, which live for `ttl`. Call it inside a runtime.
+    pub fn new(store: Arc<dyn Store>, root: &str, ttl: Duration) -> Ideas {
+        let (writer, waiting) = mpsc::channel(WAITING);
+        tokio::spawn(write(store.clone(), waiting));
+        Ideas { store, prefix: format!("{root}ideas:"), ttl, writer }
+    }
+
+    /// Keeps an idea, as the last answer to the request with the hash `request`. Its id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn keep(&self, idea: &Idea, request: &str) -> Result<String, StoreError> {
+        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
+        let (id, bytes) = (idea.id(), serde_json::to_vec(idea).map_err(unwritable)?);
+        if bytes.len() > VALUE_LIMIT {
+            return Err(StoreError::TooLarge { key: self.key(&id), bytes: bytes.len(), limit: VALUE_LIMIT });
+        }
+        let write = |key, bytes, keeps_old| Write { key, bytes, keeps_old, ttl: Some(self.ttl) };
+        let writes = vec![
+            write(self.key(&id), bytes, true),
+            write(self.last_key(request), id.clone().into_bytes(), false),
+        ];
+        let (done, written) = oneshot::channel();
+        let stopped = || StoreError::Unavailable { message: "the program is shutting down".to_owned() };
+        self.writer.send(Pending { writes, done }).await.map_err(|_| stopped())?;
+        written.await.map_err(|_| stopped())??;
+        Ok(id)
+    }
+
+    /// The idea with this id.
+    ///
+    /// # Errors
+    /// [`RequestError::IdeaNotFound`], [`RequestError::IdeaUnreadable`]; if the store does not answer.
+    pub async fn get(&self, id: &str) -> Result<Idea, RequestError> {
+        let not_found = || RequestError::IdeaNotFound { id: id.chars().take(64).collect() };
+        let record = match is_id(id) {
+            true => self.store.get(&self.key(id)).await?.ok_or_else(not_found)?,
+            false => return Err(not_found()),
+        };
+        parse_json(&record.bytes).map_err(|_| RequestError::IdeaUnreadable { id: id.to_owned() })
+    }
+
+    /// The id and the idea that were kept last for the request with this hash, if they are still there.
+    ///
+    /// # Errors
+    /// If the store does not answer.
+    pub async fn last(&self, request: &str) -> Result<Option<(String, Idea)>, RequestError> {
+        let Some(record) = self.store.get(&self.last_key(request)).await? else { return Ok(None) };
+        let id = String::from_utf8_lossy(&record.bytes).into_owned();
+        match self.get(&id).await {
+            Ok(idea) => Ok(Some((id, idea))),
+            Err(RequestError::Store(error)) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn key(&self, id: &str) -> String {
+        format!("{}{id}", self.prefix)
+    }
+
+    fn last_key(&self, request: &str) -> String {
+        format!("{}last:{request}", self.prefix)
+    }
+}
+
+/// Writes what waits, many ideas at a time, until nobody can send more.
+async fn write(store: Arc<dyn Store>, mut waiting: mpsc::Receiver<Pending>) {
+    let mut together = Vec::with_capacity(TOGETHER);
+    while waiting.recv_many(&mut together, TOGETHER).await > 0 {
+        let writes = together.iter_mut().flat_map(|pending| std::mem::take(&mut pending.writes)).collect();
+        let written = store.put_all(writes).await;
+        for Pending { done, .. } in together.drain(..) {
+            // Whoever has left does not ask.
+            let _left = done.send(written.clone());
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a request says beside its context: how the value is to be made.
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::error::RequestError;
+use crate::llm::structured::Strategy;
+use crate::structured::Check;
+use base::schema::Violation;
+use template::value::{RawObject, parse_json};
+
+/// The most repairs that a request may ask for.
+const REPAIRS_MAX: usize = 5;
+
+/// The most choices that a request may ask for, as many as of OpenAI.
+const CHOICES_MAX: usize = 128;
+
+/// Members of the upstream's body that the service sets itself.
+pub(super) const OWN_PARAMS: [&str; 10] = [
+    "messages",
+    "stream",
+    "stream_options",
+    "n",
+    "response_format",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "functions",
+    "function_call",
+];
+
+/// How a value is to be made.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// The JSON Schema, as it was written.
+    pub schema: Option<Box<RawValue>>,
+    /// The model.
+    pub model: Option<String>,
+    /// Members of the upstream's body.
+    pub params: RawObject,
+    /// How many values are wanted.
+    pub n: usize,
+    /// The only strategy that is wanted.
+    pub strategy: Option<Strategy>,
+    /// How often an answer that does not fit is sent back; `None` for the usual number.
+    pub max_repairs: Option<usize>,
+    /// What the value has to fulfil beside the schema.
+    pub checks: Vec<Check>,
+    /// Whether an earlier answer to the same request will do.
+    pub reuse: bool,
+    /// Whether the value is wanted as it grows.
+    pub stream: bool,
+}
+
+impl Wanted {
+    /// Takes what is wanted out of the body of a request; what is left must be none.
+    ///
+    /// # Errors
+    /// [`RequestError::Invalid`], with everything that is wrong.
+    pub fn take(body: RawObject) -> Result<Wanted, RequestError> {
+        let mut members = Members { body, violations: Vec::new() };
+        let wanted = Wanted {
+            schema: members.body.remove("schema").filter(|schema| schema.get() != "null"),
+            model: members.take("model", "the name of a model").filter(|name: &String| !name.is_empty()),
+            params: members.params(),
+            n: members.number("n", 1, CHOICES_MAX).unwrap_or(1),
+            strategy: members.take("strategy", "`json_schema`, `tools` or `json_object`"),
+            max_repairs: members.number("max_repairs", 0, REPAIRS_MAX),
+            checks: members.take("checks", "a list of {test, message}").unwrap_or_default(),
+            reuse: members.take("reuse", "true or false").unwrap_or(false),
+            stream: members.take("stream", "true or false").unwrap_or(false),
+        };
+        members.finish(&wanted)?;
+        Ok(wanted)
+    }
+}
+
+/// The members of a request that are still to be read, and what is wrong with the others.
+struct Members {
+    body: RawObject,
+    violations: Vec<Violation>,
+}
+
+impl Members {
+    fn add(&mut self, path: String, message: impl Into<String>) {
+        self.violations.push(Violation { path, message: message.into(), missing: None });
+    }
+
+    /// A member; null counts as absent.
+    fn take<T: DeserializeOwned>(&mut self, name: &str, what: &str) -> Option<T> {
+        let member = self.body.remove(name).filter(|member| member.get() != "null")?;
+        parse_json(member.get().as_bytes())
+            .map_err(|_| self.add(format!("/{name}"), format!("must be {what}")))
+            .ok()
+    }
+
+    fn number(&mut self, name: &str, least: usize, most: usize) -> Option<usize> {
+        let what = format!("a whole number from {least} to {most}");
+        let number: usize = self.take(name, &what)?;
+        if (least..=most).contains(&number) {
+            return Some(number);
+        }
+        self.add(format!("/{name}"), format!("must be {what}"));
+        None
+    }
+
+    fn params(&mut self) -> RawObject {
+        let params: RawObject =
+            self.take("params", "an object: members of the body for the model").unwrap_or_default();
+        for name in OWN_PARAMS.iter().filter(|name| params.get(name).is_some()) {
+            self.add(format!("/params/{name}"), "is set by the service, from the request itself");
+        }
+        params
+    }
+
+    fn finish(mut self, wanted: &Wanted) -> Result<(), RequestError> {
+        let unknown: Vec<String> = self.body.names().map(str::to_owned).collect();
+        for name in unknown {
+            let path = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            self.add(path, "is no member of a request; parameters of the model go into `params`");
+        }
+        let is_single = wanted.n == 1;
+        for (name, is_set) in [("stream", wanted.stream), ("reuse", wanted.reuse)] {
+            if is_set && !is_single {
+                self.add(format!("/{name}"), "needs `n` to be 1");
+            }
+        }
+        if wanted.stream && wanted.reuse {
+            self.add("/stream".to_owned(), "cannot be combined with `reuse`");
+        }
+        match self.violations.is_empty() {
+            true => Ok(()),
+            false => Err(RequestError::Invalid { violations: self.violations }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(text: &str) -> Result<Wanted, Vec<String>> {
+        Wanted::take(parse_json(text.as_bytes()).unwrap()).map_err(|error| match error {
+            RequestError::Invalid { violations } => violations.iter().map(Violation::to_string).collect(),
+            error => vec![error.to_string()],
+        })
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let found = wanted(
+            r#"{"n": 0, "strategy": "magic", "max_repairs": 6, "checks": [{"test": 1}], "params": {"tools": [], "top_p": 1},
+                "temperature": 0, "stream": "yes", "model": 5}"#,
+        )
+        .unwrap_err();
+        let paths: Vec<&str> = found.iter().map(|violation| violation.split(':').next().unwrap()).collect();
+        let expected = [
+            "/model",
+            "/params/tools",
+            "/n",
+            "/strategy",
+            "/max_repairs",
+            "/checks",
+            "/stream",
+            "/temperature",
+        ];
+        assert_eq!(paths, expected, "{found:?}");
+    }
+
+    #[test]
+    fn what_is_null_counts_as_absent() {
+        let wanted =
+            wanted(r#"{"n": null, "schema": null, "model": "", "reuse": null, "params": null}"#).unwrap();
+        assert!(wanted.n == 1 && wanted.schema.is_none() && wanted.model.is_none() && !wanted.reuse);
+    }
+
+    #[test]
+    fn several_values_are_neither_streamed_nor_reused() {
+        assert_eq!(wanted(r#"{"n": 2, "stream": true, "reuse": true}"#).unwrap_err().len(), 3);
+    }
+}
