@@ -10,11 +10,13 @@ use crate::catalog::{self, Catalog};
 use crate::chat::Chat;
 use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
+use crate::requests::{Ideas, Requests, RequestsOptions};
 use crate::settings::{
     Capabilities, Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings,
     ToolFailure, Undefined,
 };
 use crate::store::{self, StoreError};
+use crate::structured::{Structured, StructuredOptions};
 use crate::toolbox::Toolbox;
 use base::memory::Memory;
 use base::pool::Pool;
@@ -44,6 +46,8 @@ pub struct App {
     pub llm: Arc<Llm>,
     /// Renders prompts and has models answer them.
     pub chat: Chat,
+    /// Has models give values that fit schemas.
+    pub requests: Arc<Requests>,
 }
 
 /// The error of creating the services.
@@ -85,6 +89,8 @@ impl App {
         let memory = Memory::new(settings.server.memory_bytes);
         let llm = Arc::new(Llm::new(llm_options(&settings.llm), memory.clone())?);
         let store = store::open(&settings.store.url).await?;
+        let ttl = Duration::from_secs(settings.requests.ideas_ttl_seconds);
+        let ideas = Ideas::new(store.clone(), &settings.store.prefix, ttl);
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load_packages().await;
         let options = renderer_options(settings, limits, memory.clone());
@@ -92,7 +98,14 @@ impl App {
         let pool = Arc::new(Pool::start(pool_threads(), settings.render.queue)?);
         let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), pool.clone(), options));
         let toolbox = Toolbox::new(catalog.clone(), tools.clone(), pool.clone(), timeout);
-        let chat = Chat::new(catalog.clone(), renderer.clone(), llm.clone(), settings.llm.params.clone());
+        let structured =
+            Structured::new(renderer.clone(), llm.clone(), structured_options(&settings.requests));
+        let structured = Arc::new(structured);
+        let params = settings.llm.params.clone();
+        let chat =
+            Chat::new(catalog.clone(), renderer.clone(), llm.clone(), structured.clone(), params.clone());
+        let options = requests_options(&settings.requests, params);
+        let requests = Requests::new(renderer.clone(), llm.clone(), structured, ideas, options);
         Ok(Arc::new(App {
             runtime: Handle::current(),
             memory,
@@ -103,6 +116,7 @@ impl App {
             renderer,
             llm,
             chat,
+            requests: Arc::new(requests),
         }))
     }
 
@@ -171,6 +185,21 @@ fn renderer_options(settings: &Settings, limits: Limits, memory: Arc<Memory>) ->
         tool_calls_at_once: settings.tools.parallel,
         memory,
     }
+}
+
+fn structured_options(settings: &crate::settings::Requests) -> StructuredOptions {
+    StructuredOptions {
+        timeout: Duration::from_millis(settings.timeout_ms),
+        max_repairs: settings.max_repairs,
+        emulate: settings.emulate,
+    }
+}
+
+fn requests_options(
+    settings: &crate::settings::Requests,
+    params: serde_json::Map<String, serde_json::Value>,
+) -> RequestsOptions {
+    RequestsOptions { params, keep_ideas: settings.keep_ideas, batch_parallel: settings.batch_parallel }
 }
 
 fn llm_options(settings: &crate::settings::Llm) -> llm::LlmOptions {

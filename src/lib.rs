@@ -16,7 +16,10 @@ pub mod content;
 pub mod render;
 pub mod toolbox;
 
+pub mod structured;
+
 pub mod chat;
+pub mod requests;
 
 pub mod app;
 

@@ -2,6 +2,7 @@
 
 use crate::llm::LlmError;
 use crate::render::{ExpandError, RenderError};
+use crate::structured::StructuredError;
 use base::error::{Kind, Kinded};
 use base::model::InvalidId;
 
@@ -22,6 +23,9 @@ pub enum ChatError {
     /// The content objects of the messages cannot be expanded.
     #[error(transparent)]
     Expand(#[from] ExpandError),
+    /// There is no value for the `response_format`.
+    #[error(transparent)]
+    Structured(#[from] StructuredError),
     /// The upstream did not answer.
     #[error(transparent)]
     Llm(#[from] LlmError),
@@ -45,6 +49,7 @@ impl Kinded for ChatError {
             ChatError::Invalid { .. } => Kind::InvalidInput,
             ChatError::Render(error) => error.kind(),
             ChatError::Expand(error) => error.kind(),
+            ChatError::Structured(error) => error.kind(),
             ChatError::Llm(error) => error.kind(),
         }
     }

@@ -23,6 +23,7 @@ pub use request::{Api, PromptBody, PromptRequest};
 use crate::catalog::{Catalog, PromptEntry};
 use crate::llm::{Answer, Llm, LlmError, PROMPT, ResponseRequest, refuse_state, text_as_chat};
 use crate::render::{Renderer, Report, Warning};
+use crate::structured::Structured;
 use aside::PromptName;
 use base::caller::Caller;
 use base::memory::BufferedBytes;
@@ -39,6 +40,7 @@ pub struct Chat {
     catalog: Arc<Catalog>,
     renderer: Arc<Renderer>,
     llm: Arc<Llm>,
+    structured: Arc<Structured>,
     params: JsonMap<String, Json>,
 }
 
@@ -72,9 +74,10 @@ impl Chat {
         catalog: Arc<Catalog>,
         renderer: Arc<Renderer>,
         llm: Arc<Llm>,
+        structured: Arc<Structured>,
         params: JsonMap<String, Json>,
     ) -> Chat {
-        Chat { catalog, renderer, llm, params }
+        Chat { catalog, renderer, llm, structured, params }
     }
 
     /// Answers a request in OpenAI's format: renders the prompt that it names, or passes the request on to its model as it is.
@@ -200,7 +203,14 @@ impl Chat {
         rendered: Option<Rendering>,
     ) -> Result<ChatAnswer, ChatError> {
         let started = Instant::now();
-        let answer = self.llm.serve(caller, asked.request()).await?;
+        let emulated = match &asked {
+            Asked::Completion(payload) => self.structured.emulate(caller, payload).await?,
+            _ => None,
+        };
+        let answer = match emulated {
+            Some(answer) => answer,
+            None => self.llm.serve(caller, asked.request()).await?,
+        };
         Ok(ChatAnswer { answer, rendered, llm: started.elapsed() })
     }
 }

@@ -93,7 +93,7 @@ fn unreadable(error: config::ConfigError) -> SettingsError {
 fn invalid_values(settings: &Settings) -> Vec<String> {
     let unmet = bounds(settings).into_iter().filter(|bound| !bound.is_met);
     let mut invalid: Vec<String> =
-        unmet.map(|Bound { setting, least, .. }| format!("`{setting}` must be at least {least}")).collect();
+        unmet.map(|Bound { setting, rule, .. }| format!("`{setting}` must be {rule}")).collect();
     if settings.llm.models.iter().any(|model| model.timeout_ms == Some(0)) {
         invalid.push("`llm.models.timeout_ms` must be at least 1".into());
     }
@@ -106,7 +106,7 @@ fn invalid_values(settings: &Settings) -> Vec<String> {
 
 /// The bounds of all sections.
 fn bounds(settings: &Settings) -> Vec<Bound> {
-    let Settings { server, store, packages, render, tools, llm, log, extensions: _ } = settings;
+    let Settings { server, store, packages, render, tools, llm, requests, log, extensions: _ } = settings;
     let sections = [
         server.bounds(),
         store.bounds(),
@@ -114,6 +114,7 @@ fn bounds(settings: &Settings) -> Vec<Bound> {
         render.bounds(),
         tools.bounds(),
         llm.bounds(),
+        requests.bounds(),
         log.bounds(),
     ];
     sections.into_iter().flatten().collect()

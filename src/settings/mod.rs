@@ -7,6 +7,7 @@ mod listen;
 mod llm;
 mod load;
 mod origins;
+mod requests;
 mod secrets;
 mod section;
 mod tools;
@@ -20,6 +21,7 @@ use section::section;
 pub use listen::Listen;
 pub use llm::{Capabilities, Llm, Model, OnDisconnect};
 pub use load::{DEFAULT_FILE, SettingsError, load};
+pub use requests::Requests;
 pub use secrets::{Secret, Secrets};
 pub use tools::{McpServer, Module, ToolFailure, Tools};
 
@@ -41,6 +43,8 @@ pub struct Settings {
     pub tools: Tools,
     /// The models that answer.
     pub llm: Llm,
+    /// Requests for values that fit a schema.
+    pub requests: Requests,
     /// The log.
     pub log: Log,
 }

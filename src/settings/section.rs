@@ -2,14 +2,14 @@
 
 /// A section: a struct, its defaults, and the check of its values.
 ///
-/// `name: type = default, at_least 1;` is a field whose value must not be less than 1.
+/// `name: type = default, at_least 1;` is a field whose value must not be less than 1, and `, at_most 5` one that must not be more.
 macro_rules! section {
     (
         $(#[$about:meta])*
         pub struct $name:ident in $section:literal {
             $(
                 $(#[$doc:meta])*
-                $field:ident: $type:ty = $default:expr $(, at_least $least:literal)?;
+                $field:ident: $type:ty = $default:expr $(, at_least $least:literal)? $(, at_most $most:literal)?;
             )*
         }
     ) => {
@@ -29,11 +29,18 @@ macro_rules! section {
         impl $name {
             /// The bounds of the section with its values.
             pub(in $crate::settings) fn bounds(&self) -> Vec<$crate::settings::section::Bound> {
-                vec![$( $( $crate::settings::section::Bound {
-                    setting: concat!($section, ".", stringify!($field)),
-                    is_met: self.$field >= $least,
-                    least: $least,
-                }, )? )*]
+                vec![$(
+                    $( $crate::settings::section::Bound {
+                        setting: concat!($section, ".", stringify!($field)),
+                        is_met: self.$field >= $least,
+                        rule: concat!("at least ", stringify!($least)),
+                    }, )?
+                    $( $crate::settings::section::Bound {
+                        setting: concat!($section, ".", stringify!($field)),
+                        is_met: self.$field <= $most,
+                        rule: concat!("at most ", stringify!($most)),
+                    }, )?
+                )*]
             }
         }
     };
@@ -41,9 +48,10 @@ macro_rules! section {
 
 pub(super) use section;
 
-/// The least value of a setting, and whether its value keeps to it.
+/// A bound of a setting, and whether its value keeps to it.
 pub struct Bound {
     pub setting: &'static str,
     pub is_met: bool,
-    pub least: u64,
+    /// What the value must be: `at least 1`.
+    pub rule: &'static str,
 }
