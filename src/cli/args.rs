@@ -61,6 +61,15 @@ pub enum Command {
     /// Store the documents of an exported folder, or a folder of prompt files (Jinja, Go, Prompty, GitHub Models, fabric,
     /// promptflow)
     Import(Import),
+    /// Have a model give a value that fits a JSON Schema
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Request(RequestCommand),
+    /// Work with ideas, the requests that were solved: show, replay
+    Idea {
+        /// What to do.
+        #[command(subcommand)]
+        action: IdeaAction,
+    },
     /// A command for each kind of documents.
     #[command(flatten)]
     Documents(KindCommand),
@@ -278,6 +287,87 @@ pub struct Chat {
     /// Print the whole answer at once, as JSON
     #[arg(long)]
     pub full: bool,
+}
+
+/// A request, or a batch of them.
+#[derive(Debug, Args)]
+pub struct RequestCommand {
+    /// What to do, if it is not one request.
+    #[command(subcommand)]
+    pub action: Option<RequestAction>,
+    /// The one request.
+    #[command(flatten)]
+    pub request: Request,
+}
+
+/// Options of `request`.
+#[derive(Debug, Args)]
+pub struct Request {
+    /// The file with the JSON Schema; - is standard input [default: `returns` of the prompt]
+    #[arg(long, value_name = "FILE", required_unless_present = "prompt")]
+    pub schema: Option<PathBuf>,
+    /// The prompt that is rendered for the model
+    #[arg(long, value_name = "ID", conflicts_with_all = ["context", "messages"])]
+    pub prompt: Option<String>,
+    /// The prompt's variables.
+    #[command(flatten)]
+    pub variables: Values,
+    /// The file with the messages for the model, a JSON list; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub context: Option<PathBuf>,
+    /// A message of the user after the context (can be repeated)
+    #[arg(long = "message", value_name = "TEXT")]
+    pub messages: Vec<String>,
+    /// The model [default: that of the prompt, or of the settings]
+    #[arg(short, long)]
+    pub model: Option<String>,
+    /// The only strategy: json_schema, tools or json_object
+    #[arg(long)]
+    pub strategy: Option<String>,
+    /// How often an answer that does not fit is sent back [default: setting requests.max_repairs]
+    #[arg(long, value_name = "NUMBER")]
+    pub max_repairs: Option<usize>,
+    /// Print the whole answer, with each attempt
+    #[arg(long)]
+    pub explain: bool,
+    /// Print what would be sent to the model
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// What can be done with requests beside one of them.
+#[derive(Debug, Subcommand)]
+pub enum RequestAction {
+    /// Solve many: a file with one request a line, as in the body of POST /api/requests (or with `prompt` and `variables`)
+    Batch(RequestBatch),
+}
+
+/// Options of `request batch`.
+#[derive(Debug, Args)]
+pub struct RequestBatch {
+    /// The file with JSON lines; - is standard input
+    pub file: PathBuf,
+    /// Keep no ideas
+    #[arg(long)]
+    pub no_save: bool,
+}
+
+/// What can be done with ideas.
+#[derive(Debug, Subcommand)]
+pub enum IdeaAction {
+    /// Show one
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Ask a model again, and print the old and the new solution
+    Replay {
+        /// Its id
+        id: String,
+        /// The model [default: that of the idea]
+        #[arg(short, long)]
+        model: Option<String>,
+    },
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

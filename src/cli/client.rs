@@ -80,6 +80,15 @@ impl Client {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
+    /// `POST path` with JSON lines, for an answer of lines.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn post_lines(&self, path: &str, lines: String) -> Result<Response, CliError> {
+        let request = self.request(Method::POST, path).header("content-type", "application/x-ndjson");
+        self.send(request.body(lines)).await
+    }
+
     /// `POST path` with a JSON body; the body of the answer, whatever its status.
     ///
     /// # Errors

@@ -9,12 +9,14 @@ mod check;
 mod client;
 mod documents;
 mod error;
+mod idea;
 mod import;
 mod importer;
 mod import_args;
 mod output;
 mod package_tests;
 mod render;
+mod request;
 mod serve;
 mod signals;
 mod target;
@@ -27,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command, KindAction, KindCommand, PromptAction, ToolAction};
+use args::{Cli, Command, KindAction, KindCommand, PromptAction, RequestAction, RequestCommand, ToolAction};
 use error::CliError;
 use output::{last_words, say, warn};
 
@@ -66,6 +68,11 @@ async fn run(cli: Cli) -> Result<(), CliError> {
         Command::Check(check) => check::run(&common, check).await,
         Command::Export { dir, all } => transfer::export(&common, &dir, all).await,
         Command::Import(options) => transfer::import(&common, options).await,
+        Command::Request(RequestCommand { action: Some(RequestAction::Batch(options)), .. }) => {
+            request::batch(&common, &options).await
+        }
+        Command::Request(RequestCommand { request, .. }) => request::run(&common, request).await,
+        Command::Idea { action } => idea::run(&common, action).await,
         Command::Documents(KindCommand { kind, action }) => match action {
             KindAction::Document(action) => documents::run(&common, kind, action).await,
             KindAction::Prompt(PromptAction::Render(options)) => render::run(&common, options).await,

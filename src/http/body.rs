@@ -196,28 +196,43 @@ impl FromRequest for JsonBody {
     type Future = Pin<Box<dyn Future<Output = Result<JsonBody, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let Some(bounds) = request.app_data::<Data<BodyLimits>>().cloned() else {
-            return Box::pin(async { Err(ApiError::broken_off("request bodies are not set up")) });
-        };
-        let is_json = declares_json(request);
-        let packing = Packing::of(request);
-        let declared = declared_length(request);
-        let payload = payload.take();
+        let is_json: fn(&str) -> bool = |declared| declared.eq_ignore_ascii_case("application/json");
+        let received = receive(request, payload, is_json, ApiError::unsupported_media_type);
         Box::pin(async move {
-            if declared.is_some_and(|length| length > bounds.bytes) {
-                return Err(ApiError::body_too_large(bounds.bytes));
-            }
-            let packing = packing?;
-            let sent = bounds.read(payload, declared).await?;
-            let sent = match packing {
-                Packing::None => sent,
-                Packing::Gzip => bounds.unpack(sent).await?,
-            };
-            if !is_json && !sent.is_empty() {
-                return Err(ApiError::unsupported_media_type());
-            }
+            let (sent, bounds) = received.await?;
             Ok(JsonBody { sent, bounds })
         })
+    }
+}
+
+/// The body of a request, read within the limits and unpacked; if there is one, its declared media type must be as expected, or it is
+/// refused.
+pub(super) fn receive(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    is_expected: fn(&str) -> bool,
+    refused: fn() -> ApiError,
+) -> impl Future<Output = Result<(Buffer, Data<BodyLimits>), ApiError>> + use<> {
+    let bounds = request.app_data::<Data<BodyLimits>>().cloned();
+    let media_type_is_right = declared_type(request).is_some_and(is_expected);
+    let packing = Packing::of(request);
+    let declared = declared_length(request);
+    let payload = payload.take();
+    async move {
+        let bounds = bounds.ok_or_else(|| ApiError::broken_off("request bodies are not set up"))?;
+        if declared.is_some_and(|length| length > bounds.bytes) {
+            return Err(ApiError::body_too_large(bounds.bytes));
+        }
+        let packing = packing?;
+        let sent = bounds.read(payload, declared).await?;
+        let sent = match packing {
+            Packing::None => sent,
+            Packing::Gzip => bounds.unpack(sent).await?,
+        };
+        match media_type_is_right || sent.is_empty() {
+            true => Ok((sent, bounds)),
+            false => Err(refused()),
+        }
     }
 }
 
@@ -225,9 +240,8 @@ fn declared_length(request: &HttpRequest) -> Option<usize> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn declares_json(request: &HttpRequest) -> bool {
-    let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    declared.is_some_and(|value| media_type(value).eq_ignore_ascii_case("application/json"))
+fn declared_type(request: &HttpRequest) -> Option<&str> {
+    request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(media_type)
 }
 
 /// The variables of a request, under one of their two names.

@@ -1,5 +1,6 @@
 //! Chats over HTTP: prompts answer by a model, and the endpoints of OpenAI's API.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, Ready, ready};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{CACHE_CONTROL, ContentType, HeaderName, HeaderValue};
 use actix_web::web::{Bytes, Data, Path, Query};
 use actix_web::{FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::body::{JsonBody, ParsedBody, Variables};
@@ -156,7 +158,7 @@ pub async fn model(app: Data<App>, id: Path<String>) -> Result<HttpResponse, Api
 }
 
 /// Runs `work`. When its client leaves, it is cancelled, or, with `llm.on_disconnect = "drain"`, finished in a task of its own.
-async fn finished<T: 'static>(
+pub(super) async fn finished<T: 'static>(
     app: &Arc<App>,
     work: impl Future<Output = T> + 'static,
 ) -> Result<T, ApiError> {
@@ -187,7 +189,8 @@ fn reply(answer: ChatAnswer, api: Api, shutdown: Arc<Shutdown>) -> Result<HttpRe
         }
         Answer::Stream(events) => {
             let first = explained.map(|explanation| explanation.event());
-            stream(&mut response, EventBody::new(events, api, shutdown).after(first))
+            let events = EventBody::new(events, api, shutdown).after(first);
+            streamed(&mut response, "text/event-stream", events)
         }
     })
 }
@@ -255,10 +258,15 @@ impl fmt::Display for Milliseconds {
     }
 }
 
-fn stream(response: &mut HttpResponseBuilder, events: EventBody) -> HttpResponse {
+/// An answer in pieces, which nobody on the way is to keep back.
+pub(super) fn streamed(
+    response: &mut HttpResponseBuilder,
+    content_type: &'static str,
+    pieces: impl Stream<Item = Result<Bytes, Infallible>> + 'static,
+) -> HttpResponse {
     response
-        .content_type("text/event-stream")
+        .content_type(content_type)
         .insert_header((CACHE_CONTROL, "no-cache"))
         .insert_header((ACCEL_BUFFERING, "no"))
-        .streaming(events)
+        .streaming(pieces)
 }

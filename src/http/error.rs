@@ -199,6 +199,13 @@ impl ApiError {
         ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message)
     }
 
+    /// The body is not declared as JSON lines.
+    pub fn no_lines() -> ApiError {
+        let message =
+            "send one JSON object a line, with the header `content-type: application/x-ndjson`".to_owned();
+        ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message)
+    }
+
     /// The `Host` or the `Origin` of the request is not allowed.
     pub fn forbidden(message: String) -> ApiError {
         ApiError::new(Kind::Forbidden, "forbidden", message)
@@ -229,6 +236,20 @@ impl ApiError {
             }
             Api::Responses => response_error_event(&json!(self.0.error), sequence),
         }
+    }
+
+    /// The error as JSON.
+    pub fn to_json(&self) -> Json {
+        json!(self.0.error)
+    }
+
+    /// Adds a member to the details.
+    pub(super) fn with_detail(mut self, name: &str, detail: Json) -> ApiError {
+        let details = self.0.error.details.get_or_insert_with(|| json!({}));
+        if let Some(members) = details.as_object_mut() {
+            members.insert(name.to_owned(), detail);
+        }
+        self
     }
 
     fn reply(&self) -> ErrorReply<'_> {

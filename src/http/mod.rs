@@ -1,10 +1,12 @@
 //! The HTTP front door: parse, one service call, reply.
 //!
 //! - `routes`: the table of routes, with their names and roles
-//! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `tools`, `status`
+//! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `requests` (with
+//!   `solution_events`), `tools`, `status`
 //! - every request: `guard` (host, origin, request id), `cors` (web pages of other origins), `caller` (its headers)
 //! - connections: `address` (where they come in), `connections` (how many)
-//! - bodies: `body` (reads JSON within limits), `compression` (with gzip), `unread_body` (bodies that no handler reads)
+//! - bodies: `body` (reads JSON within limits), `compression` (with gzip), `lines` (JSON lines),
+//!   `unread_body` (bodies that no handler reads)
 //! - errors: `error` (the table from kinds to statuses), `service_errors` (code and details of each error)
 //! - endings: `disconnect` (clients that leave), `shutdown` (the service stops), `cancel` (one future ends another)
 
@@ -20,10 +22,13 @@ mod documents;
 mod error;
 mod events;
 mod guard;
+mod lines;
 mod shutdown;
 mod render;
+mod requests;
 mod routes;
 mod service_errors;
+mod solution_events;
 mod status;
 mod tools;
 mod cancel;

@@ -9,7 +9,9 @@ use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
 use crate::render::{ExpandError, RenderError};
+use crate::requests::RequestError;
 use crate::store::StoreError;
+use crate::structured::{StructuredError, Unsolved, UnsolvedCause};
 use crate::toolbox::ToolboxError;
 use base::error::{Kind, Kinded};
 use base::memory::OutOfMemory;
@@ -168,7 +170,71 @@ impl From<ChatError> for ApiError {
             ChatError::Invalid { param, .. } => answer("invalid_request").about(param),
             ChatError::Expand(error) => ApiError::of_contents(error, "messages"),
             ChatError::Render(error) => error.into(),
+            ChatError::Structured(error) => error.into(),
             ChatError::Llm(error) => error.into(),
+        }
+    }
+}
+
+impl From<StructuredError> for ApiError {
+    fn from(error: StructuredError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match error {
+            StructuredError::Schema { ref violations } => {
+                answer("invalid_schema").about("schema").with_details(json!({"violations": violations}))
+            }
+            StructuredError::Checks { ref violations } => {
+                answer("invalid_request").about("checks").with_details(json!({"violations": violations}))
+            }
+            StructuredError::Unsolved(ref unsolved) => {
+                let (code, details) = unsolved_details(unsolved);
+                answer(code).with_details(details)
+            }
+            StructuredError::Timeout { .. } => answer("request_timeout"),
+            StructuredError::Llm(error) => error.into(),
+            StructuredError::Render(error) => error.into(),
+        }
+    }
+}
+
+/// The code of a request without a value, and what is known of it: what the model said, and what it cost.
+fn unsolved_details(unsolved: &Unsolved) -> (&'static str, Json) {
+    let Unsolved { cause, spent, report } = unsolved;
+    let (code, mut details) = match cause {
+        UnsolvedCause::Invalid { answer, violations } => {
+            ("solution_invalid", json!({"answer": answer, "violations": violations}))
+        }
+        UnsolvedCause::Refused { refusal, is_filtered } => {
+            let reason = if *is_filtered { "content_filter" } else { "refusal" };
+            ("model_refused", json!({"reason": reason, "refusal": refusal}))
+        }
+        UnsolvedCause::Truncated { answer } => ("answer_truncated", json!({"answer": answer})),
+    };
+    if let Some(members) = details.as_object_mut() {
+        members.insert("attempts".to_owned(), spent.attempts.into());
+        members.insert("usage".to_owned(), json!(spent.usage));
+        if let Some(last) = report.last() {
+            members.insert("model".to_owned(), last.model.clone().into());
+            members.insert("strategy".to_owned(), json!(last.strategy));
+        }
+    }
+    (code, details)
+}
+
+impl From<RequestError> for ApiError {
+    fn from(error: RequestError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match error {
+            RequestError::Invalid { ref violations } => {
+                answer("invalid_request").with_details(json!({"violations": violations}))
+            }
+            RequestError::SchemaMissing { .. } => answer("schema_missing").about("schema"),
+            RequestError::IdeaNotFound { .. } => answer("idea_not_found").about("id"),
+            RequestError::IdeaUnreadable { .. } => answer("invalid_document").about("id"),
+            RequestError::Expand(error) => ApiError::of_contents(error, "context"),
+            RequestError::Render(error) => error.into(),
+            RequestError::Structured(error) => error.into(),
+            RequestError::Store(ref error) => error.into(),
         }
     }
 }
@@ -182,6 +248,9 @@ impl From<LlmError> for ApiError {
             LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => {
                 answer("model_not_found").about("model")
             }
+            LlmError::StrategyNotSupported { supported, .. } => answer("strategy_not_supported")
+                .about("strategy")
+                .with_details(json!({"supported": supported})),
             LlmError::Overloaded { .. } | LlmError::OutOfMemory(_) => answer("overloaded"),
             LlmError::Refused { status, body } => answer("llm_refused").passed_on(*status, body.clone()),
             LlmError::NoClient { .. } | LlmError::Interrupted(_) => answer("llm_unavailable"),

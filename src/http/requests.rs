@@ -1,0 +1,317 @@
+//! Requests over HTTP: values that fit a schema, one at a time, in batches and as they grow; and the ideas that are kept of them.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::ContentType;
+use actix_web::web::{Data, Path, Query};
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value as Json, json};
+
+use super::body::{JsonBody, ParsedBody};
+use super::caller::RequestCaller;
+use super::chat::{finished, streamed};
+use super::error::ApiError;
+use super::lines::LinesBody;
+use super::shutdown::Shutdown;
+use super::solution_events::SolutionEvents;
+use crate::app::App;
+use crate::llm::Usage;
+use crate::llm::structured::Strategy;
+use crate::render::{Warning, only_one};
+use crate::requests::{Context, Idea, Request, RequestError, Solution, Wanted};
+use crate::structured::{AttemptReport, StructuredError};
+use base::caller::Caller;
+use base::model::Id;
+use template::value::{RawObject, Tree, Value, parse_json};
+
+/// The query of a request.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Options {
+    /// Whether the idea may be kept.
+    #[serde(default = "yes")]
+    save: bool,
+    /// Whether the answer is the body that would be sent to the model.
+    #[serde(default)]
+    dry_run: bool,
+    /// Whether the answer tells of each attempt.
+    #[serde(default)]
+    explain: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The answer to a request.
+#[derive(Serialize)]
+pub struct SolutionReply<'s> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solution: Option<&'s Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solutions: Option<&'s [Value]>,
+    model: &'s str,
+    strategy: Option<Strategy>,
+    attempts: usize,
+    usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idea_id: Option<Option<&'s str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idea_ids: Option<&'s [Option<String>]>,
+    #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
+    warnings: &'s [Warning],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<Report<'s>>,
+}
+
+#[derive(Serialize)]
+struct Report<'s> {
+    attempts: &'s [AttemptReport],
+}
+
+impl<'s> SolutionReply<'s> {
+    /// The reply to a request for `n` values.
+    pub fn new(solution: &'s Solution, n: usize, explain: bool) -> SolutionReply<'s> {
+        let Solution { values, model, strategy, attempts, usage, ideas, report, warnings } = solution;
+        let is_one = n == 1;
+        SolutionReply {
+            solution: values.first().filter(|_| is_one),
+            solutions: (!is_one).then_some(values.as_slice()),
+            model,
+            strategy: *strategy,
+            attempts: *attempts,
+            usage: *usage,
+            idea_id: is_one.then(|| ideas.first().and_then(Option::as_deref)),
+            idea_ids: (!is_one).then_some(ideas.as_slice()),
+            warnings,
+            report: explain.then_some(Report { attempts: report }),
+        }
+    }
+}
+
+/// What would be sent to a model.
+#[derive(Serialize)]
+struct PreviewReply {
+    model: String,
+    strategy: Strategy,
+    body: Box<RawValue>,
+}
+
+/// An idea and what the model says now.
+#[derive(Serialize)]
+struct ReplayReply<'r> {
+    old: &'r RawValue,
+    new: &'r Value,
+    is_equal: bool,
+    #[serde(flatten)]
+    reply: SolutionReply<'r>,
+}
+
+/// `POST /api/requests`
+pub async fn solve(
+    app: Data<App>,
+    shutdown: Data<Shutdown>,
+    options: Query<Options>,
+    RequestCaller(caller): RequestCaller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
+    let request = of_context(value, options.save)?;
+    answer(&app, shutdown.into_inner(), caller, request, *options).await
+}
+
+/// `POST /api/requests/prompts/{id}`
+pub async fn prompt(
+    app: Data<App>,
+    shutdown: Data<Shutdown>,
+    id: Path<String>,
+    options: Query<Options>,
+    RequestCaller(caller): RequestCaller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let id = Id::parse(&id)?;
+    let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
+    let request = of_prompt(id, value, options.save)?;
+    answer(&app, shutdown.into_inner(), caller, request, *options).await
+}
+
+/// `POST /api/requests/batch`
+pub async fn batch(
+    app: Data<App>,
+    options: Query<Options>,
+    RequestCaller(caller): RequestCaller,
+    body: LinesBody,
+) -> Result<HttpResponse, ApiError> {
+    let LinesBody { lines, held } = body;
+    let held = Arc::new(held);
+    let (app, options) = (app.into_inner(), *options);
+    let parallel = app.requests.batch_parallel();
+    let replies = futures_util::stream::iter(lines.enumerate()).map(move |(index, line)| {
+        // The bodies count against the budget of memory until the last of them has been answered.
+        let (app, caller, _held) = (app.clone(), caller.clone(), held.clone());
+        async move {
+            let reply = match line_reply(&app, caller, &line, options).await {
+                Ok(reply) => reply,
+                Err(error) => json!({"error": error.to_json()}),
+            };
+            Ok::<_, std::convert::Infallible>(numbered(index, reply))
+        }
+    });
+    Ok(streamed(&mut HttpResponse::Ok(), "application/x-ndjson", replies.buffered(parallel)))
+}
+
+/// `GET /api/ideas/{id}`
+pub async fn idea(app: Data<App>, id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let idea: Idea = app.requests.idea(&id).await?;
+    Ok(HttpResponse::Ok().json(idea))
+}
+
+/// `POST /api/ideas/{id}/replay`
+pub async fn replay(
+    app: Data<App>,
+    id: Path<String>,
+    options: Query<Options>,
+    RequestCaller(caller): RequestCaller,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
+    let wanted = Wanted::take(value)?;
+    if wanted.stream || wanted.reuse || wanted.n > 1 {
+        let message = "a replay takes neither `stream` nor `reuse` nor `n`";
+        return Err(ApiError::new(base::error::Kind::InvalidInput, "invalid_request", message));
+    }
+    let (services, id, options) = (app.clone().into_inner(), id.into_inner(), *options);
+    let replay =
+        finished(&app, async move { services.requests.replay(&caller, &id, wanted, options.save).await });
+    let replay = replay.await?.map_err(|error| explained_by(error, options.explain))?;
+    let Some(new) = replay.new.values.first() else { return Err(ApiError::broken_off("there is no value")) };
+    let reply = ReplayReply {
+        old: &replay.old.solution,
+        new,
+        is_equal: serde_json::to_string(new).is_ok_and(|new| new == replay.old.solution.get()),
+        reply: SolutionReply { solution: None, ..SolutionReply::new(&replay.new, 1, options.explain) },
+    };
+    Ok(HttpResponse::Ok().json(reply))
+}
+
+/// The request that a body with a context makes.
+fn of_context(mut body: RawObject, save: bool) -> Result<Request, ApiError> {
+    let context = body.remove("context").filter(|context| context.get() != "null");
+    let messages = context.as_deref().map(|context| parse_json(context.get().as_bytes()));
+    let wanted = Wanted::take(body)?;
+    match messages {
+        Some(Ok(messages)) => Ok(Request { context: Context::Messages(messages), wanted, save }),
+        Some(Err(_)) => Err(invalid_context("must be a list of messages")),
+        None => Err(invalid_context(
+            "is missing: give the messages for the model, such as [{\"role\": \"user\", \"content\": \"…\"}]",
+        )),
+    }
+}
+
+fn invalid_context(message: &str) -> ApiError {
+    let message = format!("`context` {message}");
+    let details = json!({"violations": [{"path": "/context", "message": message}]});
+    ApiError::new(base::error::Kind::InvalidInput, "invalid_request", message)
+        .about("context")
+        .with_details(details)
+}
+
+/// The request that a body with variables makes.
+fn of_prompt(id: Id, mut body: RawObject, save: bool) -> Result<Request, ApiError> {
+    let mut take = |name| {
+        let member = body.remove(name);
+        member.map(|member| parse_json::<Value>(member.get().as_bytes())).transpose()
+    };
+    let unreadable = |error: serde_json::Error| {
+        ApiError::invalid_json(&base::model::ProblemDetail::from_json_error(&error))
+    };
+    let variables = take("variables").map_err(unreadable)?;
+    let args = take("args").map_err(unreadable)?;
+    let variables = only_one([("variables", variables), ("args", args)])?;
+    Ok(Request { context: Context::Prompt { id, variables }, wanted: Wanted::take(body)?, save })
+}
+
+/// Answers a request in the way in which it is asked for.
+async fn answer(
+    app: &Data<App>,
+    shutdown: Arc<Shutdown>,
+    caller: Caller,
+    request: Request,
+    options: Options,
+) -> Result<HttpResponse, ApiError> {
+    let (services, n, stream) = (app.clone().into_inner(), request.wanted.n, request.wanted.stream);
+    if options.dry_run {
+        return preview(&services, &caller, request).await;
+    }
+    if stream {
+        let events = finished(app, async move { services.requests.stream(caller, request).await });
+        let events = events.await?.map_err(|error| explained_by(error, options.explain))?;
+        let body = SolutionEvents::new(events, shutdown, options.explain);
+        return Ok(streamed(&mut HttpResponse::Ok(), "text/event-stream", body));
+    }
+    let solution = finished(app, async move { services.requests.solve(&caller, request).await });
+    let solution = solution.await?.map_err(|error| explained_by(error, options.explain))?;
+    Ok(HttpResponse::Ok().json(SolutionReply::new(&solution, n, options.explain)))
+}
+
+async fn preview(app: &Arc<App>, caller: &Caller, request: Request) -> Result<HttpResponse, ApiError> {
+    let preview = app.requests.preview(caller, request).await?;
+    let unwritable = |error: serde_json::Error| ApiError::unwritable(&error.to_string());
+    let body = serde_json::from_slice(&preview.body).map_err(unwritable)?;
+    let reply = PreviewReply { model: preview.model, strategy: preview.strategy, body };
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).json(reply))
+}
+
+/// The error of a request, with what happened in its attempts if the client wants to know.
+pub(super) fn explained_by(error: RequestError, explain: bool) -> ApiError {
+    let report = match &error {
+        RequestError::Structured(StructuredError::Unsolved(unsolved)) if explain => {
+            Some(json!({"attempts": unsolved.report}))
+        }
+        _ => None,
+    };
+    let error = ApiError::from(error);
+    match report {
+        Some(report) => error.with_detail("report", report),
+        None => error,
+    }
+}
+
+/// The reply to one line of a batch: a request with a `context`, or with a `prompt` and `variables`.
+async fn line_reply(app: &Arc<App>, caller: Caller, line: &[u8], options: Options) -> Result<Json, ApiError> {
+    let unreadable = |error: serde_json::Error| {
+        ApiError::invalid_json(&base::model::ProblemDetail::from_json_error(&error))
+    };
+    let mut body: RawObject = parse_json(line).map_err(unreadable)?;
+    let prompt: Option<String> = body.remove("prompt").and_then(|id| parse_json(id.get().as_bytes()).ok());
+    let request = match prompt {
+        Some(id) => of_prompt(Id::parse(&id)?, body, options.save)?,
+        None => of_context(body, options.save)?,
+    };
+    let n = request.wanted.n;
+    if request.wanted.stream {
+        let message = "`stream` has no meaning in a batch";
+        return Err(ApiError::new(base::error::Kind::InvalidInput, "invalid_request", message));
+    }
+    if options.dry_run {
+        let preview = app.requests.preview(&caller, request).await?;
+        let unwritable = |error: serde_json::Error| ApiError::unwritable(&error.to_string());
+        let body: Json = serde_json::from_slice(&preview.body).map_err(unwritable)?;
+        return Ok(json!({"model": preview.model, "strategy": preview.strategy, "body": body}));
+    }
+    let solution =
+        app.requests.solve(&caller, request).await.map_err(|error| explained_by(error, options.explain))?;
+    Ok(json!(SolutionReply::new(&solution, n, options.explain)))
+}
+
+/// A line of the answer to a batch.
+fn numbered(index: usize, reply: Json) -> actix_web::web::Bytes {
+    let mut line = serde_json::Map::new();
+    line.insert("index".to_owned(), index.into());
+    if let Json::Object(members) = reply {
+        line.extend(members);
+    }
+    format!("{}\n", Json::Object(line)).into()
+}
