@@ -18,6 +18,7 @@ mod prompt_files;
 mod prompt_formats;
 mod prompt_imports;
 mod render;
+mod requests;
 mod routes;
 mod schemas;
 mod signals;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use ai_prompt_shell::app::App;
-use ai_prompt_shell::llm::{Completion, FinishReason, LlmError, ToolCall, UpstreamError};
+use ai_prompt_shell::llm::{
+    Answered, Choice, FinishReason, LlmError, Request, ToolCall, UpstreamError, Usage,
+};
 use ai_prompt_shell::settings::{Llm, Model, Settings};
 use base::caller::Caller;
 use serde_json::{Value as Json, json};
@@ -27,11 +29,12 @@ async fn services(
 }
 
 /// Asks in a task of its own, as a loop does that outlives its request.
-async fn answer(app: &Arc<App>, payload: Json) -> Result<Completion, LlmError> {
+async fn answer(app: &Arc<App>, payload: Json) -> Result<(Choice, Usage), LlmError> {
     let app = app.clone();
     let asking = async move {
         let payload = serde_json::from_value(payload).unwrap();
-        app.llm.answer(&Caller::new("r-1", None, None), &payload).await
+        let asked = app.llm.answer(&Caller::new("r-1", None, None), Request::Chat(&payload)).await;
+        asked.map(|Answered { completion, .. }| (completion.choices[0].clone(), completion.usage))
     };
     tokio::spawn(asking).await.unwrap()
 }
@@ -43,7 +46,7 @@ async fn an_answer_is_read_and_the_request_is_that_of_any_chat() {
     ]});
     let told = json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
     let (app, upstream) = services(move |_| reply_json(200, told.clone()), |_| {}).await;
-    let read = answer(&app, ask("q")).await.unwrap();
+    let (read, _) = answer(&app, ask("q")).await.unwrap();
     let call = ToolCall { id: "call_a".into(), name: "look".into(), arguments: "{\"q\": 1}".into() };
     assert_eq!((read.text.as_str(), read.tool_calls), ("", vec![call]));
     assert_eq!(read.finish_reason, Some(FinishReason::ToolCalls));
@@ -62,7 +65,7 @@ async fn it_is_tried_again_and_its_refusal_is_told() {
         |_| {},
     )
     .await;
-    assert_eq!(answer(&app, ask("q")).await.unwrap().usage.total_tokens, Some(5));
+    assert_eq!(answer(&app, ask("q")).await.unwrap().1.total_tokens, Some(5));
     let with_status = |status: u16| {
         let mut payload = ask("q");
         payload["n"] = status.into();
@@ -91,7 +94,7 @@ async fn an_answer_that_is_none_is_not_asked_for_again_but_a_fallback_is() {
             llm.models = vec![Model { name: "m".into(), fallback: vec!["echo".into()], ..Model::default() }];
         };
         let (app, upstream) = services(script, fallback).await;
-        assert_eq!(answer(&app, ask("q")).await.unwrap().text, "q");
+        assert_eq!(answer(&app, ask("q")).await.unwrap().0.text, "q");
         assert_eq!(upstream.seen().len(), 1);
     }
     let html = |_: &Seen| reply(200, &[("content-type", "text/html")], b"<h1>Log in</h1>");
@@ -126,9 +129,10 @@ async fn it_keeps_the_limits_of_any_chat() {
 #[actix_web::test]
 async fn echo_answers_too_and_a_stream_cannot_be_read() {
     let (app, upstream) = services(|_| vec![Act::Cut], |llm| llm.default_model = Some("echo".into())).await;
-    let read = answer(&app, json!({"messages": [{"role": "user", "content": "one two"}]})).await.unwrap();
+    let (read, usage) =
+        answer(&app, json!({"messages": [{"role": "user", "content": "one two"}]})).await.unwrap();
     assert_eq!((read.text.as_str(), read.finish_reason), ("one two", Some(FinishReason::Stop)));
-    assert_eq!((read.usage.prompt_tokens, read.usage.total_tokens), (Some(2), Some(4)));
+    assert_eq!((usage.prompt_tokens, usage.total_tokens), (Some(2), Some(4)));
     let error = answer(&app, ask_for_stream("q")).await.unwrap_err();
     assert!(matches!(error, LlmError::Invalid { param: "stream", .. }), "{error:?}");
     assert!(upstream.seen().is_empty());

@@ -1,0 +1,218 @@
+//! Answers that do not fit: sent back with everything that is wrong, a bounded number of times.
+
+use std::sync::Mutex;
+
+use serde_json::{Value as Json, json};
+
+use super::{Ability, declared, for_a, request, saying, solution, start};
+use support::app::TestApp;
+use support::upstream::{Act, Seen, Upstream, json as reply_json};
+
+/// A model that says these texts in turn; after the last one, the last one again.
+async fn saying_in_turn(texts: &'static [&'static str], ability: Ability) -> (TestApp, Upstream) {
+    let at = Mutex::new(0);
+    let script = move |seen: &Seen| -> Vec<Act> {
+        let mut at = at.lock().unwrap();
+        let text = texts[(*at).min(texts.len() - 1)];
+        *at += 1;
+        reply_json(200, saying(&seen.json(), text))
+    };
+    start(script, |llm| llm.models = vec![declared("m", ability)]).await
+}
+
+fn two_numbers() -> Json {
+    let mut body = for_a();
+    body["schema"] = json!({
+        "type": "object", "required": ["low", "high"], "additionalProperties": false,
+        "properties": {"low": {"type": "integer"}, "high": {"type": "integer"}},
+    });
+    body
+}
+
+#[actix_web::test]
+async fn all_violations_are_sent_back_after_the_answer_and_tokens_are_summed() {
+    for ability in [Ability::JsonSchema, Ability::Tools, Ability::JsonObject] {
+        let (app, upstream) =
+            saying_in_turn(&[r#"{"low":"1","more":2}"#, r#"{"low":1,"high":2}"#], ability).await;
+        let answer = app.post("/api/requests?explain=true", two_numbers()).await;
+        assert_eq!(solution(&answer), &json!({"low": 1, "high": 2}));
+        assert_eq!(answer.body["attempts"], 2);
+        assert_eq!(
+            answer.body["usage"],
+            json!({"prompt_tokens": 6, "completion_tokens": 4, "total_tokens": 10})
+        );
+        let sent = upstream.seen()[1].json();
+        let messages = sent["messages"].as_array().unwrap();
+        let [.., said, complaint] = messages.as_slice() else { panic!("{sent}") };
+        let complaint = complaint["content"].as_str().unwrap();
+        for expected in ["/low", "high", "more"] {
+            assert!(complaint.contains(expected), "{complaint}");
+        }
+        match ability {
+            Ability::Tools => {
+                assert_eq!(said["tool_calls"][0]["function"]["arguments"], r#"{"low":"1","more":2}"#);
+                assert_eq!(messages.last().unwrap()["role"], "tool");
+            }
+            _ => assert_eq!(*said, json!({"role": "assistant", "content": r#"{"low":"1","more":2}"#})),
+        }
+        let report = &answer.body["report"]["attempts"];
+        assert_eq!((&report[0]["attempt"], &report[1]["attempt"]), (&json!(1), &json!(2)));
+        assert_eq!(report[0]["violations"].as_array().unwrap().len(), 3);
+        assert_eq!((&report[1]["violations"], &report[1]["usage"]["total_tokens"]), (&json!([]), &json!(5)));
+        assert!(report[0]["milliseconds"].is_u64() && report[0]["answer"] == r#"{"low":"1","more":2}"#);
+    }
+}
+
+#[actix_web::test]
+async fn repairs_are_bounded_and_the_end_tells_everything() {
+    for (max_repairs, attempts) in [(None, 3), (Some(0), 1), (Some(5), 6)] {
+        let (app, upstream) = saying_in_turn(&[r#"{"low":1}"#], Ability::JsonObject).await;
+        let mut body = two_numbers();
+        body["max_repairs"] = json!(max_repairs);
+        let answer = request(&app, body).await;
+        answer.assert_error(422, "invalid_request_error", "solution_invalid");
+        let details = answer.error().3;
+        assert_eq!(details["answer"], r#"{"low":1}"#);
+        assert_eq!(details["violations"][0]["path"], "");
+        assert!(details["violations"][0]["message"].as_str().unwrap().contains("high"), "{details}");
+        assert_eq!(
+            (&details["attempts"], &details["usage"]["total_tokens"]),
+            (&json!(attempts), &json!(5 * attempts))
+        );
+        assert_eq!(upstream.seen().len(), attempts);
+    }
+}
+
+#[actix_web::test]
+async fn the_setting_says_how_often_where_the_request_does_not() {
+    let upstream = Upstream::start(|seen| reply_json(200, saying(&seen.json(), "nothing"))).await;
+    let app = TestApp::start_with(|settings| {
+        settings.llm = crate::chat::llm(&upstream.base);
+        settings.requests.max_repairs = 1;
+    })
+    .await;
+    assert_eq!(request(&app, for_a()).await.status, 422);
+    assert_eq!(upstream.seen().len(), 2);
+}
+
+#[actix_web::test]
+async fn what_is_no_json_or_no_call_is_sent_back_too() {
+    for (ability, first) in [
+        (Ability::JsonObject, "I think so."),
+        (Ability::JsonObject, ""),
+        (Ability::JsonObject, r#"{"a":"x",}"#),
+        (Ability::Tools, ""),
+    ] {
+        let texts: &'static [&'static str] = Box::leak(Box::new([first, r#"{"a":"x"}"#]));
+        let (app, upstream) = saying_in_turn(texts, ability).await;
+        let answer = request(&app, for_a()).await;
+        assert_eq!((solution(&answer), &answer.body["attempts"]), (&json!({"a": "x"}), &json!(2)), "{first}");
+        let sent = upstream.seen()[1].json();
+        let said = sent["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "assistant").count();
+        let is_call = ability == Ability::Tools;
+        assert_eq!(said, usize::from(!first.is_empty() || is_call), "{sent}");
+    }
+}
+
+#[actix_web::test]
+async fn a_call_of_another_function_is_invalid_and_json_in_the_text_will_do() {
+    let at = Mutex::new(0);
+    let script = move |_: &Seen| {
+        let mut at = at.lock().unwrap();
+        *at += 1;
+        let function = json!({"name": "guess", "arguments": "{}"});
+        reply_json(
+            200,
+            super::of_message(match *at {
+                1 => {
+                    json!({"content": null, "tool_calls": [{"id": "c", "type": "function", "function": function}]})
+                }
+                _ => json!({"content": "Here you are: {\"a\": \"x\"}"}),
+            }),
+        )
+    };
+    let (app, upstream) = start(script, |llm| llm.models = vec![declared("m", Ability::Tools)]).await;
+    let answer = request(&app, for_a()).await;
+    assert_eq!((solution(&answer), &answer.body["attempts"]), (&json!({"a": "x"}), &json!(2)));
+    let complaint = upstream.seen()[1].json()["messages"][2]["content"].to_string();
+    assert!(complaint.contains("guess") && complaint.contains("generate_response"), "{complaint}");
+}
+
+#[actix_web::test]
+async fn arguments_may_be_an_object() {
+    let function = json!({"name": "generate_response", "arguments": {"a": "x"}});
+    let message = json!({"content": "", "tool_calls": [{"function": function}]});
+    let (app, _upstream) = start(
+        move |_| reply_json(200, super::of_message(message.clone())),
+        |llm| llm.models = vec![declared("m", Ability::Tools)],
+    )
+    .await;
+    assert_eq!(solution(&request(&app, for_a()).await), &json!({"a": "x"}));
+}
+
+#[actix_web::test]
+async fn checks_are_expressions_over_the_solution() {
+    let (app, upstream) = saying_in_turn(
+        &[r#"{"low":3,"high":2}"#, r#"{"low":1,"high":200}"#, r#"{"low":1,"high":2}"#],
+        Ability::JsonSchema,
+    )
+    .await;
+    let mut body = two_numbers();
+    body["checks"] = json!([
+        {"test": "solution.low <= solution.high", "message": "low must not be above high"},
+        {"test": "solution.high < 100 and solution.low is number", "message": "high must be below 100"},
+    ]);
+    let answer = request(&app, body).await;
+    assert_eq!((solution(&answer), &answer.body["attempts"]), (&json!({"low": 1, "high": 2}), &json!(3)));
+    let complaint = |at: usize| {
+        let sent = upstream.seen()[at].json();
+        sent["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
+    };
+    assert!(complaint(1).contains("low must not be above high") && !complaint(1).contains("below 100"));
+    assert!(complaint(2).contains("high must be below 100"));
+}
+
+#[actix_web::test]
+async fn a_check_that_fails_to_run_is_a_violation_and_one_that_is_no_expression_a_400() {
+    let (app, upstream) = saying_in_turn(&[r#"{"a":"x"}"#], Ability::JsonSchema).await;
+    let mut body = for_a();
+    body["max_repairs"] = 0.into();
+    body["checks"] = json!([{"test": "solution.a > 5", "message": "a is too small"}]);
+    let answer = request(&app, body.clone()).await;
+    answer.assert_error(422, "invalid_request_error", "solution_invalid");
+    let message = answer.error().3["violations"][0]["message"].as_str().unwrap();
+    assert!(message.starts_with("a is too small (it cannot be checked: "), "{message}");
+    let asked = upstream.seen().len();
+    body["checks"] = json!([
+        {"test": "true", "message": "fine"}, {"test": "solution.", "message": "m"}, {"test": " ", "message": "m"},
+    ]);
+    let answer = request(&app, body).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_request");
+    let paths: Vec<&str> = answer.error().3["violations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v["path"].as_str().unwrap())
+        .collect();
+    assert_eq!((paths, upstream.seen().len()), (vec!["/checks/1/test", "/checks/2/test"], asked));
+}
+
+#[actix_web::test]
+async fn of_several_choices_each_is_repaired_by_itself() {
+    let script = |seen: &Seen| {
+        let body = seen.json();
+        let choice = |text: &str| json!({"message": {"content": text}, "finish_reason": "stop"});
+        let choices = match body["n"].as_u64() {
+            Some(_) => json!([choice(r#"{"a":"0"}"#), choice("bad"), choice(r#"{"a":"2"}"#)]),
+            None => json!([choice(r#"{"a":"1"}"#)]),
+        };
+        reply_json(200, json!({"choices": choices}))
+    };
+    let (app, upstream) = start(script, |_| {}).await;
+    let mut body = for_a();
+    body["n"] = 3.into();
+    let answer = request(&app, body).await;
+    assert_eq!(answer.body["solutions"], json!([{"a": "0"}, {"a": "1"}, {"a": "2"}]));
+    assert_eq!((&answer.body["attempts"], upstream.seen().len()), (&json!(2), 2));
+    assert_eq!(answer.body["usage"]["total_tokens"], json!(null));
+}
