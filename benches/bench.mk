@@ -38,7 +38,7 @@ bench-tools: bench-programs ## calls of tools beside bare requests (two minutes;
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
 	$(BENCH_DRIVER) tools $(BENCH)
 
-bench-chat: bench-programs ## chat through a rendered prompt beside two bare proxies (five minutes; needs wrk)
+bench-chat: bench-programs ## chat through a rendered prompt beside two bare proxies; values by a schema beside plain chats (seven minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }
 	$(BENCH_DRIVER) chat $(BENCH)
 

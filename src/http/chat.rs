@@ -28,10 +28,10 @@ use base::memory::BufferedBytes;
 use base::model::Id;
 use template::value::{RawObject, Tree};
 
-const PROMPT_ID: HeaderName = HeaderName::from_static("x-prompt-id");
+pub(super) const PROMPT_ID: HeaderName = HeaderName::from_static("x-prompt-id");
 /// How many tool calls of the prompt failed, and which tools: `2; tools="tracker.issue weather.now"` (RFC 9651, section 3.3).
 const PROMPT_WARNINGS: HeaderName = HeaderName::from_static("x-prompt-warnings");
-const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+pub(super) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// Tells nginx and similar proxies not to buffer a stream.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
@@ -171,16 +171,14 @@ pub(super) async fn finished<T: 'static>(
 fn reply(answer: ChatAnswer, api: Api, shutdown: Arc<Shutdown>) -> Result<HttpResponse, ApiError> {
     let ChatAnswer { answer, rendered, llm } = answer;
     let mut response = HttpResponse::Ok();
-    let mut timing = String::new();
-    if let Some(Rendering { id, duration, warnings, .. }) = &rendered {
+    if let Some(Rendering { id, warnings, .. }) = &rendered {
         response.insert_header((PROMPT_ID, id.as_str()));
         if !warnings.is_empty() {
             response.insert_header((PROMPT_WARNINGS, in_header(warnings)));
         }
-        timing = format!("render;dur={}, ", Milliseconds(*duration));
     }
-    timing.push_str(&format!("llm;dur={}", Milliseconds(llm)));
-    response.insert_header((SERVER_TIMING, timing));
+    let render = rendered.as_ref().map(|rendering| rendering.duration);
+    response.insert_header((SERVER_TIMING, timing(render, llm)));
     let explained = rendered.and_then(Explanation::of);
     Ok(match answer {
         Answer::Whole(BufferedBytes { bytes, held }) => {
@@ -193,6 +191,12 @@ fn reply(answer: ChatAnswer, api: Api, shutdown: Arc<Shutdown>) -> Result<HttpRe
             streamed(&mut response, "text/event-stream", events)
         }
     })
+}
+
+/// The value of `server-timing`: how long the render took, if there was one, and the model.
+pub(super) fn timing(render: Option<Duration>, llm: Duration) -> String {
+    let render = render.map(|took| format!("render;dur={}, ", Milliseconds(took)));
+    format!("{}llm;dur={}", render.unwrap_or_default(), Milliseconds(llm))
 }
 
 /// The value of `x-prompt-warnings`.

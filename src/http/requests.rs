@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use actix_web::HttpResponse;
 use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
-use super::chat::{finished, streamed};
+use super::chat::{PROMPT_ID, SERVER_TIMING, finished, streamed, timing};
 use super::error::ApiError;
 use super::lines::LinesBody;
 use super::shutdown::Shutdown;
@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::llm::Usage;
 use crate::llm::structured::Strategy;
 use crate::render::{Warning, only_one};
-use crate::requests::{Context, Idea, Request, RequestError, Solution, Wanted};
+use crate::requests::{Context, Growing, Idea, Rendering, Request, RequestError, Solution, Wanted};
 use crate::structured::{AttemptReport, StructuredError};
 use base::caller::Caller;
 use base::model::Id;
@@ -74,7 +74,7 @@ struct Report<'s> {
 impl<'s> SolutionReply<'s> {
     /// The reply to a request for `n` values.
     pub fn new(solution: &'s Solution, n: usize, explain: bool) -> SolutionReply<'s> {
-        let Solution { values, model, strategy, attempts, usage, ideas, report, warnings } = solution;
+        let Solution { values, model, strategy, attempts, usage, ideas, report, warnings, .. } = solution;
         let is_one = n == 1;
         SolutionReply {
             solution: values.first().filter(|_| is_one),
@@ -247,13 +247,27 @@ async fn answer(
     }
     if stream {
         let events = finished(app, async move { services.requests.stream(caller, request).await });
-        let events = events.await?.map_err(|error| explained_by(error, options.explain))?;
+        let Growing { rendering, events } =
+            events.await?.map_err(|error| explained_by(error, options.explain))?;
+        let mut response = HttpResponse::Ok();
+        rendered_in(&mut response, rendering.as_ref());
         let body = SolutionEvents::new(events, shutdown, options.explain);
-        return Ok(streamed(&mut HttpResponse::Ok(), "text/event-stream", body));
+        return Ok(streamed(&mut response, "text/event-stream", body));
     }
     let solution = finished(app, async move { services.requests.solve(&caller, request).await });
     let solution = solution.await?.map_err(|error| explained_by(error, options.explain))?;
-    Ok(HttpResponse::Ok().json(SolutionReply::new(&solution, n, options.explain)))
+    let mut response = HttpResponse::Ok();
+    rendered_in(&mut response, solution.rendering.as_ref());
+    let rendering = solution.rendering.as_ref().map(|rendering| rendering.duration);
+    response.insert_header((SERVER_TIMING, timing(rendering, solution.llm)));
+    Ok(response.json(SolutionReply::new(&solution, n, options.explain)))
+}
+
+/// Tells which prompt was rendered.
+fn rendered_in(response: &mut HttpResponseBuilder, rendering: Option<&Rendering>) {
+    if let Some(rendering) = rendering {
+        response.insert_header((PROMPT_ID, rendering.id.as_str()));
+    }
 }
 
 async fn preview(app: &Arc<App>, caller: &Caller, request: Request) -> Result<HttpResponse, ApiError> {

@@ -13,7 +13,7 @@ mod stream;
 mod wanted;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json};
@@ -21,7 +21,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 pub use error::RequestError;
 pub use idea::Idea;
 pub use ideas::Ideas;
-pub use stream::{RequestEvent, RequestStream};
+pub use stream::{Growing, RequestEvent, RequestStream};
 pub use wanted::Wanted;
 
 use crate::llm::structured::Strategy;
@@ -97,6 +97,19 @@ pub struct Solution {
     pub report: Vec<AttemptReport>,
     /// The warnings about tool calls that failed while prompts were rendered.
     pub warnings: Vec<Warning>,
+    /// The prompt that was rendered.
+    pub rendering: Option<Rendering>,
+    /// How long all attempts took.
+    pub llm: Duration,
+}
+
+/// A prompt that was rendered for a request.
+#[derive(Debug, Clone)]
+pub struct Rendering {
+    /// Its id.
+    pub id: Id,
+    /// How long the render took.
+    pub duration: Duration,
 }
 
 /// An idea that was asked for again.
@@ -134,8 +147,9 @@ impl Requests {
         if let Some(known) = self.known(caller, &prepared).await? {
             return Ok(known);
         }
+        let began = Instant::now();
         let solved = self.structured.solve(caller, &prepared.task).await?;
-        Ok(self.kept(&prepared, solved).await)
+        Ok(self.kept(&prepared, solved, began.elapsed()).await)
     }
 
     /// The request that would be sent first to the model.
@@ -206,11 +220,13 @@ impl Requests {
             ideas: vec![Some(id)],
             report: Vec::new(),
             warnings: prepared.warnings.clone(),
+            rendering: prepared.rendering.clone(),
+            llm: Duration::ZERO,
         }))
     }
 
     /// The answer to a request, whose ideas are kept if they may be.
-    async fn kept(&self, prepared: &Prepared, solved: Solved) -> Solution {
+    async fn kept(&self, prepared: &Prepared, solved: Solved, llm: Duration) -> Solution {
         let Solved { solutions: values, origin, spent, report } = solved;
         let mut ideas = Vec::with_capacity(values.len());
         for value in &values {
@@ -219,9 +235,18 @@ impl Requests {
                 None => None,
             });
         }
-        let (model, strategy) = (origin.model, Some(origin.strategy));
-        let (attempts, warnings) = (spent.attempts, prepared.warnings.clone());
-        Solution { values, model, strategy, attempts, usage: spent.usage, ideas, report, warnings }
+        Solution {
+            values,
+            model: origin.model,
+            strategy: Some(origin.strategy),
+            attempts: spent.attempts,
+            usage: spent.usage,
+            ideas,
+            report,
+            warnings: prepared.warnings.clone(),
+            rendering: prepared.rendering.clone(),
+            llm,
+        }
     }
 
     /// Keeps an idea. A store that takes none does not make the solution worthless: the id is missing then, and the log says why.

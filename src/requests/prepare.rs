@@ -1,6 +1,7 @@
 //! From a request to what a model is asked, and to what its idea will be.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json};
@@ -8,7 +9,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use super::error::RequestError;
 use super::idea::{canonical, hash};
 use super::wanted::OWN_PARAMS;
-use super::{Context, Request, Requests, Wanted};
+use super::{Context, Rendering, Request, Requests, Wanted};
 use crate::content::MessageList;
 use crate::render::{Expansion, RenderedPrompt, Warning};
 use crate::structured::{CompiledSchema, Task};
@@ -28,6 +29,8 @@ pub(super) struct Prepared {
     pub reuse: bool,
     /// The warnings about tool calls that failed while prompts were rendered.
     pub warnings: Vec<Warning>,
+    /// The prompt that was rendered.
+    pub rendering: Option<Rendering>,
 }
 
 /// What an idea is made of, beside the solution.
@@ -38,6 +41,16 @@ pub(super) struct Source {
     pub schema: Box<RawValue>,
     /// The hash of context, schema, model and parameters.
     pub hash: String,
+}
+
+/// The messages of a request.
+#[derive(Default)]
+struct Messages {
+    messages: Vec<Box<RawValue>>,
+    /// The prompt that they are rendered from.
+    prompt: Option<Arc<Prompt>>,
+    warnings: Vec<Warning>,
+    rendering: Option<Rendering>,
 }
 
 /// A schema as it was given, and compiled.
@@ -55,7 +68,7 @@ impl Requests {
     pub(super) async fn prepare(&self, caller: &Caller, request: Request) -> Result<Prepared, RequestError> {
         let Request { context, mut wanted, save } = request;
         let checks = self.structured.checks(std::mem::take(&mut wanted.checks))?;
-        let (messages, prompt, mut warnings) = self.messages(caller, context).await?;
+        let Messages { messages, prompt, mut warnings, rendering } = self.messages(caller, context).await?;
         let given = self.schema(&wanted, prompt.as_deref()).await?;
         let save = save && self.options.keep_ideas;
         let kept = if save || wanted.reuse { Some(unwritable_as_invalid(joined(&messages))?) } else { None };
@@ -74,24 +87,27 @@ impl Requests {
         let source = kept.map(|context| self.source(context, &given.text, &payload)).transpose();
         let source = unwritable_as_invalid(source)?;
         let max_repairs = wanted.max_repairs.unwrap_or(self.structured.options().max_repairs);
-        let task = Task { payload, schema, strategy: wanted.strategy, checks, max_repairs };
-        Ok(Prepared { task, source, save, reuse: wanted.reuse, warnings })
+        let task =
+            Task { payload: Arc::new(payload), schema, strategy: wanted.strategy, checks, max_repairs };
+        Ok(Prepared { task, source, save, reuse: wanted.reuse, warnings, rendering })
     }
 
-    async fn messages(
-        &self,
-        caller: &Caller,
-        context: Context,
-    ) -> Result<(Vec<Box<RawValue>>, Option<Arc<Prompt>>, Vec<Warning>), RequestError> {
+    async fn messages(&self, caller: &Caller, context: Context) -> Result<Messages, RequestError> {
         match context {
             Context::Messages(messages) if messages.is_empty() => {
                 Err(RequestError::invalid("/context", "must have at least one message"))
             }
-            Context::Messages(messages) => Ok((messages, None, Vec::new())),
+            Context::Messages(messages) => Ok(Messages { messages, ..Messages::default() }),
             Context::Prompt { id, variables } => {
+                let began = Instant::now();
                 let RenderedPrompt { prompt, content, warnings, .. } =
                     self.renderer.render(caller, &id, variables).await?;
-                Ok((unwritable_as_invalid(content.to_raw_messages())?, Some(prompt), warnings))
+                Ok(Messages {
+                    messages: unwritable_as_invalid(content.to_raw_messages())?,
+                    prompt: Some(prompt),
+                    warnings,
+                    rendering: Some(Rendering { id, duration: began.elapsed() }),
+                })
             }
         }
     }

@@ -4,6 +4,7 @@
 //! What a model says by the client's own `response_format` is passed on as it came. A stream begins when the value is there, since
 //! nothing of an answer can be taken back.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -57,7 +58,7 @@ impl Structured {
         }
         let (schema, max_repairs) = (self.schema(schema.get()).await?, self.options.max_repairs);
         let checks = Checks::default();
-        let task = Task { payload: payload.clone(), schema, strategy: None, checks, max_repairs };
+        let task = Task { payload: Arc::new(payload.clone()), schema, strategy: None, checks, max_repairs };
         let is_stream = payload.find("stream").unwrap_or(false);
         let answer = self.in_time(async {
             let request = StructuredRequest { is_native: true, ..self.request(caller, &task).await? };

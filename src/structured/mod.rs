@@ -71,7 +71,7 @@ pub struct StructuredOptions {
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The messages and parameters of a chat completion, without `stream`.
-    pub payload: RawObject,
+    pub payload: Arc<RawObject>,
     /// What the value has to fit.
     pub schema: Arc<CompiledSchema>,
     /// The only strategy that is wanted.
@@ -249,7 +249,7 @@ impl Structured {
     ) -> Result<Choice, StructuredError> {
         // One answer is sent back, and one is wanted, as a whole.
         for member in ["n", "stream", "stream_options"] {
-            dialogue.request.payload.remove(member);
+            Arc::make_mut(&mut dialogue.request.payload).remove(member);
         }
         dialogue.request.failed.push(self.complain(caller, invalid).await?);
         let answered = self.ask(caller, &dialogue.request, run).await?;

@@ -57,11 +57,9 @@ impl Structured {
             param: "params",
             message: format!("cannot be written: {error}"),
         };
-        request.payload.set("stream", &true).map_err(unwritable)?;
-        request
-            .payload
-            .set("stream_options", &serde_json::json!({"include_usage": true}))
-            .map_err(unwritable)?;
+        let payload = Arc::make_mut(&mut request.payload);
+        payload.set("stream", &true).map_err(unwritable)?;
+        payload.set("stream_options", &serde_json::json!({"include_usage": true})).map_err(unwritable)?;
         let service = self.clone();
         let run = Run::default();
         let mut growing =

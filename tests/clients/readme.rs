@@ -1,4 +1,4 @@
-//! The snippets of the README and of `docs/clients.md`, word for word: in a shell beside a service that was just started, with the output that is shown.
+//! The snippets of the README, of `docs/requests.md` and of `docs/clients.md`, word for word: in a shell beside a service that was just started, with the output that is shown.
 //!
 //! In the output, `…` stands for any text, and for any number of lines where it is a line of its own; digits of durations may
 //! differ. The ports are free ones.
@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 const README: &str = include_str!("../../README.md");
+const REQUESTS: &str = include_str!("../../docs/requests.md");
 const CLIENTS: &str = include_str!("../../docs/clients.md");
 
 /// Blocks that are not run here, by what they contain: they build the program or need what is not there.
@@ -221,6 +222,17 @@ fn the_shell_s_snippets_print_what_is_shown() {
         }
     }
     assert!(run > 15, "{run} commands were found");
+}
+
+#[test]
+fn the_snippets_about_requests_print_what_is_shown() {
+    let mut shell = Shell::start();
+    let names = blocks(README).into_iter().find(|block| block.text.starts_with("B=")).unwrap();
+    let mut run = shell.run_as_shown(&names);
+    for block in blocks(REQUESTS).iter().filter(|block| block.language == "console") {
+        run += shell.run_as_shown(block);
+    }
+    assert!(run >= 6, "{run} commands were found");
 }
 
 #[test]

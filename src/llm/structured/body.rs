@@ -44,7 +44,7 @@ impl StructuredRequest {
     /// # Errors
     /// [`LlmError::Invalid`] if its messages, or its tools, are no list.
     pub fn body(&self, way: Way) -> Result<RawObject, LlmError> {
-        let mut body = self.payload.clone();
+        let mut body = RawObject::clone(&self.payload);
         if !(self.is_native && way == Way::JsonSchema) {
             self.ask_for_value(&mut body, way).map_err(|error| invalid("tools", &error))?;
         }
@@ -164,12 +164,13 @@ mod tests {
     use super::*;
     use crate::llm::completion::ToolCall;
     use crate::llm::structured::OutputSchema;
+    use std::sync::Arc;
     use template::value::parse_json;
 
     fn request(payload: Json) -> StructuredRequest {
         let schema = json!({"title": "T", "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
         StructuredRequest {
-            payload: parse_json(payload.to_string().as_bytes()).unwrap(),
+            payload: Arc::new(parse_json(payload.to_string().as_bytes()).unwrap()),
             schema: OutputSchema::new(schema).unwrap().into(),
             text: Some("As JSON.".into()),
             strategy: None,

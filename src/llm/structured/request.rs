@@ -11,7 +11,7 @@ use template::value::RawObject;
 #[derive(Debug, Clone)]
 pub struct StructuredRequest {
     /// The messages and parameters of a chat completion.
-    pub payload: RawObject,
+    pub payload: Arc<RawObject>,
     /// The schema.
     pub schema: Arc<OutputSchema>,
     /// The schema as a text for the system message; it is needed where [`crate::llm::Llm::needs_schema_text`] says so.

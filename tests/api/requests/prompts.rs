@@ -37,6 +37,9 @@ async fn shipped_prompts_are_answered_by_their_own_schemas() {
     )
     .await;
     assert_eq!(solution(&answer)["scores"][0]["score"], 4);
+    assert_eq!(answer.headers["x-prompt-id"], "evaluator.score_quality");
+    let timing = answer.headers["server-timing"].to_str().unwrap();
+    assert!(timing.starts_with("render;dur=") && timing.contains(", llm;dur="), "{timing}");
     let sent = upstream.seen()[0].json();
     assert!(sent["messages"][0]["content"].as_str().unwrap().contains("x = 1"), "{sent}");
     assert_eq!(sent["response_format"]["json_schema"]["strict"], true);

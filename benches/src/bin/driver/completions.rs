@@ -4,6 +4,8 @@
 pub const INSTANT: &str = "bench";
 /// The model whose streams are sent in one piece.
 pub const BURST: &str = "burst";
+/// The model whose answers are a value that fits a schema.
+pub const VALUE: &str = "value";
 /// The chunks of a stream that is sent at once.
 pub const CHUNKS: usize = 20;
 /// The event that ends a stream.

@@ -8,6 +8,7 @@
 //! - `overload`: heavy renders at twice the capacity; light requests beside them, and beside large bodies
 //! - `tools`: calls of tools in waves, many at once, and of no time, beside bare requests
 //! - `chat`: answers of a model through a rendered prompt, beside a bare proxy in the same run
+//! - `structured`: values that fit a schema, beside plain chats; part of `chat`
 //! - `streams`: 1,000 streams held for a minute: failures, memory
 //! - `process`, `redis`, `workload`, `wrk`, `client`, `connection`, `model_server`, `completions`, `tool_server`,
 //!   `figures`: what these are made of
@@ -29,6 +30,7 @@ mod process;
 mod redis;
 mod scan;
 mod streams;
+mod structured;
 mod tool_server;
 mod tools;
 mod workload;
@@ -61,7 +63,10 @@ async fn measure(what: &str, options: &Options) -> Outcome {
         "hostile" => hostile::run(options).await,
         "overload" => overload::run(options).await,
         "tools" => tools::run(options).await,
-        "chat" => chat::run(options).await,
+        "chat" => {
+            chat::run(options).await?;
+            structured::run(options).await
+        }
         "streams" => streams::run(options).await,
         _ => Err(USAGE.into()),
     }

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::Outcome;
 use crate::completions::{self, CHUNKS, DONE, chunk, whole};
+use crate::structured;
 
 /// How long a request's head and its body may be.
 const LIMIT: usize = 16 << 20;
@@ -27,6 +28,8 @@ const STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 /// How a request names [`completions::BURST`].
 const BURST_MARK: &[u8] = br#""model":"burst""#;
+/// How the name of a request's model begins that is [`completions::VALUE`].
+const VALUE_MARK: &[u8] = br#""model":"value"#;
 const NOT_FOUND: &str = "HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n";
 const MODELS: &str =
     r#"{"object":"list","data":[{"id":"bench","object":"model","created":1735689600,"owned_by":"bench"}]}"#;
@@ -42,6 +45,8 @@ pub struct ModelServer {
 struct Served {
     models: String,
     completion: String,
+    /// A completion that says a value.
+    value: String,
     /// The writes of a stream: each chunk has one of its own.
     stream: Vec<String>,
     /// All of it, with its head.
@@ -95,11 +100,17 @@ impl Served {
         Served {
             models: json(MODELS),
             completion: json(&whole()),
+            value: json(&completions::of(&escaped(&structured::value().to_string()))),
             stream,
             burst,
             last_body: Mutex::default(),
         }
     }
+}
+
+/// A JSON text as it stands inside of a JSON text.
+fn escaped(json: &str) -> String {
+    json.replace('"', "\\\"")
 }
 
 fn json(body: &str) -> String {
@@ -135,6 +146,9 @@ impl Connection {
         if let Some(megabytes) = numbered(body, "large") {
             let answer = json(&completions::of(&"x".repeat(megabytes * 1_000_000)));
             return self.stream.write_all(answer.as_bytes()).await;
+        }
+        if memmem::find(body, VALUE_MARK).is_some() {
+            return self.stream.write_all(served.value.as_bytes()).await;
         }
         if memmem::find(body, br#""stream":true"#).is_none() {
             return self.stream.write_all(served.completion.as_bytes()).await;
