@@ -70,7 +70,8 @@ impl Echo {
 
     /// The whole answer.
     pub fn whole(&self) -> Bytes {
-        let choice = AnswerChoice { text: Some(&self.text), refusal: None, finish_reason: FINISH_REASON };
+        let choice =
+            AnswerChoice { text: Some(&self.text), refusal: None, call: None, finish_reason: FINISH_REASON };
         self.writer().whole(&vec![choice; self.choices], &self.usage)
     }
 

@@ -51,7 +51,7 @@ use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use capabilities::Capabilities;
-pub use client_format::{AnswerChoice, AnswerWriter, DONE};
+pub use client_format::{AnswerChoice, AnswerWriter, CallChoice, DONE};
 pub use collect::{Added, Collector};
 pub use completion::{Choice, Completion, FinishReason, ToolCall, Usage};
 pub use error::{LlmError, UpstreamError};
@@ -79,7 +79,7 @@ use responses::KeptItems;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
-use structured::{Ladder, Strategy, Way};
+use structured::{Plan, Strategy, Way};
 use template::value::{RawObject, parse_json};
 use translator::{OfChat, Translator, Writer};
 
@@ -119,7 +119,7 @@ pub struct AnswerOrigin {
     pub model: String,
     /// How it was asked for a value.
     pub strategy: Strategy,
-    /// Whether an upstream was asked for the value with the client's own `response_format`.
+    /// Whether an upstream was asked for the value as the client itself asked.
     pub is_native: bool,
 }
 
@@ -418,7 +418,7 @@ impl Llm {
 fn origin(request: Request<'_>, model: String, way: Option<Way>) -> AnswerOrigin {
     let way = way.unwrap_or(Way::Text);
     let is_native = match request {
-        Request::Structured(request) => request.is_native && way == Way::JsonSchema,
+        Request::Structured(request) => request.plan.native == Some(way),
         _ => false,
     };
     AnswerOrigin { model, strategy: way.strategy(), is_native }
@@ -426,11 +426,11 @@ fn origin(request: Request<'_>, model: String, way: Option<Way>) -> AnswerOrigin
 
 /// Where an answer of the built-in model comes from.
 fn origin_of_echo(request: Request<'_>) -> AnswerOrigin {
-    let forced = match request {
-        Request::Structured(request) => request.strategy,
-        _ => None,
+    let plan = match request {
+        Request::Structured(request) => request.plan,
+        _ => Plan::ANY,
     };
-    AnswerOrigin { model: ECHO.to_owned(), strategy: Ladder::of_echo(forced).strategy(), is_native: false }
+    AnswerOrigin { model: ECHO.to_owned(), strategy: plan.first().strategy(), is_native: false }
 }
 
 fn of_chat(chat: StreamTranslator, writer: Writer) -> Translator {

@@ -7,7 +7,7 @@ use super::client_format::RequestOptions;
 use super::error::LlmError;
 use super::protocol::Service;
 use super::routes::{ECHO, Target};
-use super::structured::{Ladder, Strategy, StructuredRequest, Way};
+use super::structured::{Ladder, Plan, Strategy, StructuredRequest, Way};
 use template::value::RawObject;
 
 /// What is known of the ways in which a model, and its fallbacks, would be asked for a value.
@@ -17,7 +17,7 @@ pub struct Prospects {
     pub model: String,
     /// Whether one of them may need the schema as a text.
     pub needs_text: bool,
-    /// Whether all of them are known to have [`Strategy::JsonSchema`].
+    /// Whether all of them are known to have the way in which the payload itself asks.
     pub is_native: bool,
 }
 
@@ -33,22 +33,26 @@ pub struct Preview {
 }
 
 impl Llm {
-    /// How the model of a chat would be asked for a value, by its own strategy or by the one that is `forced`.
+    /// How the model of a chat would be asked for a value.
     ///
     /// # Errors
-    /// [`LlmError::StrategyNotSupported`] if its capabilities deny it; errors of the chat's members; if there is no such model.
-    pub fn prospects(&self, payload: &RawObject, forced: Option<Strategy>) -> Result<Prospects, LlmError> {
+    /// [`LlmError::StrategyNotSupported`] if its capabilities deny the strategy of the plan; errors of the chat's members; if there is
+    /// no such model.
+    pub fn prospects(&self, payload: &RawObject, plan: Plan) -> Result<Prospects, LlmError> {
         let model = RequestOptions::of_chat(payload, self.default_model())?.model;
         let ladders: Vec<Option<Ladder>> =
-            self.chain(&model)?.iter().map(|target| ladder(target, forced)).collect();
-        if let (Some(Some(Ladder(steps))), Some(strategy)) = (ladders.first(), forced)
+            self.chain(&model)?.iter().map(|target| ladder(target, plan)).collect();
+        if let (Some(Some(Ladder(steps))), Some(strategy)) = (ladders.first(), plan.forced())
             && steps.is_empty()
         {
             let supported = self.supported(&model)?;
             return Err(LlmError::StrategyNotSupported { model, strategy: strategy.name(), supported });
         }
         let any = |is_so: fn(&Ladder) -> bool| ladders.iter().flatten().any(is_so);
-        let is_native = ladders.iter().all(|ladder| ladder.as_ref().is_some_and(Ladder::is_native));
+        let has_native = |ladder: &Option<Ladder>| {
+            ladder.as_ref().zip(plan.native).is_some_and(|(ladder, native)| ladder.is_only(native))
+        };
+        let is_native = ladders.iter().all(has_native);
         Ok(Prospects { model, needs_text: any(Ladder::has_text), is_native })
     }
 
@@ -56,7 +60,7 @@ impl Llm {
     fn supported(&self, model: &str) -> Result<Vec<&'static str>, LlmError> {
         let target = self.chain(model)?.into_iter().next();
         let has = |strategy: &Strategy| {
-            let ladder = target.as_ref().and_then(|target| ladder(target, Some(*strategy)));
+            let ladder = target.as_ref().and_then(|target| ladder(target, Plan::only(*strategy)));
             ladder.is_none_or(|Ladder(steps)| !steps.is_empty())
         };
         let supported = Strategy::ALL.into_iter().filter(has).map(Strategy::name).collect::<Vec<_>>();
@@ -73,15 +77,15 @@ impl Llm {
     /// # Errors
     /// As of [`Llm::prospects`]; [`LlmError::Invalid`].
     pub fn preview(&self, request: &StructuredRequest) -> Result<Preview, LlmError> {
-        let Prospects { model, .. } = self.prospects(&request.payload, request.strategy)?;
+        let Prospects { model, .. } = self.prospects(&request.payload, request.plan)?;
         let target = self.chain(&model)?.into_iter().next();
         let (way, name) = match &target {
             Some(Target::Model { name, .. }) => {
-                let first = target.as_ref().and_then(|target| ladder(target, request.strategy));
+                let first = target.as_ref().and_then(|target| ladder(target, request.plan));
                 let first = first.and_then(|Ladder(steps)| steps.first().map(|step| step.way));
                 (first.unwrap_or(Way::Text), name.as_str())
             }
-            _ => (Ladder::of_echo(request.strategy), ECHO),
+            _ => (request.plan.first(), ECHO),
         };
         let body = request.body(way)?;
         let body = match &target {
@@ -93,11 +97,11 @@ impl Llm {
 }
 
 /// The ladder of a target; `None` for the built-in model, which takes every strategy.
-fn ladder(target: &Target, forced: Option<Strategy>) -> Option<Ladder> {
+fn ladder(target: &Target, plan: Plan) -> Option<Ladder> {
     match target {
         Target::Echo => None,
         Target::Model { upstream, name, capabilities, .. } => {
-            Some(Ladder::new(*capabilities, &upstream.structured, name, forced))
+            Some(Ladder::new(*capabilities, &upstream.structured, name, plan))
         }
     }
 }

@@ -167,7 +167,7 @@ impl Call<'_> {
         attempts: &mut Attempts,
     ) -> Result<Option<Given<F::Answer>>, LlmError> {
         let offers = &candidate.upstream.structured;
-        let ladder = Ladder::new(candidate.capabilities, offers, candidate.model, request.strategy);
+        let ladder = Ladder::new(candidate.capabilities, offers, candidate.model, request.plan);
         let mut refused: Vec<(Way, Refusal)> = Vec::new();
         for step in ladder.0 {
             let turn = self.turn(candidate, Service::Chat, Some(step))?;

@@ -11,6 +11,7 @@ use super::idea::{canonical, hash};
 use super::wanted::OWN_PARAMS;
 use super::{Context, Rendering, Request, Requests, Wanted};
 use crate::content::MessageList;
+use crate::llm::structured::Plan;
 use crate::render::{Expansion, RenderedPrompt, Warning};
 use crate::structured::{CompiledSchema, Task};
 use base::caller::Caller;
@@ -87,8 +88,8 @@ impl Requests {
         let source = kept.map(|context| self.source(context, &given.text, &payload)).transpose();
         let source = unwritable_as_invalid(source)?;
         let max_repairs = wanted.max_repairs.unwrap_or(self.structured.options().max_repairs);
-        let task =
-            Task { payload: Arc::new(payload), schema, strategy: wanted.strategy, checks, max_repairs };
+        let plan = wanted.strategy.map_or(Plan::ANY, Plan::only);
+        let task = Task { payload: Arc::new(payload), schema, plan, checks, max_repairs };
         Ok(Prepared { task, source, save, reuse: wanted.reuse, warnings, rendering })
     }
 

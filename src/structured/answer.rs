@@ -99,8 +99,8 @@ struct Search<'t> {
     whole: &'t str,
     text: &'t str,
     found: Option<Value>,
-    /// Why the longest part that could be one is none, and its length.
-    failure: Option<(usize, Unreadable)>,
+    /// The longest part that could be one, and why it is none.
+    failure: Option<(&'t str, serde_json::Error)>,
     /// The brackets that the last search in vain found to be never closed, in their order.
     unclosed: Vec<usize>,
     searches: usize,
@@ -121,7 +121,7 @@ impl<'t> Search<'t> {
                 Err(error) => return Some(Err(error)),
             }
         }
-        let failure = self.failure.map(|(_, error)| Err(error));
+        let failure = self.failure.map(|(part, error)| Err(located(self.whole, part, &error)));
         self.found.map(Ok).or(failure)
     }
 
@@ -153,21 +153,21 @@ impl<'t> Search<'t> {
                 return Err(Unreadable::new("there are several JSON values in the answer; answer with one"));
             }
             Ok(value) => self.found = Some(value),
-            Err(error) => self.note(part, &error),
+            Err(error) => self.note(part, error),
         }
         Ok(start + length)
     }
 
-    fn fail(&mut self, part: &str) -> Option<usize> {
+    fn fail(&mut self, part: &'t str) -> Option<usize> {
         if let Err(error) = parse_distinct(part) {
-            self.note(part, &error);
+            self.note(part, error);
         }
         None
     }
 
-    fn note(&mut self, part: &str, error: &serde_json::Error) {
-        if self.failure.as_ref().is_none_or(|(length, _)| *length < part.len()) {
-            self.failure = Some((part.len(), located(self.whole, part, error)));
+    fn note(&mut self, part: &'t str, error: serde_json::Error) {
+        if self.failure.as_ref().is_none_or(|(longest, _)| longest.len() < part.len()) {
+            self.failure = Some((part, error));
         }
     }
 

@@ -6,7 +6,7 @@
 //! - `partial`: a value from the beginning of its text; `preface`: what comes before it; `scan`: the grammar of JSON, byte by byte;
 //!   `number`: that of its numbers
 //! - `run`: what the attempts of one request cost; `stream`: the same with the value as it grows
-//! - `emulation`: the `response_format` of OpenAI's clients for models that do not have it
+//! - `emulation`: what OpenAI's clients ask for, for models that do not have it
 
 mod answer;
 mod checks;
@@ -33,7 +33,7 @@ pub use run::{AttemptReport, Spent};
 pub use schemas::CompiledSchema;
 pub use stream::{SolutionEvent, SolutionStream};
 
-use crate::llm::structured::{FailedAnswer, Strategy, StructuredRequest};
+use crate::llm::structured::{FailedAnswer, Plan, Strategy, StructuredRequest};
 use crate::llm::{AnswerOrigin, Answered, Choice, Llm, Preview, Request};
 use crate::render::Renderer;
 use base::caller::Caller;
@@ -63,7 +63,7 @@ pub struct StructuredOptions {
     pub timeout: Duration,
     /// How often an answer that does not fit is sent back, where the request does not say it.
     pub max_repairs: usize,
-    /// Whether `response_format` is offered for models that do not have it.
+    /// Whether `response_format`, and functions that have to be called, are offered for models that do not have them.
     pub emulate: bool,
 }
 
@@ -74,8 +74,8 @@ pub struct Task {
     pub payload: Arc<RawObject>,
     /// What the value has to fit.
     pub schema: Arc<CompiledSchema>,
-    /// The only strategy that is wanted.
-    pub strategy: Option<Strategy>,
+    /// The ways in which the model may be asked.
+    pub plan: Plan,
     /// What else it has to fulfil.
     pub checks: Checks,
     /// How often an answer that does not fit is sent back, at most.
@@ -168,7 +168,7 @@ impl Structured {
     /// # Errors
     /// If there is no such model, or it does not have the strategy.
     async fn request(&self, caller: &Caller, task: &Task) -> Result<StructuredRequest, StructuredError> {
-        let prospects = self.llm.prospects(&task.payload, task.strategy)?;
+        let prospects = self.llm.prospects(&task.payload, task.plan)?;
         let text = match prospects.needs_text {
             true => Some(self.schema_text(caller, &task.schema).await?.into()),
             false => None,
@@ -177,9 +177,8 @@ impl Structured {
             payload: task.payload.clone(),
             schema: task.schema.output.clone(),
             text,
-            strategy: task.strategy,
+            plan: task.plan,
             failed: Vec::new(),
-            is_native: false,
         })
     }
 

@@ -114,13 +114,8 @@ impl PartialReader {
     }
 
     /// Bytes of the text so far, including those around the value.
-    pub fn len(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.len
-    }
-
-    /// Whether there was no text so far.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The rest of a piece from the root on; empty if it has not begun.

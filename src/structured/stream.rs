@@ -200,11 +200,11 @@ impl GrowingAnswer {
                 ready.extend(items.iter().map(|item| SolutionEvent::Item(item.clone())));
             }
         }
-        if self.partial.len() >= self.told_at + (self.told_at / SHARE).max(1)
+        if self.partial.bytes() >= self.told_at + (self.told_at / SHARE).max(1)
             && let Some(value) = self.partial.value().map(|part| schema.meaning_of_part(&part, strategy))
             && self.told.as_ref() != Some(&value)
         {
-            self.told_at = self.partial.len();
+            self.told_at = self.partial.bytes();
             self.told = Some(value.clone());
             ready.push_back(SolutionEvent::Partial(value));
         }

@@ -19,6 +19,24 @@ pub struct AnswerWriter<'a> {
     pub created: u64,
 }
 
+/// A call of a function.
+#[derive(Debug, Clone, Copy)]
+pub struct CallChoice<'a> {
+    /// What its result refers to.
+    pub id: &'a str,
+    /// The function.
+    pub name: &'a str,
+    /// The JSON of its arguments.
+    pub arguments: &'a str,
+}
+
+impl CallChoice<'_> {
+    fn json(&self) -> Json {
+        let function = json!({"name": self.name, "arguments": self.arguments});
+        json!({"index": 0, "id": self.id, "type": "function", "function": function})
+    }
+}
+
 /// One choice of an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerChoice<'a> {
@@ -26,13 +44,18 @@ pub struct AnswerChoice<'a> {
     pub text: Option<&'a str>,
     /// Why it refuses.
     pub refusal: Option<&'a str>,
+    /// The function that it calls.
+    pub call: Option<CallChoice<'a>>,
     /// Why it ends.
     pub finish_reason: &'a str,
 }
 
 impl AnswerChoice<'_> {
     fn whole(&self, index: usize) -> Json {
-        let message = json!({"role": "assistant", "content": self.text, "refusal": self.refusal});
+        let mut message = json!({"role": "assistant", "content": self.text, "refusal": self.refusal});
+        if let (Some(call), Some(members)) = (self.call, message.as_object_mut()) {
+            members.insert("tool_calls".to_owned(), json!([call.json()]));
+        }
         json!({"index": index, "message": message, "logprobs": null, "finish_reason": self.finish_reason})
     }
 }
@@ -59,9 +82,14 @@ impl AnswerWriter<'_> {
         self.choice_event(&json!({"content": text}), None)
     }
 
-    /// An event that brings a refusal.
-    pub fn refusal_event(&self, refusal: &str) -> Bytes {
-        self.choice_event(&json!({"refusal": refusal}), None)
+    /// The events that bring a choice and end it.
+    pub fn choice_events(&self, choice: &AnswerChoice<'_>) -> Vec<Bytes> {
+        let mut events: Vec<Bytes> = Vec::new();
+        events.extend(choice.text.map(|text| self.text_event(text)));
+        events.extend(choice.refusal.map(|refusal| self.choice_event(&json!({"refusal": refusal}), None)));
+        events.extend(choice.call.map(|call| self.choice_event(&json!({"tool_calls": [call.json()]}), None)));
+        events.push(self.finish_event(choice.finish_reason));
+        events
     }
 
     /// The event that ends the text.

@@ -4,11 +4,14 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value as Json, json};
 
-use super::ladder::Way;
+use super::plan::Way;
 use super::request::{FailedAnswer, StructuredRequest};
 use super::strategy::FUNCTION;
 use crate::llm::error::LlmError;
 use template::value::RawObject;
+
+/// The members that ask for calls of functions.
+const OF_FUNCTIONS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
 
 #[derive(Serialize)]
 struct ResponseFormat<'s> {
@@ -45,7 +48,7 @@ impl StructuredRequest {
     /// [`LlmError::Invalid`] if its messages, or its tools, are no list.
     pub fn body(&self, way: Way) -> Result<RawObject, LlmError> {
         let mut body = RawObject::clone(&self.payload);
-        if !(self.is_native && way == Way::JsonSchema) {
+        if self.plan.native != Some(way) {
             self.ask_for_value(&mut body, way).map_err(|error| invalid("tools", &error))?;
         }
         self.put_messages(&mut body, way).map_err(|error| invalid("messages", &error))?;
@@ -54,6 +57,10 @@ impl StructuredRequest {
 
     fn ask_for_value(&self, body: &mut RawObject, way: Way) -> Result<(), serde_json::Error> {
         body.remove("response_format");
+        if self.plan.native == Some(Way::Tools) {
+            // The function whose arguments the value is.
+            OF_FUNCTIONS.into_iter().for_each(|member| drop(body.remove(member)));
+        }
         match way {
             Way::JsonSchema => {
                 let (schema, strict) = self.schema.for_response_format();
@@ -84,7 +91,8 @@ impl StructuredRequest {
 
     /// Adds the schema as a text, and the answers that did not fit.
     fn put_messages(&self, body: &mut RawObject, way: Way) -> Result<(), serde_json::Error> {
-        let text = self.text.as_deref().filter(|_| way.has_text());
+        let is_native = self.plan.native == Some(way);
+        let text = self.text.as_deref().filter(|_| way.has_text() && !is_native);
         if text.is_none() && self.failed.is_empty() {
             return Ok(());
         }
@@ -163,7 +171,7 @@ impl FailedAnswer {
 mod tests {
     use super::*;
     use crate::llm::completion::ToolCall;
-    use crate::llm::structured::OutputSchema;
+    use crate::llm::structured::{OutputSchema, Plan};
     use std::sync::Arc;
     use template::value::parse_json;
 
@@ -173,9 +181,8 @@ mod tests {
             payload: Arc::new(parse_json(payload.to_string().as_bytes()).unwrap()),
             schema: OutputSchema::new(schema).unwrap().into(),
             text: Some("As JSON.".into()),
-            strategy: None,
+            plan: Plan::ANY,
             failed: Vec::new(),
-            is_native: false,
         }
     }
 
@@ -255,7 +262,7 @@ mod tests {
         let own = json!({"type": "function", "function": {"name": "f"}});
         let format = json!({"type": "json_schema", "json_schema": {"name": "N", "schema": {}}});
         let payload = json!({"messages": [], "tools": [own], "response_format": format});
-        let request = StructuredRequest { is_native: true, ..request(payload.clone()) };
+        let request = StructuredRequest { plan: Plan::VALUE, ..request(payload.clone()) };
         assert_eq!(body(&request, Way::JsonSchema), payload);
         let asked = body(&request, Way::Tools);
         assert_eq!((&asked["tools"][0], &asked["tool_choice"]), (&own, &json!("required")));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::plan::Plan;
 use super::schema::OutputSchema;
-use super::strategy::Strategy;
 use crate::llm::completion::ToolCall;
 use template::value::RawObject;
 
@@ -16,12 +16,10 @@ pub struct StructuredRequest {
     pub schema: Arc<OutputSchema>,
     /// The schema as a text for the system message; it is needed where [`crate::llm::Llm::needs_schema_text`] says so.
     pub text: Option<Arc<str>>,
-    /// The only strategy that is wanted.
-    pub strategy: Option<Strategy>,
+    /// The ways in which the model may be asked.
+    pub plan: Plan,
     /// Earlier answers that did not fit.
     pub failed: Vec<FailedAnswer>,
-    /// Whether the payload itself asks for the schema, by its `response_format`: where a model has that, it goes out as it is.
-    pub is_native: bool,
 }
 
 /// An answer that does not fit, and what the model is told of it.

@@ -99,7 +99,7 @@ fn what_is_no_value_is_refused_with_a_reason() {
         ("[1] or [1]", "there are several JSON values"),
         ("```json\n[1]\n```\nor\n```json\n[2]\n```", "there are several JSON values"),
         ("{\"a\": 1}\n{\"a\": 2}\n{\"a\": 3}", "there are several JSON values"),
-        ("{x} and [y]", "at line 1 column"),
+        ("{x} and [y, y]", "expected value at line 1 column 10"),
     ] {
         assert!(reason(text).contains(expected), "{text}: {}", reason(text));
     }

@@ -233,3 +233,82 @@ async fn a_fallback_that_does_not_have_it_is_asked_in_its_own_way() {
     assert_eq!(answer.body["choices"][0]["message"]["content"], "{\"a\":\"x\"}", "{answer:?}");
     assert_eq!(answer.body["model"], "second");
 }
+
+#[actix_web::test]
+async fn json_mode_works_for_models_that_do_not_have_it() {
+    for is_declared in [true, false] {
+        let (app, upstream) =
+            start(model(Ability::Text, |_| "Sure:\n```json\n{\"b\": [1]}\n```".into()), |llm| {
+                if is_declared {
+                    llm.models = vec![declared("m", Ability::Text)];
+                }
+            })
+            .await;
+        let mut body = chat();
+        body["response_format"] = json!({"type": "json_object"});
+        let answer = ask(&app, &body).await;
+        assert_eq!(answer.body["choices"][0]["message"]["content"], "{\"b\":[1]}", "{answer:?}");
+        let sent = upstream.seen().last().unwrap().json();
+        assert_eq!(sent["messages"].as_array().unwrap().last().unwrap(), &body["messages"][0]);
+    }
+    let (app, upstream) = start(model(Ability::JsonObject, |_| " {}".into()), |_| {}).await;
+    let mut body = chat();
+    body["response_format"] = json!({"type": "json_object"});
+    assert_eq!(ask(&app, &body).await.body["choices"][0]["message"]["content"], " {}");
+    assert_eq!(upstream.seen()[0].json(), body);
+}
+
+fn call() -> Json {
+    let mut body = chat();
+    let schema = body["response_format"]["json_schema"]["schema"].clone();
+    body.as_object_mut().unwrap().remove("response_format");
+    body["tools"] = json!([{"type": "function", "function": {"name": "save", "parameters": schema}}]);
+    body["tool_choice"] = json!({"type": "function", "function": {"name": "save"}});
+    body
+}
+
+#[actix_web::test]
+async fn a_function_that_has_to_be_called_is_called_by_models_that_have_no_tools() {
+    for ability in [Ability::JsonSchema, Ability::JsonObject, Ability::Text] {
+        for is_declared in [true, false] {
+            let (app, upstream) = start(model(ability, |_| " {\"a\": \"x\"}".into()), |llm| {
+                if is_declared {
+                    llm.models = vec![declared("m", ability)];
+                }
+            })
+            .await;
+            let answer = ask(&app, &call()).await;
+            assert_eq!(answer.status, 200, "{answer:?}");
+            let choice = &answer.body["choices"][0];
+            assert_eq!(choice["finish_reason"], "tool_calls");
+            let made = &choice["message"]["tool_calls"][0];
+            assert_eq!(made["function"], json!({"name": "save", "arguments": "{\"a\":\"x\"}"}));
+            assert!(made["id"].as_str().unwrap().starts_with("call-") && made["type"] == "function");
+            let sent = upstream.seen().last().unwrap().json();
+            assert_eq!((asked_for(&sent), sent.get("tool_choice")), (ability, None));
+        }
+    }
+    let (app, upstream) = start(model(Ability::Tools, |_| "{\"a\":1}".into()), |_| {}).await;
+    let answer = ask(&app, &call()).await;
+    assert_eq!(answer.body, saying(&call(), "{\"a\":1}"), "the model's own call is passed on as it is");
+    assert_eq!(upstream.seen()[0].json(), call());
+}
+
+#[actix_web::test]
+async fn such_a_call_may_be_streamed() {
+    let script = |seen: &Seen| {
+        let body = seen.json();
+        match asked_for(&body) {
+            Ability::Text => sse(&[delta("{\"a\":"), delta("\"x\"}"), event("[DONE]")]),
+            asked => refusal(asked),
+        }
+    };
+    let (app, _upstream) = start(script, |_| {}).await;
+    let mut body = call();
+    body["stream"] = true.into();
+    let (read, orderly) = read_stream(&app, "/v1/chat/completions", &body).await;
+    assert!(
+        orderly && read.contains(r#""arguments":"{\"a\":\"x\"}""#) && read.contains("tool_calls"),
+        "{read}"
+    );
+}

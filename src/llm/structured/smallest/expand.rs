@@ -232,7 +232,7 @@ impl<'s> Finder<'s> {
 }
 
 /// The schemas that hold, too: of `allOf`, and those that hold because a required member is there.
-fn applied<'s>(part: &'s Map<String, Json>) -> impl Iterator<Item = &'s Json> {
+fn applied(part: &Map<String, Json>) -> impl Iterator<Item = &Json> {
     let required =
         part.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let dependent = required.filter_map(|name| {
@@ -243,7 +243,7 @@ fn applied<'s>(part: &'s Map<String, Json>) -> impl Iterator<Item = &'s Json> {
 }
 
 /// The alternatives, the last one first: of `anyOf` and `oneOf`, and of `if`.
-fn alternatives<'s>(part: &'s Map<String, Json>) -> impl Iterator<Item = Vec<Vec<&'s Json>>> {
+fn alternatives(part: &Map<String, Json>) -> impl Iterator<Item = Vec<Vec<&Json>>> {
     let lists = ["anyOf", "oneOf"].into_iter().filter_map(|keyword| part.get(keyword)?.as_array());
     let lists = lists.map(|list| list.iter().rev().map(|schema| vec![schema]).collect());
     let condition = part.get("if").map(|condition| {

@@ -1,8 +1,9 @@
 //! The smallest lists: as short as they may be, with the smallest items.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::Finder;
 use super::expand::{Branch, Goal};
@@ -20,6 +21,8 @@ enum Side {
 /// What a list is to be like.
 struct Shape<'s> {
     length: usize,
+    /// How many of the first items have schemas of their own.
+    prefix: usize,
     /// What `contains` asks for, once for each item that has to be it.
     contained: Vec<&'s Json>,
     side: Side,
@@ -33,7 +36,8 @@ impl<'s> Finder<'s> {
     pub fn lists(&self, branch: &Branch<'s>, wanted: usize) -> Vec<Json> {
         let contained = contained(branch);
         let least = branch.at_least("minItems").max(contained.len());
-        let longest = least.saturating_add(prefix_length(branch) + wanted).min(branch.at_most("maxItems"));
+        let prefix = prefix_length(branch);
+        let longest = least.saturating_add(prefix + wanted).min(branch.at_most("maxItems"));
         let sides = if contained.is_empty() { &[Side::End][..] } else { &[Side::End, Side::Start] };
         let is_distinct = branch.all("uniqueItems").any(|value| value == &Json::Bool(true));
         let mut found = Vec::new();
@@ -46,7 +50,8 @@ impl<'s> Finder<'s> {
                         return found;
                     }
                     let contained = contained.clone();
-                    let list = self.list(branch, &Shape { length, contained, side, is_distinct, skipped });
+                    let list =
+                        self.list(branch, &Shape { length, prefix, contained, side, is_distinct, skipped });
                     found.extend(list.filter(|list| !found.contains(list)));
                 }
             }
@@ -55,37 +60,68 @@ impl<'s> Finder<'s> {
     }
 
     fn list(&self, branch: &Branch<'s>, shape: &Shape<'s>) -> Option<Json> {
-        if shape.length > LENGTH_MAX || !self.spend(shape.length) {
+        if shape.length > LENGTH_MAX {
             return None;
         }
-        let (mut items, mut used) = (Vec::with_capacity(shape.length), HashSet::new());
-        let different = if shape.is_distinct { shape.length } else { 1 } + shape.skipped;
-        // The items after the special ones are all alike.
-        let mut alike: Option<Vec<Json>> = None;
-        let prefix = prefix_length(branch);
+        let mut row = Row::default();
+        // The items after the special ones are all alike, and their values are looked for once.
+        let mut alike: Option<Rc<Vec<Json>>> = None;
         for at in 0..shape.length {
-            let skipped = if at + 1 == shape.length { shape.skipped } else { 0 };
-            let contained = shape.contained_at(at);
-            let goal = || item_goal(branch, at, contained);
-            let own;
-            let values = if at < prefix || contained.is_some() {
-                own = self.values(&goal(), different);
-                &own
-            } else {
-                alike.get_or_insert_with(|| self.values(&goal(), different))
+            let values = match alike.clone().filter(|_| shape.is_alike(at)) {
+                Some(values) => values,
+                None => Rc::new(self.items(branch, shape, at)),
             };
-            let is_new = |value: &&Json| !shape.is_distinct || !used.contains(&value.to_string());
-            let value = values.iter().filter(is_new).nth(skipped)?.clone();
-            if shape.is_distinct {
-                used.insert(value.to_string());
+            let bytes = row.add(&values, shape, at)?;
+            alike = shape.is_alike(at).then_some(values).or(alike);
+            if !self.spend_bytes(bytes) {
+                return None;
             }
-            items.push(value);
         }
-        Some(Json::Array(items))
+        Some(Json::Array(row.items))
+    }
+
+    /// The values that the item at a place may have.
+    fn items(&self, branch: &Branch<'s>, shape: &Shape<'s>, at: usize) -> Vec<Json> {
+        let others = if shape.is_distinct { shape.length } else { 1 };
+        self.values(&item_goal(branch, at, shape.contained_at(at)), others + shape.skipped)
+    }
+}
+
+/// A list that grows.
+#[derive(Default)]
+struct Row {
+    items: Vec<Json>,
+    /// The texts of the items, if they have to be distinct.
+    used: HashSet<String>,
+    /// How many of the values of items that are alike were passed already.
+    passed: usize,
+}
+
+impl Row {
+    /// Adds the first of some values that may be added; gives the length of its text.
+    fn add(&mut self, values: &[Json], shape: &Shape, at: usize) -> Option<usize> {
+        let skipped = if at + 1 == shape.length { shape.skipped } else { 0 };
+        let passed = if shape.is_distinct && shape.is_alike(at) { self.passed } else { 0 };
+        let texts =
+            values.iter().enumerate().skip(passed).map(|(number, value)| (number, value, value.to_string()));
+        let mut new = texts.filter(|(_, _, text)| !self.used.contains(text));
+        let (number, value, text) = new.nth(skipped)?;
+        let bytes = text.len();
+        self.items.push(value.clone());
+        if shape.is_distinct {
+            self.used.insert(text);
+            self.passed = if shape.is_alike(at) { number + 1 } else { self.passed };
+        }
+        Some(bytes)
     }
 }
 
 impl<'s> Shape<'s> {
+    /// Whether the item at a place has to satisfy what all do that no position and no `contains` speaks of.
+    fn is_alike(&self, at: usize) -> bool {
+        at >= self.prefix && self.contained_at(at).is_none()
+    }
+
     fn contained_at(&self, at: usize) -> Option<&'s Json> {
         let first = match self.side {
             Side::Start => 0,
@@ -101,11 +137,11 @@ fn contained<'s>(branch: &Branch<'s>) -> Vec<&'s Json> {
         let least = part.get("minContains").and_then(Json::as_u64).unwrap_or(1);
         Some((part.get("contains")?, usize::try_from(least).ok()?.min(LENGTH_MAX)))
     });
-    all.flat_map(|(schema, least)| std::iter::repeat_n(schema, least)).collect()
+    all.flat_map(|(schema, least)| std::iter::repeat_n(schema, least)).take(LENGTH_MAX + 1).collect()
 }
 
 /// The schemas of the first items in one part of a branch; older dialects have them in `items`.
-fn prefix<'s>(part: &'s serde_json::Map<String, Json>) -> Option<&'s Vec<Json>> {
+fn prefix(part: &Map<String, Json>) -> Option<&Vec<Json>> {
     part.get("prefixItems").or_else(|| part.get("items"))?.as_array()
 }
 
@@ -114,7 +150,7 @@ fn prefix_length(branch: &Branch) -> usize {
 }
 
 fn item_goal<'s>(branch: &Branch<'s>, at: usize, contained: Option<&'s Json>) -> Goal<'s> {
-    let of_part = |part: &&'s serde_json::Map<String, Json>| {
+    let of_part = |part: &&'s Map<String, Json>| {
         let own = prefix(part).and_then(|prefix| prefix.get(at));
         let others = || part.get("items").filter(|items| !items.is_array());
         own.or_else(others).or_else(|| part.get("additionalItems").filter(|_| part.contains_key("items")))

@@ -39,6 +39,12 @@ const DEPTH_MAX: usize = 100;
 /// The most steps of the search: about one for each subschema looked at and each part of a value made.
 const STEPS_MAX: usize = 100_000;
 
+/// How many bytes of values are made in a step.
+const BYTES_A_STEP: usize = 100;
+
+/// How many listed values are looked at in a step.
+const LISTED_A_STEP: usize = 16;
+
 /// How many more values than wanted are made where they have to be checked.
 const SPARE: usize = 8;
 
@@ -52,7 +58,8 @@ const TRIES: usize = 16;
 #[allow(dead_code)]
 pub fn smallest(schema: &Json) -> Option<Json> {
     let whole = Schema::compile(schema).ok()?;
-    let fits = |value: &Json| whole.violations(&value.into(), Effort::POOL).is_empty();
+    // On a stack of the usual size: values are asked for where requests are served.
+    let fits = |value: &Json| whole.violations(&value.into(), Effort::BLOCKING).is_empty();
     let rebased = rebased::rebased(schema);
     let finder = Finder::new(&rebased);
     for returns in 0..=RETURNS_MAX {
@@ -103,6 +110,11 @@ impl<'s> Finder<'s> {
         left.inspect(|left| self.steps.set(*left)).is_some()
     }
 
+    /// Takes the steps to make these bytes of a value; whether there were so many left.
+    fn spend_bytes(&self, bytes: usize) -> bool {
+        self.spend(1 + bytes / BYTES_A_STEP)
+    }
+
     /// Up to `wanted` different values that satisfy a goal, the smallest ones first.
     fn values(&self, goal: &Goal<'s>, wanted: usize) -> Vec<Json> {
         if goal.depth > DEPTH_MAX || !self.spend(1) {
@@ -135,13 +147,16 @@ impl<'s> Finder<'s> {
             return Vec::new();
         }
         if let Some(listed) = branch.listed() {
+            if !self.spend(listed.len() / LISTED_A_STEP) {
+                return Vec::new();
+            }
             return listed.iter().filter(|value| branch.allows_listed(kind, value)).cloned().collect();
         }
         match kind {
             Kind::Null => vec![Json::Null],
             Kind::Bool => vec![false.into(), true.into()],
             Kind::Number => numbers::numbers(branch, wanted, self.is_thorough.get()),
-            Kind::String => texts::texts(branch, wanted),
+            Kind::String => texts::texts(branch, wanted, &|bytes| self.spend_bytes(bytes)),
             Kind::List => self.lists(branch, wanted),
             Kind::Object => self.objects(branch, wanted),
         }

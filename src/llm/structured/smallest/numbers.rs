@@ -8,14 +8,14 @@ use super::order;
 /// How many decimals of a `multipleOf` are followed.
 const DECIMALS_MAX: u32 = 12;
 
-/// How many numbers of a grid are tried.
-const GRID_TRIES: usize = 1_000;
+/// How many more numbers of a grid are tried than wanted.
+const SPARE: usize = 100;
 
 /// Some of the smallest numbers that a branch allows; with `fractions` also some between integers.
 pub fn numbers(branch: &Branch, wanted: usize, fractions: bool) -> Vec<Json> {
     let bounds = Bounds::of(branch);
     let Some(grid) = Grid::of(branch) else { return Vec::new() };
-    let mut found: Vec<Json> = grid.within(&bounds).take(wanted).collect();
+    let mut found: Vec<Json> = grid.within(&bounds, wanted + SPARE).take(wanted).collect();
     if !branch.is_integer() && branch.all("multipleOf").next().is_none() {
         let ends = bounds.ends();
         // Between two bounds that lie between two integers there is always the middle.
@@ -146,8 +146,8 @@ impl Grid {
         Some(Grid { step, scale })
     }
 
-    /// The numbers within bounds, those nearest to 0 first.
-    fn within<'g>(&'g self, bounds: &'g Bounds) -> impl Iterator<Item = Json> + 'g {
+    /// Some numbers within bounds, those nearest to 0 first.
+    fn within<'g>(&'g self, bounds: &'g Bounds, tries: usize) -> impl Iterator<Item = Json> + 'g {
         let (low, high) = (self.index(&bounds.low), self.index(&bounds.high));
         // One more on each side: the indexes of bounds that are no integers may be rounded.
         let first = if low > 0 {
@@ -157,7 +157,7 @@ impl Grid {
         } else {
             0
         };
-        let distances = (first..=i128::MAX).take(GRID_TRIES);
+        let distances = (first..=i128::MAX).take(tries);
         let both = distances.flat_map(|n| [Some(n), (n != 0).then_some(-n)]).flatten();
         both.filter(move |n| self.is_within(*n, bounds)).filter_map(|n| self.json(n))
     }

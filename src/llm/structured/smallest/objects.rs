@@ -38,6 +38,9 @@ impl<'s> Finder<'s> {
         let mut object = Map::new();
         for name in required(branch) {
             let value = self.member(branch, &name, 1).into_iter().next()?;
+            if !self.spend_bytes(name.len() + value.to_string().len()) {
+                return None;
+            }
             object.insert(name, value);
         }
         if object.len() < least {
@@ -79,11 +82,12 @@ impl<'s> Finder<'s> {
         found: &mut Vec<Map<String, Json>>,
     ) {
         let free = self.free_names(branch, 2);
+        let bytes = first.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
         let more =
             declared(branch).chain(free.iter().map(String::as_str)).filter(|name| !first.contains_key(*name));
         for name in first.keys().map(String::as_str).chain(more) {
             for value in self.member(branch, name, VALUES_TRIED.min(wanted)) {
-                if found.len() >= wanted || !self.spend(1 + first.len()) {
+                if found.len() >= wanted || !self.spend_bytes(bytes) {
                     return;
                 }
                 let mut object = first.clone();
@@ -125,7 +129,8 @@ impl<'s> Finder<'s> {
             return names.iter().filter_map(Json::as_str).map(str::to_owned).collect();
         }
         let patterns = branch.all("patternProperties").filter_map(Json::as_object).flat_map(Map::keys);
-        let matching = patterns.flat_map(|pattern| super::pattern::texts(pattern, count, 0));
+        let matching = patterns
+            .flat_map(|pattern| super::pattern::texts(pattern, count, 0, &|bytes| self.spend_bytes(bytes)));
         // The declared names may be among the letters, too.
         let letters =
             (1..=count + declared(branch).count().min(MEMBERS_MAX)).map(|number| letters(number, 0));

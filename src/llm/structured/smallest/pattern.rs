@@ -2,6 +2,8 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use super::texts::Allowance;
+
 /// The longest text that is made.
 const LENGTH_MAX: usize = 10_000;
 
@@ -13,11 +15,11 @@ const KEPT_MAX: usize = 16;
 
 /// Some texts that match, the smallest first, and of at least a length if there are any. Assertions (`\b`, `(?=…)`) are not
 /// followed, and an expression that this crate cannot read matches nothing.
-pub fn texts(pattern: &str, wanted: usize, shortest: usize) -> Vec<String> {
+pub fn texts(pattern: &str, wanted: usize, shortest: usize, allow: Allowance) -> Vec<String> {
     let Ok(hir) = regex_syntax::parse(pattern) else { return Vec::new() };
-    let kept = wanted.clamp(1, KEPT_MAX);
+    let maker = Maker { kept: wanted.clamp(1, KEPT_MAX), allow };
     for stretch in 0..=shortest.min(STRETCHES_MAX) {
-        let found = matches(&hir, kept, stretch);
+        let found = maker.matches(&hir, stretch);
         if found.iter().any(|text| text.chars().count() >= shortest) {
             return found;
         }
@@ -27,61 +29,76 @@ pub fn texts(pattern: &str, wanted: usize, shortest: usize) -> Vec<String> {
         let missing = shortest.saturating_sub(text.chars().count());
         text + &"a".repeat(missing)
     };
-    matches(&hir, kept, 0).into_iter().map(padded).collect()
+    maker.matches(&hir, 0).into_iter().map(padded).collect()
 }
 
-/// Up to `kept` texts that match, the smallest first, with each repetition `stretch` times more often than it has to be.
-fn matches(hir: &Hir, kept: usize, stretch: usize) -> Vec<String> {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => vec![String::new()],
-        HirKind::Literal(literal) => String::from_utf8(literal.0.to_vec()).into_iter().collect(),
-        HirKind::Class(class) => characters(class, kept),
-        HirKind::Capture(capture) => matches(&capture.sub, kept, stretch),
-        HirKind::Concat(parts) => parts
-            .iter()
-            .fold(vec![String::new()], |before, part| joined(&before, &matches(part, kept, stretch), kept)),
-        HirKind::Alternation(ways) => {
-            smallest(ways.iter().flat_map(|way| matches(way, kept, stretch)).collect(), kept)
+/// Makes texts for parts of an expression.
+struct Maker<'a> {
+    /// How many texts are kept of each part.
+    kept: usize,
+    allow: Allowance<'a>,
+}
+
+impl Maker<'_> {
+    /// Some texts that match, the smallest first, with each repetition `stretch` times more often than it has to be.
+    fn matches(&self, hir: &Hir, stretch: usize) -> Vec<String> {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => vec![String::new()],
+            HirKind::Literal(literal) => String::from_utf8(literal.0.to_vec()).into_iter().collect(),
+            HirKind::Class(class) => characters(class, self.kept),
+            HirKind::Capture(capture) => self.matches(&capture.sub, stretch),
+            HirKind::Concat(parts) => {
+                parts.iter().fold(vec![String::new()], |before, part| match before.is_empty() {
+                    true => before,
+                    false => self.joined(&before, &self.matches(part, stretch)),
+                })
+            }
+            HirKind::Alternation(ways) => {
+                self.smallest(ways.iter().flat_map(|way| self.matches(way, stretch)).collect())
+            }
+            HirKind::Repetition(repetition) => {
+                let most = repetition.max.map_or(usize::MAX, |most| most as usize);
+                let least = (repetition.min as usize + stretch).min(most);
+                self.repeated(&self.matches(&repetition.sub, stretch), least, most)
+            }
         }
-        HirKind::Repetition(repetition) => {
-            let least = repetition.min as usize + stretch;
-            let most = repetition.max.map_or(usize::MAX, |most| most as usize);
-            repeated(&matches(&repetition.sub, kept, stretch), least.min(most), most, kept)
+    }
+
+    /// Repetitions of some texts, between `least` and `most` times. Of those that there have to be, only the last one differs.
+    fn repeated(&self, parts: &[String], least: usize, most: usize) -> Vec<String> {
+        let first = parts.first().map_or("", String::as_str);
+        let bytes = first.len().saturating_mul(least);
+        if least > 0 && parts.is_empty() || bytes > LENGTH_MAX || !(self.allow)(bytes) {
+            return Vec::new();
         }
-    }
-}
-
-/// Repetitions of some texts, between `least` and `most` times.
-fn repeated(parts: &[String], least: usize, most: usize, kept: usize) -> Vec<String> {
-    let longest = parts.iter().map(String::len).max().unwrap_or(0);
-    if least.saturating_mul(longest.max(1)) > LENGTH_MAX {
-        return Vec::new();
-    }
-    let mut texts = vec![String::new()];
-    for _ in 0..least {
-        texts = joined(&texts, parts, kept);
-    }
-    let mut all = texts.clone();
-    for _ in least..most {
-        if all.len() >= kept || texts.iter().all(|text| text.len() > LENGTH_MAX) || longest == 0 {
-            break;
+        let mut texts = match least {
+            0 => vec![String::new()],
+            _ => self.joined(&[first.repeat(least - 1)], parts),
+        };
+        let mut all = texts.clone();
+        for _ in least..most {
+            if all.len() >= self.kept || texts.is_empty() || first.is_empty() {
+                break;
+            }
+            texts = self.joined(&texts, parts);
+            all.extend(texts.iter().cloned());
         }
-        texts = joined(&texts, parts, kept);
-        all.extend(texts.iter().cloned());
+        self.smallest(all)
     }
-    smallest(all, kept)
-}
 
-fn joined(before: &[String], after: &[String], kept: usize) -> Vec<String> {
-    let pairs = before.iter().flat_map(|start| after.iter().map(move |end| format!("{start}{end}")));
-    smallest(pairs.filter(|text| text.len() <= LENGTH_MAX).collect(), kept)
-}
+    fn joined(&self, before: &[String], after: &[String]) -> Vec<String> {
+        let pairs = before.iter().flat_map(|start| after.iter().map(move |end| (start, end)));
+        let fitting = pairs.filter(|(start, end)| start.len() + end.len() <= LENGTH_MAX);
+        let allowed = fitting.take_while(|(start, end)| (self.allow)(start.len() + end.len()));
+        self.smallest(allowed.map(|(start, end)| format!("{start}{end}")).collect())
+    }
 
-fn smallest(mut texts: Vec<String>, kept: usize) -> Vec<String> {
-    texts.sort_by_cached_key(|text| (text.chars().count(), text.chars().map(rank).collect::<Vec<_>>()));
-    texts.dedup();
-    texts.truncate(kept);
-    texts
+    fn smallest(&self, mut texts: Vec<String>) -> Vec<String> {
+        texts.sort_by_cached_key(|text| (text.chars().count(), text.chars().map(rank).collect::<Vec<_>>()));
+        texts.dedup();
+        texts.truncate(self.kept);
+        texts
+    }
 }
 
 /// Where a character comes: letters, then digits, then all others.

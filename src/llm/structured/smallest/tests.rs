@@ -125,6 +125,14 @@ fn lists_are_as_short_as_they_may_be() {
         ),
         (json!({"type": "array", "contains": {"const": 7}}), json!([7])),
         (
+            json!({"type": "array", "uniqueItems": true, "prefixItems": [{"const": 1}], "items": {"type": "integer"}, "minItems": 4}),
+            json!([1, 0, -1, 2]),
+        ),
+        (
+            json!({"type": "array", "uniqueItems": true, "contains": {"const": 0}, "items": {"type": "integer"}, "minItems": 3}),
+            json!([0, 1, -1]),
+        ),
+        (
             json!({"type": "array", "contains": {"type": "string"}, "minContains": 2, "items": {"minLength": 1}}),
             json!(["a", "a"]),
         ),
@@ -245,6 +253,50 @@ fn alternatives_and_references_are_followed() {
 }
 
 #[test]
+fn schemas_as_programs_write_them_have_values() {
+    let schema = json!({
+        "$defs": {
+            "Kind": {"enum": ["bug", "feature"], "title": "Kind", "type": "string"},
+            "Person": {
+                "properties": {
+                    "name": {"title": "Name", "type": "string", "minLength": 1},
+                    "email": {"anyOf": [{"type": "string", "format": "email"}, {"type": "null"}], "default": null},
+                    "reports": {"items": {"$ref": "#/$defs/Person"}, "type": "array"},
+                },
+                "required": ["name", "email", "reports"], "title": "Person", "type": "object", "additionalProperties": false,
+            },
+        },
+        "properties": {
+            "kind": {"$ref": "#/$defs/Kind", "description": "What it is"},
+            "author": {"allOf": [{"$ref": "#/$defs/Person"}]},
+            "scores": {"additionalProperties": {"type": "number"}, "type": "object"},
+            "due": {"type": ["string", "null"], "format": "date"},
+            "part": {"oneOf": [
+                {"type": "object", "properties": {"t": {"const": "b"}, "x": {"type": "integer"}}, "required": ["t", "x"]},
+                {"type": "object", "properties": {"t": {"const": "a"}}, "required": ["t"]},
+            ]},
+        },
+        "required": ["kind", "author", "scores", "due", "part"], "type": "object", "additionalProperties": false,
+    });
+    let author = json!({"name": "a", "email": null, "reports": []});
+    let expected = json!({"kind": "bug", "author": author, "scores": {}, "due": null, "part": {"t": "a"}});
+    assert_smallest([(schema, expected)]);
+}
+
+#[test]
+fn deep_schemas_need_no_deep_stack() {
+    let nested = |depth: usize, inner: Json| {
+        (0..depth)
+            .fold(inner, |inner, _| json!({"type": "object", "properties": {"a": inner}, "required": ["a"]}))
+    };
+    for depth in [10, 60, 90] {
+        let found = smallest(&nested(depth, json!({"type": "string"})));
+        assert!(found.is_some(), "{depth}");
+    }
+    let _ = smallest(&nested(120, json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})));
+}
+
+#[test]
 fn where_nothing_fits_there_is_nothing() {
     for schema in [
         json!(false),
@@ -269,17 +321,26 @@ fn where_nothing_fits_there_is_nothing() {
 
 #[test]
 fn a_large_schema_ends_soon() {
-    let names: Vec<String> = (0..2_000).map(|number| format!("m{number}")).collect();
+    let names: Vec<String> = (0..1_500).map(|number| format!("m{number}")).collect();
     let members: serde_json::Map<String, Json> = names
         .iter()
         .map(|name| (name.clone(), json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})))
         .collect();
     let schema = json!({"type": "object", "properties": members, "required": names});
-    assert_eq!(smallest(&schema).and_then(|value| Some(value.as_object()?.len())), Some(2_000));
+    assert_eq!(smallest(&schema).and_then(|value| Some(value.as_object()?.len())), Some(1_500));
     let branching = json!({"anyOf": [{"$ref": "#/$defs/n"}], "$defs": {"n": {
         "type": "array", "minItems": 3, "prefixItems": [{"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}],
     }}});
     assert_eq!(smallest(&branching), None);
+    for large in [
+        json!({"type": "array", "minItems": 10_000, "items": {"type": "string", "minLength": 100_000}}),
+        json!({"type": "array", "minItems": 10_000, "uniqueItems": true, "items": {"type": "string", "minLength": 100_000}}),
+        json!({"type": "string", "minLength": 60, "pattern": format!("^a{{900}}{}$", "[ab]?".repeat(200))}),
+        json!({"type": "array", "minItems": 10_000, "uniqueItems": true, "items": {"type": "string"}}),
+        json!({"type": "array", "minItems": 90, "items": {"type": "array", "minItems": 90, "items": {"type": "array", "minItems": 90}}}),
+    ] {
+        assert!(smallest(&large).is_none_or(|value| value.to_string().len() < 10_000_000), "{large}");
+    }
 }
 
 /// Schemas of the usual keywords.

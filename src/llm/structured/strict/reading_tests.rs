@@ -69,7 +69,42 @@ fn a_null_that_one_branch_allows_stays_if_the_answer_fits_that_branch() {
     assert_eq!(read(&schema, &json!({"u": {"a": 1, "b": null}})), json!({"u": {"a": 1, "b": null}}));
 }
 
-/// Each value fits both branches as far as one level tells; only the innermost tells them apart.
+#[test]
+fn a_branch_that_the_answer_does_not_fit_was_not_meant() {
+    let text = json!({"type": "string"});
+    let member = |name: &str, schema: Json| {
+        let mut branch = of_members(json!({"b": text, "c": {"type": ["string", "null"]}}));
+        branch["properties"][name] = schema;
+        branch["required"] = json!([name]);
+        branch
+    };
+    let n = json!({"anyOf": [{"type": ["integer", "string"]}, {"type": "array", "items": text}]});
+    let other = of_members(json!({"n": n, "b": text, "c": text, "d": text}));
+    for (branch, n) in [
+        (member("a", text.clone()), json!("x")),
+        (member("n", json!({"type": "integer", "maximum": 5})), json!(6)),
+        (member("n", json!({"type": "array", "items": text, "minItems": 2})), json!(["x"])),
+        (member("n", json!({"enum": [1, 2]})), json!(3)),
+    ] {
+        let schema = of_members(json!({"u": {"anyOf": [branch, other]}}));
+        assert_eq!(
+            read(&schema, &json!({"u": {"n": n, "b": null, "c": null}})),
+            json!({"u": {"n": n}}),
+            "{schema}"
+        );
+    }
+}
+
+#[test]
+fn null_is_no_value_of_what_exactly_one_branch_must_accept() {
+    let texts = json!([{"type": ["string", "null"]}, {"type": "null"}]);
+    for (keyword, expected) in [("oneOf", json!({})), ("anyOf", json!({"x": null}))] {
+        let schema = of_members(json!({"x": {keyword: texts}, "y": {"type": "string"}}));
+        assert_eq!(read(&schema, &json!({"x": null, "y": null})), expected);
+    }
+}
+
+/// Each value fits all branches as far as one level tells; only the innermost tells them apart.
 #[test]
 fn ambiguous_unions_are_read_however_deep() {
     let branch = |leaf: &str| json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/u"}, "leaf": {"type": leaf}, "o": {"type": "string"}}});
