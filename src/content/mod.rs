@@ -23,6 +23,7 @@ mod tools;
 mod types;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
@@ -42,7 +43,7 @@ pub struct Conversation {
     pub messages: Vec<Box<RawValue>>,
     /// The members of all `config` objects; later objects override earlier ones.
     pub config: Map<String, Json>,
-    /// The schema of the solution: the one that was handed in, with the tools of `tool` objects.
+    /// The schema of the solution in the place of the one that was handed in, if `tool` objects changed it.
     pub schema: Option<Json>,
 }
 
@@ -61,11 +62,11 @@ impl MessageList {
     }
 
     /// Finds the content objects in the context of a structured request for a solution of this schema.
-    pub fn of_request(context: Vec<Box<RawValue>>, schema: Option<Json>) -> MessageList {
+    pub fn of_request(context: Vec<Box<RawValue>>, schema: Option<Arc<Json>>) -> MessageList {
         MessageList::parse(Purpose::Request, context, schema)
     }
 
-    fn parse(purpose: Purpose, messages: Vec<Box<RawValue>>, schema: Option<Json>) -> MessageList {
+    fn parse(purpose: Purpose, messages: Vec<Box<RawValue>>, schema: Option<Arc<Json>>) -> MessageList {
         let mut pipeline = Pipeline::for_schema(schema);
         let parse = |(index, message)| {
             let path = || format!("{}/{index}", purpose.path());

@@ -1,5 +1,7 @@
 //! The pipeline: each type of content object has one handler, which contributes to the conversation.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
@@ -18,7 +20,7 @@ use base::schema::{Effort, Schema, Violation, token};
 pub(super) struct Pipeline {
     config: Map<String, Json>,
     /// The schema that was handed in.
-    schema: Option<Json>,
+    schema: Option<Arc<Json>>,
     /// The schemas of tools, by name.
     tools: Map<String, Json>,
     blocks: Blocks,
@@ -71,7 +73,7 @@ pub(super) const KINDS_MAX: usize = 1_000;
 
 impl Pipeline {
     /// A pipeline that nothing has passed yet, for a solution of this schema.
-    pub(super) fn for_schema(schema: Option<Json>) -> Pipeline {
+    pub(super) fn for_schema(schema: Option<Arc<Json>>) -> Pipeline {
         Pipeline { schema, ..Pipeline::default() }
     }
 
@@ -181,10 +183,8 @@ impl Pipeline {
     /// [`ContentError`], which names everything that was wrong.
     pub(super) fn finish(self) -> Result<Draft, ContentError> {
         self.errors.finish()?;
-        let schema = match self.tools.is_empty() {
-            true => self.schema,
-            false => Some(with_tools(&self.tools, self.schema.as_ref())),
-        };
+        let has_tools = !self.tools.is_empty();
+        let schema = has_tools.then(|| with_tools(&self.tools, self.schema.as_deref()));
         Ok(Draft { blocks: self.blocks.into_list(), rest: self.rest, config: self.config, schema })
     }
 }

@@ -1,5 +1,7 @@
 //! Lists of messages as a whole, with texts that stand for those of prompts.
 
+use std::sync::Arc;
+
 use base::schema::Violation;
 use proptest::prelude::*;
 use serde_json::json;
@@ -218,7 +220,7 @@ fn tools_of_a_request_change_its_schema_and_leave_no_message() {
         r#"{"type": "tool", "tool": {"x": {"title": "first"}, "y": {}}}"#,
         r#"{"role": "user", "content": {"type": "tool", "tool": {"x": {"title": "last"}}}}"#,
     ]);
-    let conversation = told(MessageList::of_request(context, Some(schema.clone()))).unwrap();
+    let conversation = told(MessageList::of_request(context, Some(Arc::new(schema.clone())))).unwrap();
     assert_eq!(conversation.messages.len(), 1);
     let changed = conversation.schema.unwrap();
     assert_eq!(changed["properties"]["output"]["anyOf"][0], schema);
@@ -226,9 +228,11 @@ fn tools_of_a_request_change_its_schema_and_leave_no_message() {
     assert_eq!(calls[0]["title"], "last");
     assert_eq!(calls[1]["properties"]["_tool"]["const"], "y");
 
-    let without =
-        told(MessageList::of_request(list(&[r#"{"role": "user", "content": "a"}"#]), Some(schema.clone())));
-    assert_eq!(without.unwrap().schema, Some(schema));
+    let without = told(MessageList::of_request(
+        list(&[r#"{"role": "user", "content": "a"}"#]),
+        Some(Arc::new(schema.clone())),
+    ));
+    assert_eq!(without.unwrap().schema, None);
 }
 
 #[test]

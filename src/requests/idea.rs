@@ -1,10 +1,12 @@
 //! An idea: a context, a schema and the solution that a model gave for them, under an id that is their hash.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use template::value::parse_json;
+
+use template::value::{Value, parse_json};
 
 /// An idea; it never changes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,29 +23,86 @@ pub struct Idea {
     pub created_at: u64,
 }
 
-impl Idea {
-    /// Its id: the SHA-256 of the canonical JSON of context, schema and solution, in hexadecimal.
-    ///
-    /// Canonical: no white space, the shortest escapes, numbers as the service prints them, members in their order, which steers
-    /// models. The parts of an idea are in this form already.
-    pub fn id(&self) -> String {
-        let Idea { context, schema, solution, .. } = self;
-        hash(&format!(r#"{{"context":{context},"schema":{schema},"solution":{solution}}}"#))
+/// What an idea is made of beside its solution, in canonical form: no white space, the shortest escapes, numbers as the service prints
+/// them, members in their order, which steers models.
+#[derive(Debug, Clone)]
+pub struct Source {
+    context: String,
+    schema: Arc<str>,
+    /// The state of a hash that has seen both.
+    hashed: Sha256,
+    /// The hash of both, the model and the parameters.
+    request: String,
+}
+
+/// An idea that is still to be stored.
+#[derive(Debug)]
+pub struct NewIdea<'s> {
+    /// The SHA-256 of the canonical JSON of context, schema and solution, in hexadecimal.
+    pub id: String,
+    source: &'s Source,
+    solution: String,
+    model: &'s str,
+}
+
+impl Source {
+    /// A source of these texts in canonical form; `params` are the model and the parameters.
+    pub fn new(context: String, schema: Arc<str>, params: &str) -> Source {
+        let mut hashed = Sha256::new();
+        for part in [r#"{"context":"#, &context, r#","schema":"#, &schema] {
+            hashed.update(part);
+        }
+        let request = finished(hashed.clone(), r#","params":"#, params);
+        Source { context, schema, hashed, request }
     }
+
+    /// The hash of context, schema, model and parameters, in hexadecimal.
+    pub fn request(&self) -> &str {
+        &self.request
+    }
+
+    /// The idea with this solution, which `model` gave.
+    ///
+    /// # Errors
+    /// If the solution cannot be written as JSON.
+    pub fn idea<'s>(&'s self, solution: &Value, model: &'s str) -> Result<NewIdea<'s>, serde_json::Error> {
+        let solution = serde_json::to_string(solution)?;
+        let id = finished(self.hashed.clone(), r#","solution":"#, &solution);
+        Ok(NewIdea { id, source: self, solution, model })
+    }
+}
+
+impl NewIdea<'_> {
+    /// The hash of the request that it answers.
+    pub fn request(&self) -> &str {
+        &self.source.request
+    }
+
+    /// The JSON of the [`Idea`], which is kept at this time, in seconds since 1970.
+    pub fn json(&self, created_at: u64) -> Vec<u8> {
+        let (Source { context, schema, .. }, solution) = (self.source, &self.solution);
+        let model = serde_json::Value::from(self.model);
+        let json = format!(
+            r#"{{"context":{context},"schema":{schema},"solution":{solution},"model":{model},"created_at":{created_at}}}"#
+        );
+        json.into_bytes()
+    }
+}
+
+/// The hash of an object whose last member has this name and this text.
+fn finished(mut hashed: Sha256, name: &str, text: &str) -> String {
+    for part in [name, text, "}"] {
+        hashed.update(part);
+    }
+    hashed.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A JSON text in canonical form.
 ///
 /// # Errors
 /// If it is no JSON.
-pub fn canonical(json: &str) -> Result<Box<RawValue>, serde_json::Error> {
-    let value: Json = parse_json(json.as_bytes())?;
-    RawValue::from_string(value.to_string())
-}
-
-/// The SHA-256 of a text, in hexadecimal.
-pub fn hash(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+pub fn canonical(json: &str) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&parse_json::<serde_json::Value>(json.as_bytes())?)
 }
 
 /// Whether a text may be the id of an idea.
@@ -55,33 +114,36 @@ pub fn is_id(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn id(context: &str, schema: &str, solution: &str) -> String {
+    /// The id of an idea, and what is stored.
+    fn idea(context: &str, schema: &str, solution: &str) -> (String, Vec<u8>) {
         let part = |json| canonical(json).unwrap();
-        let (context, schema, solution) = (part(context), part(schema), part(solution));
-        Idea { context, schema, solution, model: "m".into(), created_at: 0 }.id()
+        let source = Source::new(part(context), part(schema).into(), "{}");
+        let idea = source.idea(&parse_json(solution.as_bytes()).unwrap(), "m").unwrap();
+        (idea.id.clone(), idea.json(7))
     }
 
     #[test]
     fn the_way_of_writing_does_not_matter_and_the_order_of_members_does() {
-        let one =
-            id(r#"[{"role":"user","content":"é/\n"}]"#, r#"{"type":"object","title":"T"}"#, r#"{"a":1e2}"#);
-        let same = id(
+        let context = r#"[{"role":"user","content":"é/\n"}]"#;
+        let one = idea(context, r#"{"type":"object","title":"T"}"#, r#"{"a":1e2}"#).0;
+        let same = idea(
             r#" [ {"role" : "user", "content": "\u00e9\/\u000a"} ] "#,
             r#"{ "type": "obj\u0065ct",
                 "title": "T" }"#,
             r#"{"a": 100.0}"#,
         );
-        assert_eq!(one, same);
+        assert_eq!(one, same.0);
         assert!(is_id(&one) && !is_id("abc") && !is_id(&one.to_uppercase()));
-        assert_ne!(
-            one,
-            id(r#"[{"role":"user","content":"é/\n"}]"#, r#"{"title":"T","type":"object"}"#, r#"{"a":1e2}"#)
-        );
+        assert_ne!(one, idea(context, r#"{"title":"T","type":"object"}"#, r#"{"a":1e2}"#).0);
     }
 
     #[test]
-    fn the_id_is_the_hash_of_the_canonical_text() {
+    fn the_id_is_the_hash_of_the_canonical_text_and_the_idea_is_stored_with_more() {
+        let (id, json) = idea("[ ]", r#"{"type": "null"}"#, "null");
         let text = r#"{"context":[],"schema":{"type":"null"},"solution":null}"#;
-        assert_eq!(id("[]", r#"{"type": "null"}"#, "null"), hash(text));
+        let hash: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(id, hash);
+        let stored: Idea = serde_json::from_slice(&json).unwrap();
+        assert_eq!((stored.context.get(), stored.model.as_str(), stored.created_at), ("[]", "m", 7));
     }
 }

@@ -1,13 +1,15 @@
 //! Where ideas are kept: in the store, for a time. Writes of requests that end at the same time are done together, as one write of
 //! the embedded store waits for the disk.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
+use lru::LruCache;
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::RequestError;
-use super::idea::{Idea, is_id};
+use super::idea::{Idea, NewIdea, is_id};
 use crate::store::{Store, StoreError, VALUE_LIMIT, Write};
 use template::value::parse_json;
 
@@ -17,6 +19,12 @@ const TOGETHER: usize = 64;
 /// How many ideas may wait to be written.
 const WAITING: usize = 1_024;
 
+/// Of how many requests is remembered which idea was kept last.
+const REMEMBERED: usize = 4_096;
+
+/// An idea is written again when this share of its time to live is over.
+const FRESH_SHARE: u32 = 1_000;
+
 /// Keeps ideas.
 pub struct Ideas {
     store: Arc<dyn Store>,
@@ -24,6 +32,8 @@ pub struct Ideas {
     prefix: String,
     ttl: Duration,
     writer: mpsc::Sender<Pending>,
+    /// The last idea of each of the last requests, and when it was written.
+    kept: Mutex<LruCache<String, (String, Instant)>>,
 }
 
 /// An idea that waits to be written.
@@ -37,28 +47,35 @@ impl Ideas {
     pub fn new(store: Arc<dyn Store>, root: &str, ttl: Duration) -> Ideas {
         let (writer, waiting) = mpsc::channel(WAITING);
         tokio::spawn(write(store.clone(), waiting));
-        Ideas { store, prefix: format!("{root}ideas:"), ttl, writer }
+        let kept = Mutex::new(LruCache::new(NonZeroUsize::new(REMEMBERED).unwrap_or(NonZeroUsize::MIN)));
+        Ideas { store, prefix: format!("{root}ideas:"), ttl, writer, kept }
     }
 
-    /// Keeps an idea, as the last answer to the request with the hash `request`. Its id.
+    /// Keeps an idea, as the last answer to its request; gives its id. One that was kept a moment ago is not
+    /// written again.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn keep(&self, idea: &Idea, request: &str) -> Result<String, StoreError> {
-        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
-        let (id, bytes) = (idea.id(), serde_json::to_vec(idea).map_err(unwritable)?);
+    pub async fn keep(&self, idea: NewIdea<'_>) -> Result<String, StoreError> {
+        if self.was_kept(&idea) {
+            return Ok(idea.id);
+        }
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let (bytes, request) = (idea.json(since.as_secs()), idea.request().to_owned());
+        let id = idea.id;
         if bytes.len() > VALUE_LIMIT {
             return Err(StoreError::TooLarge { key: self.key(&id), bytes: bytes.len(), limit: VALUE_LIMIT });
         }
         let write = |key, bytes, keeps_old| Write { key, bytes, keeps_old, ttl: Some(self.ttl) };
         let writes = vec![
             write(self.key(&id), bytes, true),
-            write(self.last_key(request), id.clone().into_bytes(), false),
+            write(self.last_key(&request), id.clone().into_bytes(), false),
         ];
         let (done, written) = oneshot::channel();
         let stopped = || StoreError::Unavailable { message: "the program is shutting down".to_owned() };
         self.writer.send(Pending { writes, done }).await.map_err(|_| stopped())?;
         written.await.map_err(|_| stopped())??;
+        self.lock().put(request, (id.clone(), Instant::now()));
         Ok(id)
     }
 
@@ -87,6 +104,18 @@ impl Ideas {
             Err(RequestError::Store(error)) => Err(error.into()),
             Err(_) => Ok(None),
         }
+    }
+
+    /// Whether an idea was written so lately, as the last answer to its request, that writing it again would change nothing but a
+    /// small part of its time to live.
+    fn was_kept(&self, idea: &NewIdea<'_>) -> bool {
+        let fresh = self.ttl / FRESH_SHARE;
+        let mut kept = self.lock();
+        kept.get(idea.request()).is_some_and(|(last, written)| *last == idea.id && written.elapsed() < fresh)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LruCache<String, (String, Instant)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn key(&self, id: &str) -> String {

@@ -13,9 +13,9 @@ mod stream;
 mod wanted;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use serde_json::{Map as JsonMap, Value as Json};
 
 pub use error::RequestError;
@@ -30,7 +30,8 @@ use crate::render::{Renderer, Warning};
 use crate::structured::{AttemptReport, Solved, Structured};
 use base::caller::Caller;
 use base::model::Id;
-use prepare::{Prepared, Source};
+use idea::Source;
+use prepare::Prepared;
 use template::value::{Value, parse_json};
 
 /// The service.
@@ -198,7 +199,7 @@ impl Requests {
     /// The last answer to the same request, if that will do, and if it still fits.
     async fn known(&self, caller: &Caller, prepared: &Prepared) -> Result<Option<Solution>, RequestError> {
         let Some(source) = prepared.source.as_ref().filter(|_| prepared.reuse) else { return Ok(None) };
-        let last = match self.ideas.last(&source.hash).await {
+        let last = match self.ideas.last(source.request()).await {
             Ok(last) => last,
             Err(error) => {
                 tracing::warn!(request_id = caller.request_id(), %error, "no earlier idea can be looked up");
@@ -251,15 +252,7 @@ impl Requests {
 
     /// Keeps an idea. A store that takes none does not make the solution worthless: the id is missing then, and the log says why.
     async fn keep(&self, source: &Source, value: &Value, model: &str) -> Option<String> {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let idea = Idea {
-            context: source.context.clone(),
-            schema: source.schema.clone(),
-            solution: to_raw_value(value).ok()?,
-            model: model.to_owned(),
-            created_at: since.as_secs(),
-        };
-        let kept = self.ideas.keep(&idea, &source.hash).await;
+        let kept = self.ideas.keep(source.idea(value, model).ok()?).await;
         kept.inspect_err(|error| tracing::warn!(%error, "an idea cannot be kept")).ok()
     }
 }

@@ -7,16 +7,16 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::error::RequestError;
-use super::idea::{canonical, hash};
+use super::idea::{Source, canonical};
 use super::wanted::OWN_PARAMS;
 use super::{Context, Rendering, Request, Requests, Wanted};
 use crate::content::MessageList;
 use crate::llm::structured::Plan;
-use crate::render::{Expansion, RenderedPrompt, Warning};
+use crate::render::{Expansion, RenderTicket, RenderedPrompt, Warning};
 use crate::structured::{CompiledSchema, Task};
 use base::caller::Caller;
-use base::model::{Prompt, answer_schema};
-use template::value::{RawObject, parse_json};
+use base::model::{Id, Prompt, answer_schema};
+use template::value::{RawObject, Value, parse_json};
 
 /// A request that is ready for a model.
 pub(super) struct Prepared {
@@ -34,16 +34,6 @@ pub(super) struct Prepared {
     pub rendering: Option<Rendering>,
 }
 
-/// What an idea is made of, beside the solution.
-pub(super) struct Source {
-    /// The messages in canonical form.
-    pub context: Box<RawValue>,
-    /// The schema in canonical form.
-    pub schema: Box<RawValue>,
-    /// The hash of context, schema, model and parameters.
-    pub hash: String,
-}
-
 /// The messages of a request.
 #[derive(Default)]
 struct Messages {
@@ -54,83 +44,101 @@ struct Messages {
     rendering: Option<Rendering>,
 }
 
+/// A prompt that is still to be rendered.
+struct Unrendered {
+    id: Id,
+    ticket: RenderTicket,
+    variables: Option<Value>,
+}
+
 /// A schema as it was given, and compiled.
 struct Given {
     /// As it was given, in canonical form.
-    text: String,
+    text: Arc<str>,
     compiled: Arc<CompiledSchema>,
 }
 
 impl Requests {
-    /// Renders the prompt, expands the context, compiles the schema, and puts together the body for the model.
+    /// Compiles the schema, renders the prompt, expands the context, and puts together the body for the model.
     ///
     /// # Errors
     /// [`RequestError`], before any model is asked.
     pub(super) async fn prepare(&self, caller: &Caller, request: Request) -> Result<Prepared, RequestError> {
         let Request { context, mut wanted, save } = request;
         let checks = self.structured.checks(std::mem::take(&mut wanted.checks))?;
-        let Messages { messages, prompt, mut warnings, rendering } = self.messages(caller, context).await?;
-        let given = self.schema(&wanted, prompt.as_deref()).await?;
-        let save = save && self.options.keep_ideas;
-        let kept = if save || wanted.reuse { Some(unwritable_as_invalid(joined(&messages))?) } else { None };
-        let list = MessageList::of_request(messages, Some(given.compiled.output.original().clone()));
-        let Expansion { conversation: expanded, warnings: of_content } =
-            self.renderer.expand(caller, list).await?;
-        warnings.extend(of_content);
-        let schema = match &expanded.schema {
-            Some(schema) if schema != given.compiled.output.original() => {
-                self.structured.schema(&schema.to_string()).await?
+        let (given, Messages { messages, prompt, mut warnings, rendering }) = match context {
+            Context::Messages(messages) => {
+                (self.schema(&wanted, None).await?, Messages { messages, ..Messages::default() })
             }
-            _ => given.compiled.clone(),
+            Context::Prompt { id, variables } => {
+                let ticket = self.renderer.ticket(id.clone());
+                self.rendered(caller, &wanted, Unrendered { id, ticket, variables }).await?
+            }
         };
-        let payload = self.payload(&wanted, &expanded.messages, &expanded.config, prompt.as_deref());
-        let payload = unwritable_as_invalid(payload)?;
-        let source = kept.map(|context| self.source(context, &given.text, &payload)).transpose();
-        let source = unwritable_as_invalid(source)?;
+        if messages.is_empty() {
+            return Err(RequestError::invalid("/context", "must have at least one message"));
+        }
+        let save = save && self.options.keep_ideas;
+        let kept = (save || wanted.reuse).then(|| serde_json::to_string(&messages));
+        let kept = writable(kept.transpose())?;
+        let original = given.compiled.output.original().clone();
+        let list = MessageList::of_request(messages, Some(original));
+        let Expansion { conversation, warnings: more } = self.renderer.expand(caller, list).await?;
+        warnings.extend(more);
+        let schema = match &conversation.schema {
+            Some(changed) => self.structured.schema(&changed.to_string()).await?,
+            None => given.compiled,
+        };
+        let payload = self.payload(&wanted, &conversation.messages, &conversation.config, prompt.as_deref());
+        let payload = writable(payload)?;
+        let source = kept.map(|context| self.source(&context, given.text, &payload)).transpose();
+        let source = writable(source)?;
         let max_repairs = wanted.max_repairs.unwrap_or(self.structured.options().max_repairs);
         let plan = wanted.strategy.map_or(Plan::ANY, Plan::only);
         let task = Task { payload: Arc::new(payload), schema, plan, checks, max_repairs };
         Ok(Prepared { task, source, save, reuse: wanted.reuse, warnings, rendering })
     }
 
-    async fn messages(&self, caller: &Caller, context: Context) -> Result<Messages, RequestError> {
-        match context {
-            Context::Messages(messages) if messages.is_empty() => {
-                Err(RequestError::invalid("/context", "must have at least one message"))
-            }
-            Context::Messages(messages) => Ok(Messages { messages, ..Messages::default() }),
-            Context::Prompt { id, variables } => {
-                let began = Instant::now();
-                let RenderedPrompt { prompt, content, warnings, .. } =
-                    self.renderer.render(caller, &id, variables).await?;
-                Ok(Messages {
-                    messages: unwritable_as_invalid(content.to_raw_messages())?,
-                    prompt: Some(prompt),
-                    warnings,
-                    rendering: Some(Rendering { id, duration: began.elapsed() }),
-                })
-            }
-        }
+    /// The schema for a prompt, and the rendered prompt. The schema comes first, since a render may call tools.
+    async fn rendered(
+        &self,
+        caller: &Caller,
+        wanted: &Wanted,
+        prompt: Unrendered,
+    ) -> Result<(Given, Messages), RequestError> {
+        let Unrendered { id, ticket, variables } = prompt;
+        let given = match ticket.prompt() {
+            Some(prompt) => Some(self.schema(wanted, Some(prompt)).await?),
+            // That there is none is told by the render.
+            None => None,
+        };
+        let began = Instant::now();
+        let RenderedPrompt { prompt, content, warnings, .. } =
+            self.renderer.render_admitted(caller, ticket, variables).await?;
+        let rendering = Some(Rendering { id, duration: began.elapsed() });
+        let messages = writable(content.to_raw_messages())?;
+        let given = match given {
+            Some(given) => given,
+            None => self.schema(wanted, Some(&prompt)).await?,
+        };
+        Ok((given, Messages { messages, prompt: Some(prompt), warnings, rendering }))
     }
 
     /// The schema of the request, or of the prompt.
     async fn schema(&self, wanted: &Wanted, prompt: Option<&Prompt>) -> Result<Given, RequestError> {
         let missing = || RequestError::SchemaMissing { is_of_prompt: prompt.is_some() };
-        let returns = || prompt.and_then(|prompt| prompt.document.get("returns")).map(to_raw_value);
-        let given = match &wanted.schema {
-            Some(schema) => schema.clone(),
-            None => {
-                let returns = unwritable_as_invalid(returns().transpose())?.ok_or_else(missing)?;
-                if answers(&returns).is_none() {
-                    return Err(missing());
-                }
-                returns
-            }
+        let returns = prompt.and_then(|prompt| prompt.document.get("returns"));
+        let returns = returns.filter(|returns| answer_schema(returns).is_some());
+        let given = match (&wanted.schema, returns) {
+            (Some(schema), _) => schema.clone(),
+            (None, Some(returns)) => writable(to_raw_value(returns))?,
+            (None, None) => return Err(missing()),
         };
         // The list form, in which prompts may have theirs.
         if given.get().starts_with('[') {
-            let schema = answers(&given).ok_or_else(missing)?;
-            let text = unwritable_as_invalid(canonical(given.get()))?.get().to_owned();
+            let schema = parse_json(given.get().as_bytes()).ok();
+            let schema = schema.as_ref().and_then(answer_schema).ok_or_else(missing)?;
+            let text = writable(canonical(given.get()))?.into();
             return Ok(Given { text, compiled: self.structured.schema(&schema.to_string()).await? });
         }
         let compiled = self.structured.schema(given.get()).await?;
@@ -160,34 +168,23 @@ impl Requests {
         Ok(payload)
     }
 
+    /// What the idea will be made of. The parameters are those of the body for the model, and the model that will be asked.
     fn source(
         &self,
-        context: String,
-        schema: &str,
+        context: &str,
+        schema: Arc<str>,
         payload: &RawObject,
     ) -> Result<Source, serde_json::Error> {
-        let context = canonical(&context)?;
-        let mut params = payload.clone();
-        params.remove("messages");
-        if params.get("model").is_none() {
-            params.set("model", &self.llm.default_model())?;
+        let mut params = RawObject::default();
+        params.set("model", &self.llm.default_model())?;
+        for name in payload.names().filter(|name| *name != "messages") {
+            params.set(name, &payload.get(name))?;
         }
         let params = canonical(&serde_json::to_string(&params)?)?;
-        let hash = hash(&format!(r#"{{"context":{context},"schema":{schema},"params":{params}}}"#));
-        Ok(Source { context, schema: RawValue::from_string(schema.to_owned())?, hash })
+        Ok(Source::new(canonical(context)?, schema, &params))
     }
 }
 
-/// The schema that the `returns` of a prompt declares.
-fn answers(returns: &RawValue) -> Option<Json> {
-    answer_schema(&parse_json(returns.get().as_bytes()).ok()?)
-}
-
-/// The messages as one JSON list.
-fn joined(messages: &[Box<RawValue>]) -> Result<String, serde_json::Error> {
-    serde_json::to_string(messages)
-}
-
-fn unwritable_as_invalid<T>(written: Result<T, serde_json::Error>) -> Result<T, RequestError> {
+fn writable<T>(written: Result<T, serde_json::Error>) -> Result<T, RequestError> {
     written.map_err(|error| RequestError::invalid("", format!("cannot be written as JSON: {error}")))
 }

@@ -26,7 +26,7 @@ const INLINE_BYTES: usize = 8 << 10;
 #[derive(Debug)]
 pub struct CompiledSchema {
     /// The schema as JSON, without white space.
-    pub text: String,
+    pub text: Arc<str>,
     /// The forms in which models get it.
     pub output: Arc<OutputSchema>,
     validator: Schema,
@@ -73,7 +73,7 @@ impl CompiledSchema {
         };
         let schema: Json = parse_json(json.as_bytes()).map_err(unreadable)?;
         let validator = Schema::compile(&schema).map_err(|error| violations_of_schema(&schema, &error))?;
-        let text = schema.to_string();
+        let text = schema.to_string().into();
         let output = Arc::new(OutputSchema::new(schema).map_err(unreadable)?);
         Ok(CompiledSchema { text, output, validator })
     }

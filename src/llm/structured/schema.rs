@@ -1,6 +1,6 @@
 //! A JSON Schema in the forms in which models get it, and what an answer by one of them means.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value as Json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -23,7 +23,7 @@ const NAME: &str = "response";
 /// A JSON Schema that models are asked to answer by.
 #[derive(Debug)]
 pub struct OutputSchema {
-    original: Json,
+    original: Arc<Json>,
     name: String,
     /// Whether it stands in an object, as its [`WRAPPER`].
     is_wrapped: bool,
@@ -54,11 +54,12 @@ impl OutputSchema {
             .transpose()?;
         let name = name(original.get("title").and_then(Json::as_str).unwrap_or_default());
         let asked = to_raw_value(&asked)?;
+        let original = Arc::new(original);
         Ok(OutputSchema { original, name, is_wrapped, asked, strict, smallest: OnceLock::new() })
     }
 
     /// The schema itself.
-    pub fn original(&self) -> &Json {
+    pub fn original(&self) -> &Arc<Json> {
         &self.original
     }
 

@@ -41,7 +41,7 @@ use options::Options;
 use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str =
-    "usage: driver http|scan|live|hostile|overload|tools|chat|streams [--seconds N] [--rounds N]";
+    "usage: driver http|scan|live|hostile|overload|tools|chat|structured|streams [--seconds N] [--rounds N]";
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome {
@@ -67,6 +67,7 @@ async fn measure(what: &str, options: &Options) -> Outcome {
             chat::run(options).await?;
             structured::run(options).await
         }
+        "structured" => structured::run(options).await,
         "streams" => streams::run(options).await,
         _ => Err(USAGE.into()),
     }

@@ -23,6 +23,14 @@ const KINDS: [(&str, &str); 4] = [
     ("request, tools", "/api/requests"),
 ];
 
+/// What was measured of a kind.
+#[derive(Default)]
+struct Row {
+    per_second: Vec<f64>,
+    /// The processor time of the service for each request, in microseconds.
+    cpu: Vec<f64>,
+}
+
 /// Measures and prints a table.
 pub async fn run(options: &Options) -> Outcome {
     let models = ModelServer::start()?;
@@ -37,15 +45,19 @@ pub async fn run(options: &Options) -> Outcome {
         verify(&url, body.as_bytes())?;
         targets.push((url, written(bodies.path(), number, &body)?));
     }
-    let mut per_second: Vec<Vec<f64>> = vec![Vec::new(); KINDS.len()];
+    let mut rows: Vec<Row> = KINDS.iter().map(|_| Row::default()).collect();
     for round in 1..=options.rounds(7) {
         eprintln!("structured: round {round}");
         for at in order(round) {
             let (url, body) = &targets[at];
-            per_second[at].push(wrk::load(url, body, options.duration(4)).await?);
+            let (began, duration) = (ours.cpu_time()?, options.duration(4));
+            let per_second = wrk::load(url, body, duration).await?;
+            let cpu = (ours.cpu_time()? - began).as_secs_f64();
+            rows[at].per_second.push(per_second);
+            rows[at].cpu.push(cpu * 1e6 / (per_second * duration.as_secs_f64()));
         }
     }
-    print_table(&per_second);
+    print_table(&rows);
     Ok(())
 }
 
@@ -119,11 +131,13 @@ fn written(folder: &Path, number: usize, body: &str) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-fn print_table(per_second: &[Vec<f64>]) {
+fn print_table(rows: &[Row]) {
     println!(
-        "a schema of {MEMBERS} members: requests per second, 64 connections, medians; ratios to plain chats (lowest..highest of a round)"
+        "a schema of {MEMBERS} members: requests per second, 64 connections, medians; ratios to plain chats (lowest..highest of a round), processor time of a request"
     );
-    for ((name, _), figures) in KINDS.iter().zip(per_second) {
-        println!("{name:44} {:7.0} {:>20}", median(figures), ratios(figures, &per_second[0]));
+    let [plain, ..] = rows else { return };
+    for ((name, _), row) in KINDS.iter().zip(rows) {
+        let (figures, ratios) = (median(&row.per_second), ratios(&row.per_second, &plain.per_second));
+        println!("{name:44} {figures:7.0} {ratios:>20} {:7.1} us", median(&row.cpu));
     }
 }

@@ -17,10 +17,17 @@ const ERROR_BYTES: usize = 1 << 20;
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
     let answer = object_of(body)?;
-    message_of(&choice(&answer, body, secrets)?)?;
-    let mut choices = Vec::new();
+    let (mut choices, mut first_is_sound) = (Vec::new(), None);
     if let Some(list) = answer.get("choices") {
-        each_item(list, |choice| choices.extend(message::object(choice).as_ref().and_then(read_choice)));
+        each_item(list, |choice| {
+            let Some(choice) = message::object(choice) else { return };
+            let read = read_choice(&choice);
+            first_is_sound.get_or_insert(read.is_some() && choice.get("error").is_none());
+            choices.extend(read);
+        });
+    }
+    if first_is_sound != Some(true) {
+        message_of(&choice(&answer, body, secrets)?)?;
     }
     Ok(Completion { choices, usage: answer.find("usage").as_ref().map(read_usage).unwrap_or_default() })
 }
