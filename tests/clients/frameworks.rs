@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::answers;
-use super::library::check_framework;
+use super::library::check_program;
 use support::app::TestApp;
 use support::upstream::Upstream;
 
@@ -24,7 +24,7 @@ async fn asked_by(program: &str, has: Has) -> Vec<Json> {
         Has::ChatsAlone => answers::start_without_responses().await,
     };
     let service = service(&upstream).await;
-    check_framework(program, &format!("{}/v1", service.base)).await;
+    check_program(&format!("frameworks/{program}"), &format!("{}/v1", service.base)).await;
     let (path, other) = match has {
         Has::Responses => ("/v1/responses", "/v1/chat/completions"),
         Has::ChatsAlone => ("/v1/chat/completions", "/v1/responses"),

@@ -28,13 +28,21 @@ impl Library {
     }
 }
 
-/// Runs a program of `tests/clients/frameworks`, which must be content with what it sees.
-pub async fn check_framework(program: &str, service: &str) {
+/// Runs a program of `tests/clients`, which must be content with what it sees.
+pub async fn check_program(program: &str, service: &str) {
     let command = match program.ends_with(".py") {
-        true => python("frameworks", &format!("frameworks/{program}")),
-        false => node(&format!("frameworks/{program}")),
+        true => python(environment(program), program),
+        false => node(program),
     };
     succeed(program, command, service).await;
+}
+
+/// The Python environment with what a program needs. Instructor has one of its own, as it needs older packages than the others.
+pub fn environment(program: &str) -> &'static str {
+    match program.contains("instructor") {
+        true => "instructor",
+        false => "frameworks",
+    }
 }
 
 fn python(venv: &str, program: &str) -> Command {

@@ -6,6 +6,7 @@ mod answers;
 mod frameworks;
 mod library;
 mod readme;
+mod structured;
 mod weather;
 
 use std::time::Duration;
