@@ -91,7 +91,7 @@ pub enum Next {
     /// Another way to ask the same model: it refuses a parameter.
     OtherWay(Refusal),
     /// Nothing: the request itself is refused.
-    GiveUp(LlmError),
+    GiveUp(Box<LlmError>),
 }
 
 impl AttemptError {
@@ -119,7 +119,10 @@ impl AttemptError {
     }
 
     fn out_of_memory(error: OutOfMemory) -> AttemptError {
-        AttemptError { error: UpstreamError::unusable(error.to_string()), next: Next::GiveUp(error.into()) }
+        AttemptError {
+            error: UpstreamError::unusable(error.to_string()),
+            next: Next::GiveUp(Box::new(error.into())),
+        }
     }
 
     /// After this time without an answer.
@@ -194,7 +197,7 @@ impl Attempt<'_> {
             (_, Some(refusal)) => Next::OtherWay(refusal),
             (404 | 405 | 501, _) if self.may_lack_service() => Next::OtherService(Some(Box::new(refused))),
             (408 | 409 | 429 | 500.., _) => Next::Retry(after),
-            (400..500, _) => Next::GiveUp(refused),
+            (400..500, _) => Next::GiveUp(Box::new(refused)),
             _ => Next::Fallback,
         };
         AttemptError { error: UpstreamError::Status { status, message }, next }

@@ -296,7 +296,7 @@ impl Turn<'_> {
             attempts.last_error = Some((error, after));
             let pause = pauses.next().map(|pause| after.unwrap_or_default().max(*pause));
             match (next, pause) {
-                (Next::GiveUp(refused), _) => return Err(refused),
+                (Next::GiveUp(refused), _) => return Err(*refused),
                 (Next::OtherService(refused), _) => return Ok(Taken::OtherService(refused)),
                 (Next::OtherWay(refusal), _) => return Ok(Taken::OtherWay(refusal)),
                 (Next::Retry(_), Some(pause)) if pause < self.time_left() => sleep(pause).await,

@@ -64,7 +64,7 @@ pub async fn run(options: &Options) -> Outcome {
 /// Each comes as often before the others as after them.
 fn order(round: usize) -> Vec<usize> {
     let order = 0..KINDS.len();
-    if round % 2 == 0 { order.collect() } else { order.rev().collect() }
+    if round.is_multiple_of(2) { order.collect() } else { order.rev().collect() }
 }
 
 fn settings_for(base_url: &str) -> String {
