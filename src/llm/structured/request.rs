@@ -14,7 +14,7 @@ pub struct StructuredRequest {
     pub payload: Arc<RawObject>,
     /// The schema.
     pub schema: Arc<OutputSchema>,
-    /// The schema as a text for the system message; it is needed where [`crate::llm::Llm::needs_schema_text`] says so.
+    /// The schema as a text for the system message; it is needed where [`crate::llm::Prospects::needs_text`] says so.
     pub text: Option<Arc<str>>,
     /// The ways in which the model may be asked.
     pub plan: Plan,
