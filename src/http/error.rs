@@ -199,6 +199,11 @@ impl ApiError {
         ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message)
     }
 
+    /// Members of a request that do not go together, or cannot be used.
+    pub fn invalid_request(message: &str) -> ApiError {
+        ApiError::new(Kind::InvalidInput, "invalid_request", message)
+    }
+
     /// The body is not declared as JSON lines.
     pub fn no_lines() -> ApiError {
         let message =

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::StreamExt;
@@ -24,7 +23,7 @@ use crate::render::{Warning, only_one};
 use crate::requests::{Context, Growing, Idea, Rendering, Request, RequestError, Solution, Wanted};
 use crate::structured::{AttemptReport, StructuredError};
 use base::caller::Caller;
-use base::model::Id;
+use base::model::{Id, ProblemDetail};
 use template::value::{RawObject, Tree, Value, parse_json};
 
 /// The query of a request.
@@ -179,8 +178,7 @@ pub async fn replay(
     let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let wanted = Wanted::take(value)?;
     if wanted.stream || wanted.reuse || wanted.n > 1 {
-        let message = "a replay takes neither `stream` nor `reuse` nor `n`";
-        return Err(ApiError::new(base::error::Kind::InvalidInput, "invalid_request", message));
+        return Err(ApiError::invalid_request("a replay takes neither `stream` nor `reuse` nor `n`"));
     }
     let (services, id, options) = (app.clone().into_inner(), id.into_inner(), *options);
     let replay =
@@ -213,9 +211,7 @@ fn of_context(mut body: RawObject, save: bool) -> Result<Request, ApiError> {
 fn invalid_context(message: &str) -> ApiError {
     let message = format!("`context` {message}");
     let details = json!({"violations": [{"path": "/context", "message": message}]});
-    ApiError::new(base::error::Kind::InvalidInput, "invalid_request", message)
-        .about("context")
-        .with_details(details)
+    ApiError::invalid_request(&message).about("context").with_details(details)
 }
 
 /// The request that a body with variables makes.
@@ -223,9 +219,6 @@ fn of_prompt(id: Id, mut body: RawObject, save: bool) -> Result<Request, ApiErro
     let mut take = |name| {
         let member = body.remove(name);
         member.map(|member| parse_json::<Value>(member.get().as_bytes())).transpose()
-    };
-    let unreadable = |error: serde_json::Error| {
-        ApiError::invalid_json(&base::model::ProblemDetail::from_json_error(&error))
     };
     let variables = take("variables").map_err(unreadable)?;
     let args = take("args").map_err(unreadable)?;
@@ -243,7 +236,7 @@ async fn answer(
 ) -> Result<HttpResponse, ApiError> {
     let (services, n, stream) = (app.clone().into_inner(), request.wanted.n, request.wanted.stream);
     if options.dry_run {
-        return preview(&services, &caller, request).await;
+        return Ok(HttpResponse::Ok().json(preview(&services, &caller, request).await?));
     }
     if stream {
         let events = finished(app, async move { services.requests.stream(caller, request).await });
@@ -270,12 +263,15 @@ fn rendered_in(response: &mut HttpResponseBuilder, rendering: Option<&Rendering>
     }
 }
 
-async fn preview(app: &Arc<App>, caller: &Caller, request: Request) -> Result<HttpResponse, ApiError> {
+async fn preview(app: &Arc<App>, caller: &Caller, request: Request) -> Result<PreviewReply, ApiError> {
     let preview = app.requests.preview(caller, request).await?;
     let unwritable = |error: serde_json::Error| ApiError::unwritable(&error.to_string());
     let body = serde_json::from_slice(&preview.body).map_err(unwritable)?;
-    let reply = PreviewReply { model: preview.model, strategy: preview.strategy, body };
-    Ok(HttpResponse::Ok().content_type(ContentType::json()).json(reply))
+    Ok(PreviewReply { model: preview.model, strategy: preview.strategy, body })
+}
+
+fn unreadable(error: serde_json::Error) -> ApiError {
+    ApiError::invalid_json(&ProblemDetail::from_json_error(&error))
 }
 
 /// The error of a request, with what happened in its attempts if the client wants to know.
@@ -295,9 +291,6 @@ pub(super) fn explained_by(error: RequestError, explain: bool) -> ApiError {
 
 /// The reply to one line of a batch: a request with a `context`, or with a `prompt` and `variables`.
 async fn line_reply(app: &Arc<App>, caller: Caller, line: &[u8], options: Options) -> Result<Json, ApiError> {
-    let unreadable = |error: serde_json::Error| {
-        ApiError::invalid_json(&base::model::ProblemDetail::from_json_error(&error))
-    };
     let mut body: RawObject = parse_json(line).map_err(unreadable)?;
     let prompt: Option<String> = body.remove("prompt").and_then(|id| parse_json(id.get().as_bytes()).ok());
     let request = match prompt {
@@ -306,14 +299,10 @@ async fn line_reply(app: &Arc<App>, caller: Caller, line: &[u8], options: Option
     };
     let n = request.wanted.n;
     if request.wanted.stream {
-        let message = "`stream` has no meaning in a batch";
-        return Err(ApiError::new(base::error::Kind::InvalidInput, "invalid_request", message));
+        return Err(ApiError::invalid_request("`stream` has no meaning in a batch"));
     }
     if options.dry_run {
-        let preview = app.requests.preview(&caller, request).await?;
-        let unwritable = |error: serde_json::Error| ApiError::unwritable(&error.to_string());
-        let body: Json = serde_json::from_slice(&preview.body).map_err(unwritable)?;
-        return Ok(json!({"model": preview.model, "strategy": preview.strategy, "body": body}));
+        return Ok(json!(preview(app, &caller, request).await?));
     }
     let solution =
         app.requests.solve(&caller, request).await.map_err(|error| explained_by(error, options.explain))?;

@@ -16,7 +16,8 @@ use super::error::ApiError;
 use super::requests::{SolutionReply, explained_by};
 use super::shutdown::{Shutdown, ShutdownEnd};
 use crate::chat::Api;
-use crate::requests::{RequestEvent, RequestStream};
+use crate::requests::{RequestStream, Solution};
+use crate::structured::SolutionEvent;
 
 /// A client that hears nothing for so long gets a comment, which keeps proxies from closing the connection.
 const QUIET: Duration = Duration::from_secs(10);
@@ -44,14 +45,14 @@ impl SolutionEvents {
         error.event(Api::Completions, 0)
     }
 
-    fn event(&mut self, event: RequestEvent) -> Bytes {
+    fn event(&mut self, event: SolutionEvent<Solution>) -> Bytes {
         match event {
-            RequestEvent::Partial(value) => data(&json!({"partial": value})),
-            RequestEvent::Item(value) => data(&json!({"item": value})),
-            RequestEvent::Repair { attempt, violations } => {
+            SolutionEvent::Partial(value) => data(&json!({"partial": value})),
+            SolutionEvent::Item(value) => data(&json!({"item": value})),
+            SolutionEvent::Repair { attempt, violations } => {
                 data(&json!({"repair": {"attempt": attempt, "violations": violations}}))
             }
-            RequestEvent::Solution(solution) => {
+            SolutionEvent::Solution(solution) => {
                 self.events = None;
                 data(&SolutionReply::new(&solution, 1, self.explain))
             }

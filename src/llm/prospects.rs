@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::Llm;
 use super::client_format::RequestOptions;
 use super::error::LlmError;
-use super::protocol::Service;
+use super::protocol::{Protocol, Service};
 use super::routes::{ECHO, Target};
 use super::structured::{Ladder, Plan, Strategy, StructuredRequest, Way};
 use template::value::RawObject;
@@ -78,20 +78,15 @@ impl Llm {
     /// As of [`Llm::prospects`]; [`LlmError::Invalid`].
     pub fn preview(&self, request: &StructuredRequest) -> Result<Preview, LlmError> {
         let Prospects { model, .. } = self.prospects(&request.payload, request.plan)?;
-        let target = self.chain(&model)?.into_iter().next();
-        let (way, name) = match &target {
-            Some(Target::Model { name, .. }) => {
-                let first = target.as_ref().and_then(|target| ladder(target, request.plan));
-                let first = first.and_then(|Ladder(steps)| steps.first().map(|step| step.way));
-                (first.unwrap_or(Way::Text), name.as_str())
-            }
-            _ => (request.plan.first(), ECHO),
+        let target = self.chain(&model)?.into_iter().next().unwrap_or(Target::Echo);
+        let steps = ladder(&target, request.plan).map(|Ladder(steps)| steps);
+        let way = steps.map_or(Some(request.plan.first()), |steps| steps.first().map(|step| step.way));
+        let way = way.unwrap_or(Way::Text);
+        let (protocol, name) = match &target {
+            Target::Model { upstream, name, .. } => (upstream.protocol, name.as_str()),
+            Target::Echo => (Protocol::OpenAi, ECHO),
         };
-        let body = request.body(way)?;
-        let body = match &target {
-            Some(Target::Model { upstream, .. }) => upstream.protocol.request(Service::Chat, &body, name)?,
-            _ => super::Protocol::OpenAi.request(Service::Chat, &body, name)?,
-        };
+        let body = protocol.request(Service::Chat, &request.body(way)?, name)?;
         Ok(Preview { model, strategy: way.strategy(), body })
     }
 }

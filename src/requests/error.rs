@@ -50,8 +50,7 @@ pub enum RequestError {
 impl RequestError {
     /// One violation.
     pub(super) fn invalid(path: impl Into<String>, message: impl Into<String>) -> RequestError {
-        let violation = Violation { path: path.into(), message: message.into(), missing: None };
-        RequestError::Invalid { violations: vec![violation] }
+        RequestError::Invalid { violations: vec![Violation::new(path, message)] }
     }
 }
 

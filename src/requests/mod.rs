@@ -21,7 +21,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 pub use error::RequestError;
 pub use idea::Idea;
 pub use ideas::Ideas;
-pub use stream::{Growing, RequestEvent, RequestStream};
+pub use stream::{Growing, RequestStream};
 pub use wanted::Wanted;
 
 use crate::llm::structured::Strategy;

@@ -9,29 +9,9 @@ use super::error::RequestError;
 use super::{Rendering, Request, Requests, Solution};
 use crate::structured::SolutionEvent;
 use base::caller::Caller;
-use base::schema::Violation;
-use template::value::Value;
-
-/// What is told of a solution that grows.
-#[derive(Debug)]
-pub enum RequestEvent {
-    /// The value as far as it has come.
-    Partial(Value),
-    /// The next element of a value that is a list.
-    Item(Value),
-    /// What came so far does not fit: the value begins anew.
-    Repair {
-        /// The number of the attempt that begins, from 1.
-        attempt: usize,
-        /// What was wrong.
-        violations: Vec<Violation>,
-    },
-    /// The solution.
-    Solution(Box<Solution>),
-}
 
 /// The events of one request; the last one is the solution, or an error.
-pub type RequestStream = LocalBoxStream<'static, Result<RequestEvent, RequestError>>;
+pub type RequestStream = LocalBoxStream<'static, Result<SolutionEvent<Solution>, RequestError>>;
 
 /// A solution that grows.
 pub struct Growing {
@@ -55,12 +35,12 @@ impl Requests {
             let (service, prepared) = (service.clone(), prepared.clone());
             async move {
                 Ok(match event? {
-                    SolutionEvent::Partial(value) => RequestEvent::Partial(value),
-                    SolutionEvent::Item(value) => RequestEvent::Item(value),
+                    SolutionEvent::Partial(value) => SolutionEvent::Partial(value),
+                    SolutionEvent::Item(value) => SolutionEvent::Item(value),
                     SolutionEvent::Repair { attempt, violations } => {
-                        RequestEvent::Repair { attempt, violations }
+                        SolutionEvent::Repair { attempt, violations }
                     }
-                    SolutionEvent::Solution(solved) => RequestEvent::Solution(Box::new(
+                    SolutionEvent::Solution(solved) => SolutionEvent::Solution(Box::new(
                         service.kept(&prepared, *solved, began.elapsed()).await,
                     )),
                 })

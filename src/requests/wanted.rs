@@ -83,7 +83,7 @@ struct Members {
 
 impl Members {
     fn add(&mut self, path: String, message: impl Into<String>) {
-        self.violations.push(Violation { path, message: message.into(), missing: None });
+        self.violations.push(Violation::new(path, message));
     }
 
     /// A member; null counts as absent.

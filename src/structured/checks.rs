@@ -41,8 +41,8 @@ impl Checks {
     /// [`StructuredError::Checks`], which names all that do not compile.
     pub fn compile(checks: Vec<Check>, renderer: &Renderer) -> Result<Checks, StructuredError> {
         if checks.len() > CHECKS_MAX {
-            return Err(invalid(vec![violation(
-                "/checks".to_owned(),
+            return Err(invalid(vec![Violation::new(
+                "/checks",
                 format!("there are {} checks; at most {CHECKS_MAX} are allowed", checks.len()),
             )]));
         }
@@ -50,7 +50,7 @@ impl Checks {
         for (at, Check { test, message }) in checks.into_iter().enumerate() {
             match compile(&test, renderer) {
                 Ok(expression) => compiled.push((expression, message)),
-                Err(problem) => violations.push(violation(format!("/checks/{at}/test"), problem)),
+                Err(problem) => violations.push(Violation::new(format!("/checks/{at}/test"), problem)),
             }
         }
         match violations.is_empty() {
@@ -73,10 +73,10 @@ impl Checks {
         for (expression, message) in self.0.iter() {
             match renderer.holds(caller, expression, value.clone()).await {
                 Ok(true) => {}
-                Ok(false) => violations.push(violation(String::new(), message.clone())),
+                Ok(false) => violations.push(Violation::new("", message.clone())),
                 Err(error) if is_of_value(&error) => {
                     let message = format!("{message} (it cannot be checked: {error})");
-                    violations.push(violation(String::new(), message));
+                    violations.push(Violation::new("", message));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -98,10 +98,6 @@ fn compile(test: &str, renderer: &Renderer) -> Result<Expression, String> {
 /// Whether an expression failed because of the value, and not of the moment.
 fn is_of_value(error: &RenderError) -> bool {
     matches!(error.kind(), Kind::Failed | Kind::InvalidInput)
-}
-
-fn violation(path: String, message: String) -> Violation {
-    Violation { path, message, missing: None }
 }
 
 fn invalid(violations: Vec<Violation>) -> StructuredError {

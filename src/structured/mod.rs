@@ -34,9 +34,10 @@ pub use schemas::CompiledSchema;
 pub use stream::{SolutionEvent, SolutionStream};
 
 use crate::llm::structured::{FailedAnswer, Plan, Strategy, StructuredRequest};
-use crate::llm::{AnswerOrigin, Answered, Choice, Llm, Preview, Request};
+use crate::llm::{AnswerOrigin, Answered, Choice, Completion, Llm, Preview, Request};
 use crate::render::Renderer;
 use base::caller::Caller;
+use base::schema::Violation;
 use reading::{Invalid, Useless, read};
 use run::Run;
 use schemas::SchemaCache;
@@ -122,8 +123,8 @@ impl Structured {
         self.in_time(async {
             let request = self.request(caller, task).await?;
             let mut run = Run::default();
-            let answered = self.ask(caller, &request, &mut run).await?;
-            self.settle(caller, task, request, answered, run).await
+            let Answered { completion, origin, .. } = self.ask(caller, &request, &mut run).await?;
+            self.settle(caller, task, First { request, completion, origin, run }).await
         })
         .await
     }
@@ -133,8 +134,21 @@ impl Structured {
     /// # Errors
     /// If there is no room for the work now.
     pub async fn fits(&self, caller: &Caller, task: &Task, value: &Value) -> Result<bool, StructuredError> {
+        Ok(self.violations(caller, task, value).await?.is_empty())
+    }
+
+    /// The violations of the schema or, if there are none, of the checks.
+    async fn violations(
+        &self,
+        caller: &Caller,
+        task: &Task,
+        value: &Value,
+    ) -> Result<Vec<Violation>, StructuredError> {
         let violations = task.schema.violations(value, &self.renderer).await?;
-        Ok(violations.is_empty() && task.checks.violations(value, caller, &self.renderer).await?.is_empty())
+        match violations.is_empty() {
+            true => task.checks.violations(value, caller, &self.renderer).await,
+            false => Ok(violations),
+        }
     }
 
     /// Compiles checks.
@@ -199,16 +213,9 @@ impl Structured {
         Ok(answered)
     }
 
-    /// Makes values of the choices of an answer: those that do not fit are sent back.
-    async fn settle(
-        &self,
-        caller: &Caller,
-        task: &Task,
-        request: StructuredRequest,
-        answered: Answered,
-        mut run: Run,
-    ) -> Result<Solved, StructuredError> {
-        let Answered { completion, mut origin, .. } = answered;
+    /// Makes values of the choices of the first answer: those that do not fit are sent back.
+    async fn settle(&self, caller: &Caller, task: &Task, first: First) -> Result<Solved, StructuredError> {
+        let First { request, completion, mut origin, mut run } = first;
         let mut solutions = Vec::with_capacity(completion.choices.len());
         for (at, choice) in completion.choices.into_iter().enumerate() {
             let mut dialogue = Dialogue { request: request.clone(), at, origin: &mut origin };
@@ -277,10 +284,7 @@ impl Structured {
         };
         let mut first = None;
         for value in read.meanings {
-            let mut violations = task.schema.violations(&value, &self.renderer).await?;
-            if violations.is_empty() {
-                violations = task.checks.violations(&value, caller, &self.renderer).await?;
-            }
+            let violations = self.violations(caller, task, &value).await?;
             if violations.is_empty() {
                 return Ok(Ok(value));
             }
@@ -289,6 +293,14 @@ impl Structured {
         let violations = first.unwrap_or_default();
         Ok(Err(Useless::Invalid(Invalid { text: read.text, call: read.call, violations })))
     }
+}
+
+/// The first answer, and the request that it answers.
+struct First {
+    request: StructuredRequest,
+    completion: Completion,
+    origin: AnswerOrigin,
+    run: Run,
 }
 
 /// A choice on its way to a value.

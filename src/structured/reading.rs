@@ -60,7 +60,7 @@ pub(super) fn read(choice: &Choice, schema: &OutputSchema, strategy: Strategy) -
     let call = call.or_else(|| choice.tool_calls.first().filter(|_| text.trim().is_empty()));
     let invalid = |message: String| {
         let text = call.map_or_else(|| text.to_owned(), |call| call.arguments.clone());
-        let violations = vec![Violation { path: String::new(), message, missing: None }];
+        let violations = vec![Violation::new("", message)];
         Useless::Invalid(Invalid { text, call: call.cloned(), violations })
     };
     if text.trim().is_empty() {

@@ -68,9 +68,7 @@ impl SchemaCache {
 
 impl CompiledSchema {
     fn new(json: &str) -> Result<CompiledSchema, Vec<Violation>> {
-        let unreadable = |error: serde_json::Error| {
-            vec![Violation { path: String::new(), message: error.to_string(), missing: None }]
-        };
+        let unreadable = |error: serde_json::Error| vec![Violation::new("", error.to_string())];
         let schema: Json = parse_json(json.as_bytes()).map_err(unreadable)?;
         let validator = Schema::compile(&schema).map_err(|error| violations_of_schema(&schema, &error))?;
         let text = schema.to_string().into();

@@ -20,9 +20,9 @@ use template::value::Value;
 /// A part is told when this share of it is new, so that all parts together are not much longer than the value.
 const SHARE: usize = 16;
 
-/// What is told of a value that grows.
+/// What is told of a value that grows; `S` is what is told in the end.
 #[derive(Debug)]
-pub enum SolutionEvent {
+pub enum SolutionEvent<S> {
     /// The value as far as it has come.
     Partial(Value),
     /// The next element of a value that is a list.
@@ -35,11 +35,11 @@ pub enum SolutionEvent {
         violations: Vec<Violation>,
     },
     /// The value that fits.
-    Solution(Box<Solved>),
+    Solution(Box<S>),
 }
 
 /// The events of one request; the last one is the solution, or an error.
-pub type SolutionStream = LocalBoxStream<'static, Result<SolutionEvent, StructuredError>>;
+pub type SolutionStream = LocalBoxStream<'static, Result<SolutionEvent<Solved>, StructuredError>>;
 
 impl Structured {
     /// Has the model answer as a stream until its answer fits. The first answer has begun when this returns.
@@ -80,7 +80,7 @@ struct Growing {
     /// The answer that is being read; `None` at the end.
     answer: Option<GrowingAnswer>,
     /// Events that are still to be told.
-    ready: VecDeque<SolutionEvent>,
+    ready: VecDeque<SolutionEvent<Solved>>,
 }
 
 /// An answer that is being read.
@@ -115,7 +115,7 @@ impl Growing {
     }
 
     /// The next event; none after the last one.
-    async fn next(&mut self) -> Option<Result<SolutionEvent, StructuredError>> {
+    async fn next(&mut self) -> Option<Result<SolutionEvent<Solved>, StructuredError>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(Ok(event));
@@ -185,7 +185,7 @@ impl GrowingAnswer {
         &mut self,
         events: &[u8],
         task: &Task,
-        ready: &mut VecDeque<SolutionEvent>,
+        ready: &mut VecDeque<SolutionEvent<Solved>>,
     ) -> Result<(), StructuredError> {
         let added = self.collector.push(events)?;
         let piece = if added.arguments.is_empty() { added.text } else { added.arguments };

@@ -11,12 +11,11 @@ mod told;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 
 use super::error::StructuredError;
 use super::run::Run;
-use super::{Checks, Structured, Task};
+use super::{Checks, First, Structured, Task};
 use crate::llm::structured::{FUNCTION, StructuredRequest};
 use crate::llm::{Answer, AnswerStream, Answered, Completion, Request, StreamedAnswer};
 use asked::Asked;
@@ -72,7 +71,9 @@ impl Structured {
         if answered.origin.is_native || calls_client(asked, &answered.completion) {
             return Ok(Answer::Whole(answered.body));
         }
-        let told = Told::of(asked, self.settle(caller, task, request, answered, run).await)?;
+        let Answered { completion, origin, .. } = answered;
+        let first = First { request, completion, origin, run };
+        let told = Told::of(asked, self.settle(caller, task, first).await)?;
         Ok(Answer::Whole(self.llm.buffered(told.whole())?))
     }
 
@@ -103,8 +104,8 @@ impl Structured {
         drop(sent);
         let mut run = Run::default();
         run.answered(&origin, completion.usage, began.elapsed());
-        let answered = Answered { completion, body: self.llm.buffered(Bytes::new())?, origin };
-        let told = Told::of(asked, self.settle(caller, task, request, answered, run).await)?;
+        let first = First { request, completion, origin, run };
+        let told = Told::of(asked, self.settle(caller, task, first).await)?;
         Ok(Answer::Stream(AnswerStream::ready(told.events(include_usage))))
     }
 }

@@ -14,11 +14,11 @@ mod streams;
 
 use serde_json::{Value as Json, json};
 
-use ai_prompt_shell::settings::{Capabilities, Llm, Model};
+use ai_prompt_shell::settings::{Capabilities, Model};
 use support::app::{Answer, TestApp};
-use support::upstream::{Act, Seen, Upstream, json as reply_json};
+use support::upstream::{Act, Seen, json as reply_json};
 
-use crate::chat::llm;
+pub use crate::chat::start_with as start;
 
 /// What a model can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,20 +111,6 @@ pub fn declared(name: &str, ability: Ability) -> Model {
         json_object: can(Ability::JsonObject),
     };
     Model { name: name.into(), capabilities, ..Model::default() }
-}
-
-/// A service in front of a model.
-pub async fn start(
-    script: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static,
-    change: impl FnOnce(&mut Llm),
-) -> (TestApp, Upstream) {
-    let upstream = Upstream::start(script).await;
-    let app = TestApp::start_with(|settings| {
-        settings.llm = llm(&upstream.base);
-        change(&mut settings.llm);
-    })
-    .await;
-    (app, upstream)
 }
 
 /// A request to the model `m` for an object with a text `a`.

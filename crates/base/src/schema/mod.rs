@@ -260,9 +260,14 @@ fn build_on_deep_stack(schema: &Json) -> Result<Validator, InvalidSchema> {
 }
 
 impl Violation {
+    /// A violation at a place.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Violation {
+        Violation { path: path.into(), message: message.into(), missing: None }
+    }
+
     /// A violation that concerns the value as a whole.
     fn whole(message: impl Into<String>) -> Violation {
-        Violation { path: String::new(), message: message.into(), missing: None }
+        Violation::new("", message)
     }
 }
 

@@ -55,7 +55,6 @@ const TRIES: usize = 16;
 ///
 /// Small are, in this order: `null`, `false`, `true`, numbers by their distance from 0, strings by length and then by the
 /// alphabet, lists by length, objects.
-#[allow(dead_code)]
 pub fn smallest(schema: &Json) -> Option<Json> {
     let whole = Schema::compile(schema).ok()?;
     // On a stack of the usual size: values are asked for where requests are served.

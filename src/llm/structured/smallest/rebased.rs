@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value as Json, json};
 
-/// Where the schema stands.
-const PLACE: &str = "#/$defs/root";
+use base::encoding::percent_decoded;
+use base::schema::embedded;
 
-/// Members whose values are no schemas.
-const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
+/// Where the schema stands, as a JSON Pointer.
+const PLACE: &str = "/$defs/root";
 
 /// A schema with references to that place.
 pub struct Rebased {
@@ -23,8 +23,7 @@ pub fn rebased(schema: &Json) -> Rebased {
         members.shift_remove("$id");
         members.shift_remove("$schema")
     });
-    move_references(&mut root);
-    Rebased { root, dialect }
+    Rebased { root: embedded(&root, PLACE), dialect }
 }
 
 impl Rebased {
@@ -41,19 +40,8 @@ impl Rebased {
 
 /// What a reference refers to: a place in the schema, by a JSON Pointer.
 pub fn target<'s>(root: &'s Json, reference: &str) -> Option<&'s Json> {
-    let pointer = reference.strip_prefix(PLACE)?;
+    let pointer = reference.strip_prefix('#')?.strip_prefix(PLACE)?;
     root.pointer(&percent_decoded(pointer)?)
-}
-
-/// The text with its percent escapes decoded.
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
-        bytes.extend_from_slice(part.get(2..)?.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn has_references(schema: &Json) -> bool {
@@ -67,27 +55,4 @@ fn has_references(schema: &Json) -> bool {
         }
     }
     false
-}
-
-fn move_references(root: &mut Json) {
-    let mut waiting = vec![root];
-    while let Some(value) = waiting.pop() {
-        match value {
-            Json::Array(items) => waiting.extend(items),
-            Json::Object(members) => {
-                move_reference(members);
-                let schemas = members.iter_mut().filter(|(name, _)| !DATA.contains(&name.as_str()));
-                waiting.extend(schemas.map(|(_, member)| member));
-            }
-            _ => {}
-        }
-    }
-}
-
-fn move_reference(members: &mut Map<String, Json>) {
-    if let Some(Json::String(reference)) = members.get_mut("$ref")
-        && let Some(pointer) = reference.strip_prefix('#')
-    {
-        *reference = format!("{PLACE}{pointer}");
-    }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value as Json;
 
+use base::encoding::percent_decoded;
+
 /// The steps from the root of the document to what a reference refers to; `None` if it refers to another document, or is no
 /// JSON Pointer (RFC 6901) in a fragment.
 pub(super) fn steps(reference: &str) -> Option<Vec<String>> {
@@ -32,18 +34,6 @@ pub(super) fn follow<'s>(document: &'s Json, steps: &[String]) -> Option<&'s Jso
 fn index(step: &str) -> Option<usize> {
     let is_index = step == "0" || !step.starts_with('0') && step.bytes().all(|byte| byte.is_ascii_digit());
     if is_index { step.parse().ok() } else { None }
-}
-
-/// The text without its percent-encoding; `None` if that is broken.
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        let digits = part.get(..2).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(part.get(2..)?.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
