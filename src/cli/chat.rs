@@ -10,7 +10,7 @@ use super::documents::{self, print_json};
 use super::error::CliError;
 use super::output::{say, say_on};
 use super::target;
-use crate::llm::message::{self, CallPiece, TextKind};
+use crate::llm::message::{self, CallPiece, Message, TextKind};
 use base::events::{EventDecoder, EventTooLong, data, split};
 use template::value::{RawObject, parse_json};
 
@@ -65,10 +65,10 @@ fn print_piece(chunk: &RawObject, calls: &mut Calls) -> Result<(), CliError> {
         return Err(broken_off(&json!({"error": error})));
     }
     let delta = message::choice(chunk, |_| true).and_then(|choice| choice.find("delta"));
-    let Some(delta) = delta else { return Ok(()) };
-    let texts = message::texts(&delta).into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
+    let Some(Message { texts, calls: pieces }) = delta else { return Ok(()) };
+    let texts = texts.into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
     texts.for_each(|(_, text)| say_on(text));
-    message::calls(&delta).iter().for_each(|call| calls.add(call));
+    pieces.iter().for_each(|call| calls.add(call));
     Ok(())
 }
 

@@ -48,9 +48,9 @@ fn yes() -> bool {
 #[derive(Serialize)]
 pub struct SolutionReply<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    solution: Option<&'s Value>,
+    solution: Option<&'s RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    solutions: Option<&'s [Value]>,
+    solutions: Option<&'s [Box<RawValue>]>,
     model: &'s str,
     strategy: Option<Strategy>,
     attempts: usize,
@@ -76,7 +76,7 @@ impl<'s> SolutionReply<'s> {
         let Solution { values, model, strategy, attempts, usage, ideas, report, warnings, .. } = solution;
         let is_one = n == 1;
         SolutionReply {
-            solution: values.first().filter(|_| is_one),
+            solution: values.first().filter(|_| is_one).map(|value| &**value),
             solutions: (!is_one).then_some(values.as_slice()),
             model,
             strategy: *strategy,
@@ -102,7 +102,7 @@ struct PreviewReply {
 #[derive(Serialize)]
 struct ReplayReply<'r> {
     old: &'r RawValue,
-    new: &'r Value,
+    new: &'r RawValue,
     is_equal: bool,
     #[serde(flatten)]
     reply: SolutionReply<'r>,
@@ -188,7 +188,7 @@ pub async fn replay(
     let reply = ReplayReply {
         old: &replay.old.solution,
         new,
-        is_equal: serde_json::to_string(new).is_ok_and(|new| new == replay.old.solution.get()),
+        is_equal: new.get() == replay.old.solution.get(),
         reply: SolutionReply { solution: None, ..SolutionReply::new(&replay.new, 1, options.explain) },
     };
     Ok(HttpResponse::Ok().json(reply))

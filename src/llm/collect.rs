@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::completion::{Choice, Completion, FinishReason, Usage};
 use super::error::{LlmError, UpstreamError};
-use super::message::{self, CallPiece, TextKind};
-use super::protocol::{named_calls, read_usage};
+use super::lenient::Read;
+use super::message::{self, CallPiece, Message, TextKind};
+use super::protocol::named_calls;
 use base::events;
 use base::memory::Reservation;
 use template::value::{RawObject, parse_json};
@@ -72,20 +73,20 @@ impl Collector {
             let message = error.find("message").unwrap_or_else(|| "it gave no reason".to_owned());
             return Err(LlmError::Interrupted(UpstreamError::Reported { message }));
         }
-        if let Some(counts) = chunk.find::<RawObject>("usage") {
-            self.usage = read_usage(&counts);
+        if let Some(Read(Some(usage))) = chunk.find("usage") {
+            self.usage = usage;
         }
         let Some(choice) = choice else { return Ok(()) };
-        if let Some(delta) = choice.find::<RawObject>("delta") {
-            self.delta(&delta, added);
+        if let Some(delta) = choice.find("delta") {
+            self.delta(delta, added);
         }
         let finish_reason = choice.find("finish_reason").and_then(FinishReason::read);
         self.finish_reason = finish_reason.or(self.finish_reason.take());
         Ok(())
     }
 
-    fn delta(&mut self, delta: &RawObject, added: &mut Added) {
-        for (kind, text) in message::texts(delta) {
+    fn delta(&mut self, delta: Message, added: &mut Added) {
+        for (kind, text) in delta.texts {
             match kind {
                 TextKind::Output => {
                     self.text.push_str(&text);
@@ -95,7 +96,7 @@ impl Collector {
                 TextKind::Reasoning => {}
             }
         }
-        for piece in message::calls(delta) {
+        for piece in delta.calls {
             let is_first = self.calls.keys().next().is_none_or(|first| *first == piece.number);
             if is_first {
                 added.arguments.push_str(&piece.arguments);

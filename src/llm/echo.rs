@@ -5,6 +5,7 @@
 //! instead of tokens, and its answers are created at time 0: the same request has the same answer.
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::client_format::{AnswerChoice, AnswerWriter, DONE, messages};
@@ -62,8 +63,7 @@ impl Echo {
     }
 
     fn says(text: String, prompt_words: u64) -> Echo {
-        let hash = Sha256::digest(&text);
-        let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        let hex = HEXLOWER.encode(Sha256::digest(&text).get(..12).unwrap_or_default());
         let usage = usage(prompt_words, words(&text));
         Echo { id: format!("chatcmpl-{ECHO}-{hex}"), usage, text, choices: 1 }
     }

@@ -1,12 +1,11 @@
 //! What the message of a chat completion says, or a piece of one in a stream, in all the ways in which servers write it, which are
 //! more than OpenAI's documents describe. Members of an unexpected type count as absent.
 
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
-use template::value::{RawObject, each_item, parse_json};
-
-/// Where servers put the thoughts of a model (DeepSeek, vLLM and llama.cpp; OpenRouter).
-const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+use super::lenient::{Lenient, Read, skip, value};
+use template::value::{RawObject, SmolStr, each_item, parse_json};
 
 /// What a text in a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +18,18 @@ pub enum TextKind {
     Refusal,
 }
 
+/// A message, or a piece of one.
+#[derive(Debug, Default)]
+pub struct Message {
+    /// Its texts, in their order; none is empty, and two that follow each other are of different kinds.
+    pub texts: Vec<(TextKind, String)>,
+    /// The calls that it asks for, or the pieces of calls: those in `tool_calls`, or the one in `function_call`, as it was before there
+    /// were several.
+    pub calls: Vec<CallPiece>,
+}
+
 /// A call of a function, or a piece of one. What the piece does not say is empty.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct CallPiece {
     /// The number of the call in the message.
     pub number: u64,
@@ -43,23 +52,47 @@ pub fn choice(answer: &RawObject, is_it: impl Fn(&RawObject) -> bool) -> Option<
     found
 }
 
-/// The texts of a message, in their order; none is empty, and two that follow each other are of different kinds. The content is a
-/// text, or a list of parts and plain texts.
-pub fn texts(message: &RawObject) -> Vec<(TextKind, String)> {
-    let mut texts = Vec::new();
-    let mut thoughts = REASONING.into_iter().filter_map(|name| message.find::<String>(name));
-    add(&mut texts, TextKind::Reasoning, thoughts.find(|text| !text.is_empty()));
-    match (message.find("content"), message.get("content")) {
-        (Some(text), _) => add(&mut texts, TextKind::Output, Some(text)),
-        (None, Some(parts)) => each_item(parts, |part| {
-            if let Some((kind, text)) = text_of_part(part) {
-                add(&mut texts, kind, text);
-            }
-        }),
-        (None, None) => {}
+/// The object that a text says, if it says one.
+pub fn object(json: &RawValue) -> Option<RawObject> {
+    parse_json(json.get().as_bytes()).ok()
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Message, D::Error> {
+        let Read(message) = Read::<Option<Message>>::deserialize(deserializer)?;
+        message.ok_or_else(|| D::Error::custom("a message must be an object"))
     }
-    add(&mut texts, TextKind::Refusal, message.find("refusal"));
-    texts
+}
+
+impl Lenient for Option<Message> {
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<Message>, A::Error> {
+        let (mut content, mut refusal) = (Content::default(), None);
+        // Where servers put the thoughts of a model: DeepSeek, vLLM and llama.cpp; OpenRouter.
+        let (mut reasoning_content, mut reasoning) = (None, None);
+        let (mut calls, mut function_call) = (Calls::default(), None);
+        while let Some(name) = object.next_key::<SmolStr>()? {
+            match name.as_str() {
+                "content" => content = value(&mut object)?,
+                "refusal" => refusal = value(&mut object)?,
+                "reasoning_content" => reasoning_content = value(&mut object)?,
+                "reasoning" => reasoning = value(&mut object)?,
+                "tool_calls" => calls = value(&mut object)?,
+                "function_call" => function_call = value(&mut object)?,
+                _ => skip(&mut object)?,
+            }
+        }
+        let mut texts = Vec::with_capacity(1);
+        let is_said = |text: &String| !text.is_empty();
+        let thoughts = reasoning_content.filter(is_said).or(reasoning);
+        add(&mut texts, TextKind::Reasoning, thoughts);
+        content.0.into_iter().for_each(|(kind, text)| add(&mut texts, kind, Some(text)));
+        add(&mut texts, TextKind::Refusal, refusal);
+        let Calls(mut calls) = calls;
+        if calls.is_empty() {
+            calls.extend(function_call.map(|function| CallPiece::new(0, None, function)));
+        }
+        Ok(Some(Message { texts, calls }))
+    }
 }
 
 fn add(texts: &mut Vec<(TextKind, String)>, kind: TextKind, text: Option<String>) {
@@ -70,52 +103,126 @@ fn add(texts: &mut Vec<(TextKind, String)>, kind: TextKind, text: Option<String>
     }
 }
 
-/// Of other parts than texts and refusals, nothing: a model's thoughts, for example, are not meant for the reader.
-fn text_of_part(part: &RawValue) -> Option<(TextKind, Option<String>)> {
-    let Some(part) = object(part) else {
-        return Some((TextKind::Output, parse_json(part.get().as_bytes()).ok()));
-    };
-    match part.find::<String>("type").as_deref() {
-        None | Some("text" | "output_text" | "") => Some((TextKind::Output, part.find("text"))),
-        Some("refusal") => Some((TextKind::Refusal, part.find("refusal"))),
-        Some(_) => None,
+/// The texts of the content: a text, or a list of parts and plain texts.
+#[derive(Default)]
+struct Content(Vec<(TextKind, String)>);
+
+impl Lenient for Content {
+    fn of_text(text: &str) -> Content {
+        Content(vec![(TextKind::Output, text.to_owned())])
+    }
+
+    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Content, A::Error> {
+        let mut texts = Vec::new();
+        while let Some(Read(Part(part))) = list.next_element()? {
+            texts.extend(part);
+        }
+        Ok(Content(texts))
     }
 }
 
-/// The calls of a message, or the pieces of calls in a piece of a message: those in `tool_calls`, or the one in
-/// `function_call`, as it was before there were several.
-pub fn calls(message: &RawObject) -> Vec<CallPiece> {
-    let (mut calls, mut place) = (Vec::new(), 0);
-    if let Some(list) = message.get("tool_calls") {
-        each_item(list, |call| {
-            calls.extend(object(call).and_then(|call| {
-                let number = call.find("index").unwrap_or(place);
-                Some(CallPiece::read(number, call.find("id"), &call.find("function")?))
-            }));
+/// The text of a part. Of other parts than texts and refusals, nothing: a model's thoughts, for example, are not meant for the
+/// reader.
+#[derive(Default)]
+struct Part(Option<(TextKind, String)>);
+
+impl Lenient for Part {
+    fn of_text(text: &str) -> Part {
+        Part(Some((TextKind::Output, text.to_owned())))
+    }
+
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Part, A::Error> {
+        let (mut kind, mut text, mut refusal) = (None::<String>, None, None);
+        while let Some(name) = object.next_key::<SmolStr>()? {
+            match name.as_str() {
+                "type" => kind = value(&mut object)?,
+                "text" => text = value(&mut object)?,
+                "refusal" => refusal = value(&mut object)?,
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(Part(match kind.as_deref() {
+            None | Some("text" | "output_text" | "") => text.map(|text| (TextKind::Output, text)),
+            Some("refusal") => refusal.map(|text| (TextKind::Refusal, text)),
+            Some(_) => None,
+        }))
+    }
+}
+
+/// The calls in a list.
+#[derive(Default)]
+struct Calls(Vec<CallPiece>);
+
+impl Lenient for Calls {
+    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Calls, A::Error> {
+        let (mut calls, mut place) = (Vec::new(), 0);
+        while let Some(Read(Call { number, id, function })) = list.next_element()? {
+            let piece = |function| CallPiece::new(number.unwrap_or(place), id, function);
+            calls.extend(function.map(piece));
             place += 1;
-        });
+        }
+        Ok(Calls(calls))
     }
-    if calls.is_empty() {
-        calls.extend(message.find("function_call").map(|function| CallPiece::read(0, None, &function)));
+}
+
+/// An item of the list of calls.
+#[derive(Default)]
+struct Call {
+    number: Option<u64>,
+    id: Option<String>,
+    function: Option<Function>,
+}
+
+impl Lenient for Call {
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Call, A::Error> {
+        let mut call = Call::default();
+        while let Some(name) = object.next_key::<SmolStr>()? {
+            match name.as_str() {
+                "index" => call.number = value(&mut object)?,
+                "id" => call.id = value(&mut object)?,
+                "function" => call.function = value(&mut object)?,
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(call)
     }
-    calls
+}
+
+/// The function that is called.
+#[derive(Default)]
+struct Function {
+    name: Option<String>,
+    arguments: Option<String>,
+}
+
+impl Lenient for Option<Function> {
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<Function>, A::Error> {
+        let mut function = Function::default();
+        while let Some(name) = object.next_key::<SmolStr>()? {
+            match name.as_str() {
+                "name" => function.name = value(&mut object)?,
+                "arguments" => function.arguments = arguments(object.next_value()?),
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(Some(function))
+    }
+}
+
+/// The text of arguments. Some servers write the object itself in the place of its text.
+fn arguments(json: &RawValue) -> Option<String> {
+    match json.get() {
+        object if object.starts_with('{') => Some(object.to_owned()),
+        text => parse_json(text.as_bytes()).ok(),
+    }
 }
 
 impl CallPiece {
-    fn read(number: u64, id: Option<String>, function: &RawObject) -> CallPiece {
-        let arguments = match function.get("arguments").map(RawValue::get) {
-            // Some servers write the object itself in the place of its text.
-            Some(json) if json.starts_with('{') => json.to_owned(),
-            _ => function.find("arguments").unwrap_or_default(),
-        };
-        let name = function.find("name").unwrap_or_default();
-        CallPiece { number, id: id.unwrap_or_default(), name, arguments }
+    fn new(number: u64, id: Option<String>, function: Function) -> CallPiece {
+        let Function { name, arguments } = function;
+        let [id, name, arguments] = [id, name, arguments].map(Option::unwrap_or_default);
+        CallPiece { number, id, name, arguments }
     }
-}
-
-/// The object that a text says, if it says one.
-pub fn object(json: &RawValue) -> Option<RawObject> {
-    parse_json(json.get().as_bytes()).ok()
 }
 
 #[cfg(test)]
@@ -123,7 +230,7 @@ mod tests {
     use super::*;
     use serde_json::{Value as Json, json};
 
-    fn raw(message: &Json) -> RawObject {
+    fn read(message: &Json) -> Message {
         parse_json(message.to_string().as_bytes()).unwrap()
     }
 
@@ -148,7 +255,7 @@ mod tests {
             (json!({"reasoning_content": "", "reasoning": "t", "content": 5}), vec![(Reasoning, "t")]),
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
-            assert_eq!(texts(&raw(&message)), expected, "{message}");
+            assert_eq!(read(&message).texts, expected, "{message}");
         }
     }
 
@@ -165,9 +272,9 @@ mod tests {
             {"function": {"arguments": {"x": 1}}},
             {"id": "no function"},
         ], "function_call": {"name": "g"}});
-        assert_eq!(calls(&raw(&list)), [piece(3, "a", "f", "{}"), piece(1, "", "", "{\"x\":1}")]);
+        assert_eq!(read(&list).calls, [piece(3, "a", "f", "{}"), piece(1, "", "", "{\"x\":1}")]);
         let one = json!({"tool_calls": [], "function_call": {"name": "g", "arguments": ""}});
-        assert_eq!(calls(&raw(&one)), [piece(0, "", "g", "")]);
-        assert_eq!(calls(&raw(&json!({"tool_calls": "none", "function_call": null}))), []);
+        assert_eq!(read(&one).calls, [piece(0, "", "g", "")]);
+        assert_eq!(read(&json!({"tool_calls": "none", "function_call": null})).calls, []);
     }
 }

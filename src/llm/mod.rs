@@ -12,7 +12,7 @@
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
 //! - `stream`: a streamed answer; `translator`: its events in the format of the client; `collect`: read as one answer; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
-//! - `message`: what a message says, in all the ways in which servers write it
+//! - `message`: what a message says, in all the ways in which servers write it; `lenient`: reading what may be of another type
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
 mod attempt;
@@ -27,6 +27,7 @@ mod form;
 mod idle;
 mod listing;
 mod log;
+mod lenient;
 pub mod message;
 mod offer;
 mod options;

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::LlmError;
-use super::message::{self, TextKind};
+use super::message::{self, Message, TextKind};
 use template::value::{RawObject, each_item};
 
 /// Members that a chat does not have.
@@ -73,7 +73,7 @@ fn told(chat: &RawObject, news: &str) -> Json {
 }
 
 fn told_choice(choice: &RawObject, news: &str) -> Json {
-    let said = choice.find(news).as_ref().map(message::texts).unwrap_or_default();
+    let said = choice.find::<Message>(news).unwrap_or_default().texts;
     let said = said.into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
     let text: String = said.map(|(_, text)| text).collect();
     let reason = match choice.find::<String>("finish_reason").as_deref() {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use template::value::{Value, parse_json};
+use template::value::parse_json;
 
 /// An idea; it never changes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ pub struct NewIdea<'s> {
     /// The SHA-256 of the canonical JSON of context, schema and solution, in hexadecimal.
     pub id: String,
     source: &'s Source,
-    solution: String,
+    solution: &'s RawValue,
     model: &'s str,
 }
 
@@ -61,14 +62,10 @@ impl Source {
         &self.request
     }
 
-    /// The idea with this solution, which `model` gave.
-    ///
-    /// # Errors
-    /// If the solution cannot be written as JSON.
-    pub fn idea<'s>(&'s self, solution: &Value, model: &'s str) -> Result<NewIdea<'s>, serde_json::Error> {
-        let solution = serde_json::to_string(solution)?;
-        let id = finished(self.hashed.clone(), r#","solution":"#, &solution);
-        Ok(NewIdea { id, source: self, solution, model })
+    /// The idea with this solution in canonical form, which `model` gave.
+    pub fn idea<'s>(&'s self, solution: &'s RawValue, model: &'s str) -> NewIdea<'s> {
+        let id = finished(self.hashed.clone(), r#","solution":"#, solution.get());
+        NewIdea { id, source: self, solution, model }
     }
 }
 
@@ -80,7 +77,7 @@ impl NewIdea<'_> {
 
     /// The JSON of the [`Idea`], which is kept at this time, in seconds since 1970.
     pub fn json(&self, created_at: u64) -> Vec<u8> {
-        let (Source { context, schema, .. }, solution) = (self.source, &self.solution);
+        let (Source { context, schema, .. }, solution) = (self.source, self.solution);
         let model = serde_json::Value::from(self.model);
         let json = format!(
             r#"{{"context":{context},"schema":{schema},"solution":{solution},"model":{model},"created_at":{created_at}}}"#
@@ -94,7 +91,7 @@ fn finished(mut hashed: Sha256, name: &str, text: &str) -> String {
     for part in [name, text, "}"] {
         hashed.update(part);
     }
-    hashed.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&hashed.finalize())
 }
 
 /// A JSON text in canonical form.
@@ -118,7 +115,8 @@ mod tests {
     fn idea(context: &str, schema: &str, solution: &str) -> (String, Vec<u8>) {
         let part = |json| canonical(json).unwrap();
         let source = Source::new(part(context), part(schema).into(), "{}");
-        let idea = source.idea(&parse_json(solution.as_bytes()).unwrap(), "m").unwrap();
+        let solution = RawValue::from_string(part(solution)).unwrap();
+        let idea = source.idea(&solution, "m");
         (idea.id.clone(), idea.json(7))
     }
 
@@ -141,8 +139,7 @@ mod tests {
     fn the_id_is_the_hash_of_the_canonical_text_and_the_idea_is_stored_with_more() {
         let (id, json) = idea("[ ]", r#"{"type": "null"}"#, "null");
         let text = r#"{"context":[],"schema":{"type":"null"},"solution":null}"#;
-        let hash: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(id, hash);
+        assert_eq!(id, HEXLOWER.encode(&Sha256::digest(text)));
         let stored: Idea = serde_json::from_slice(&json).unwrap();
         assert_eq!((stored.context.get(), stored.model.as_str(), stored.created_at), ("[]", "m", 7));
     }

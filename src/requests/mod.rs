@@ -15,7 +15,7 @@ mod wanted;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json};
 
 pub use error::RequestError;
@@ -82,8 +82,8 @@ pub struct Request {
 /// The answer to a request.
 #[derive(Debug)]
 pub struct Solution {
-    /// The values: one, or as many as the model gave for `n`.
-    pub values: Vec<Value>,
+    /// The values as JSON: one, or as many as the model gave for `n`.
+    pub values: Vec<Box<RawValue>>,
     /// The model that gave them.
     pub model: String,
     /// How it was asked; `None` for one that was kept.
@@ -150,7 +150,7 @@ impl Requests {
         }
         let began = Instant::now();
         let solved = self.structured.solve(caller, &prepared.task).await?;
-        Ok(self.kept(&prepared, solved, began.elapsed()).await)
+        self.kept(&prepared, solved, began.elapsed()).await
     }
 
     /// The request that would be sent first to the model.
@@ -213,7 +213,7 @@ impl Requests {
         }
         let nothing = Usage { prompt_tokens: Some(0), completion_tokens: Some(0), total_tokens: Some(0) };
         Ok(Some(Solution {
-            values: vec![value],
+            values: vec![idea.solution],
             model: idea.model,
             strategy: None,
             attempts: 0,
@@ -227,8 +227,15 @@ impl Requests {
     }
 
     /// The answer to a request, whose ideas are kept if they may be.
-    async fn kept(&self, prepared: &Prepared, solved: Solved, llm: Duration) -> Solution {
-        let Solved { solutions: values, origin, spent, report } = solved;
+    async fn kept(
+        &self,
+        prepared: &Prepared,
+        solved: Solved,
+        llm: Duration,
+    ) -> Result<Solution, RequestError> {
+        let Solved { solutions, origin, spent, report } = solved;
+        let values = solutions.iter().map(to_raw_value).collect::<Result<Vec<_>, _>>();
+        let values = values.map_err(prepare::unwritable)?;
         let mut ideas = Vec::with_capacity(values.len());
         for value in &values {
             ideas.push(match prepared.source.as_ref().filter(|_| prepared.save) {
@@ -236,7 +243,7 @@ impl Requests {
                 None => None,
             });
         }
-        Solution {
+        Ok(Solution {
             values,
             model: origin.model,
             strategy: Some(origin.strategy),
@@ -247,12 +254,12 @@ impl Requests {
             warnings: prepared.warnings.clone(),
             rendering: prepared.rendering.clone(),
             llm,
-        }
+        })
     }
 
     /// Keeps an idea. A store that takes none does not make the solution worthless: the id is missing then, and the log says why.
-    async fn keep(&self, source: &Source, value: &Value, model: &str) -> Option<String> {
-        let kept = self.ideas.keep(source.idea(value, model).ok()?).await;
+    async fn keep(&self, source: &Source, value: &RawValue, model: &str) -> Option<String> {
+        let kept = self.ideas.keep(source.idea(value, model)).await;
         kept.inspect_err(|error| tracing::warn!(%error, "an idea cannot be kept")).ok()
     }
 }

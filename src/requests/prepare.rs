@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::error::RequestError;
@@ -15,7 +15,7 @@ use crate::llm::structured::Plan;
 use crate::render::{Expansion, RenderTicket, RenderedPrompt, Warning};
 use crate::structured::{CompiledSchema, Task};
 use base::caller::Caller;
-use base::model::{Id, Prompt, answer_schema};
+use base::model::{AnswerSchema, Id, Prompt};
 use template::value::{RawObject, Value, parse_json};
 
 /// A request that is ready for a model.
@@ -127,22 +127,19 @@ impl Requests {
     /// The schema of the request, or of the prompt.
     async fn schema(&self, wanted: &Wanted, prompt: Option<&Prompt>) -> Result<Given, RequestError> {
         let missing = || RequestError::SchemaMissing { is_of_prompt: prompt.is_some() };
-        let returns = prompt.and_then(|prompt| prompt.document.get("returns"));
-        let returns = returns.filter(|returns| answer_schema(returns).is_some());
-        let given = match (&wanted.schema, returns) {
-            (Some(schema), _) => schema.clone(),
-            (None, Some(returns)) => writable(to_raw_value(returns))?,
-            (None, None) => return Err(missing()),
+        let returns = match &wanted.schema {
+            // The list form, in which prompts may have theirs.
+            Some(schema) if schema.get().starts_with('[') => {
+                AnswerSchema::read(&writable(parse_json(schema.get().as_bytes()))?)
+            }
+            Some(schema) => {
+                let compiled = self.structured.schema(schema.get()).await?;
+                return Ok(Given { text: compiled.text.clone(), compiled });
+            }
+            None => prompt.and_then(|prompt| prompt.returns.clone()),
         };
-        // The list form, in which prompts may have theirs.
-        if given.get().starts_with('[') {
-            let schema = parse_json(given.get().as_bytes()).ok();
-            let schema = schema.as_ref().and_then(answer_schema).ok_or_else(missing)?;
-            let text = writable(canonical(given.get()))?.into();
-            return Ok(Given { text, compiled: self.structured.schema(&schema.to_string()).await? });
-        }
-        let compiled = self.structured.schema(given.get()).await?;
-        Ok(Given { text: compiled.text.clone(), compiled })
+        let AnswerSchema { written, schema } = returns.ok_or_else(missing)?;
+        Ok(Given { text: written, compiled: self.structured.schema(&schema).await? })
     }
 
     /// The body for the model: what the request says comes before `config` objects, the prompt and the settings.
@@ -186,5 +183,9 @@ impl Requests {
 }
 
 fn writable<T>(written: Result<T, serde_json::Error>) -> Result<T, RequestError> {
-    written.map_err(|error| RequestError::invalid("", format!("cannot be written as JSON: {error}")))
+    written.map_err(unwritable)
+}
+
+pub(super) fn unwritable(error: serde_json::Error) -> RequestError {
+    RequestError::invalid("", format!("cannot be written as JSON: {error}"))
 }

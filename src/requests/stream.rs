@@ -41,7 +41,7 @@ impl Requests {
                         SolutionEvent::Repair { attempt, violations }
                     }
                     SolutionEvent::Solution(solved) => SolutionEvent::Solution(Box::new(
-                        service.kept(&prepared, *solved, began.elapsed()).await,
+                        service.kept(&prepared, *solved, began.elapsed()).await?,
                     )),
                 })
             }

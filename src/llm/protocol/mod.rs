@@ -18,7 +18,7 @@
 
 mod openai;
 
-pub use openai::{named_calls, read_usage};
+pub use openai::named_calls;
 
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use super::kept::KeptItems;
 use super::output::Output;
 use super::request::ResponseRequest;
 use super::response::{Response, Status};
-use crate::llm::message::{self, TextKind};
+use crate::llm::message::{self, Message, TextKind};
 use template::value::RawObject;
 
 /// What is read of an answer at a time.
@@ -135,16 +135,16 @@ impl ResponseWriter {
     }
 
     fn message(&mut self, choice: &RawObject, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
-        let Some(message) = choice.find::<RawObject>(piece.member()) else { return };
+        let Some(message) = choice.find::<Message>(piece.member()) else { return };
         let ResponseWriter { response, output, .. } = self;
         let logprobs = choice.find("logprobs").and_then(|logprobs: RawObject| logprobs.find("content"));
         let mut logprobs: Vec<Json> = logprobs.unwrap_or_default();
-        for (kind, text) in message::texts(&message) {
+        for (kind, text) in message.texts {
             // They are those of the whole text, however many parts it has.
             let its = if kind == TextKind::Output { std::mem::take(&mut logprobs) } else { Vec::new() };
             output.text(response, kind, &text, &its, tell);
         }
-        for (at, mut call) in message::calls(&message).into_iter().enumerate() {
+        for (at, mut call) in message.calls.into_iter().enumerate() {
             if piece == Piece::Whole {
                 // Some servers give all calls the same number.
                 call.number = at as u64;

@@ -1,6 +1,5 @@
 //! The chat completion that is asked for in the place of a value, in each of the ways.
 
-use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value as Json, json};
 
@@ -12,34 +11,6 @@ use template::value::RawObject;
 
 /// The members that ask for calls of functions.
 const OF_FUNCTIONS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
-
-#[derive(Serialize)]
-struct ResponseFormat<'s> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    json_schema: Option<JsonSchema<'s>>,
-}
-
-#[derive(Serialize)]
-struct JsonSchema<'s> {
-    name: &'s str,
-    schema: &'s RawValue,
-    strict: bool,
-}
-
-#[derive(Serialize)]
-struct Tool<'s> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: Function<'s>,
-}
-
-#[derive(Serialize)]
-struct Function<'s> {
-    name: &'static str,
-    parameters: &'s RawValue,
-}
 
 impl StructuredRequest {
     /// The request for a chat completion that asks for the value in this way.
@@ -62,26 +33,19 @@ impl StructuredRequest {
             OF_FUNCTIONS.into_iter().for_each(|member| drop(body.remove(member)));
         }
         match way {
-            Way::JsonSchema => {
-                let (schema, strict) = self.schema.for_response_format();
-                let json_schema = Some(JsonSchema { name: self.schema.name(), schema, strict });
-                body.set("response_format", &ResponseFormat { kind: "json_schema", json_schema })
-            }
+            Way::JsonSchema => body.set("response_format", self.schema.response_format()),
             Way::Tools => self.put_function(body),
-            Way::JsonObject => {
-                body.set("response_format", &ResponseFormat { kind: "json_object", json_schema: None })
-            }
+            Way::JsonObject => body.set("response_format", &json!({"type": "json_object"})),
             Way::Text => Ok(()),
         }
     }
 
     /// Adds the function that carries the value, beside the client's own functions, if it has some: the model has to call one.
     fn put_function(&self, body: &mut RawObject) -> Result<(), serde_json::Error> {
-        let function = Function { name: FUNCTION, parameters: self.schema.asked() };
         let mut tools: Vec<Box<RawValue>> = body.read("tools")?.unwrap_or_default();
         let may_call_others =
             !tools.is_empty() && body.find::<String>("tool_choice").as_deref() != Some("none");
-        tools.push(to_raw_value(&Tool { kind: "function", function })?);
+        tools.push(self.schema.function().to_owned());
         body.set("tools", &tools)?;
         match may_call_others {
             true => body.set("tool_choice", "required"),

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value as Json;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value as Json, json};
 
 use super::smallest::smallest;
-use super::strategy::Strategy;
+use super::strategy::{FUNCTION, Strategy};
 use super::strict::StrictSchema;
 use base::schema::{promises_object, wrapped};
 use template::value::Value;
@@ -24,21 +24,16 @@ const NAME: &str = "response";
 #[derive(Debug)]
 pub struct OutputSchema {
     original: Arc<Json>,
-    name: String,
     /// Whether it stands in an object, as its [`WRAPPER`].
     is_wrapped: bool,
     /// The schema, maybe in its wrapper.
     asked: Box<RawValue>,
     /// The same for OpenAI's strict mode, where that can express it.
-    strict: Option<Strict>,
+    strict: Option<StrictSchema>,
+    response_format: Box<RawValue>,
+    function: Box<RawValue>,
     /// What the built-in model answers, as JSON.
     smallest: OnceLock<String>,
-}
-
-#[derive(Debug)]
-struct Strict {
-    schema: StrictSchema,
-    sent: Box<RawValue>,
 }
 
 impl OutputSchema {
@@ -49,13 +44,23 @@ impl OutputSchema {
     pub fn new(original: Json) -> Result<OutputSchema, serde_json::Error> {
         let is_wrapped = !promises_object(&original);
         let asked = if is_wrapped { wrapped(&original, WRAPPER) } else { original.clone() };
-        let strict = StrictSchema::of(&asked)
-            .map(|schema| to_raw_value(schema.schema()).map(|sent| Strict { schema, sent }))
-            .transpose()?;
+        let strict = StrictSchema::of(&asked);
         let name = name(original.get("title").and_then(Json::as_str).unwrap_or_default());
-        let asked = to_raw_value(&asked)?;
-        let original = Arc::new(original);
-        Ok(OutputSchema { original, name, is_wrapped, asked, strict, smallest: OnceLock::new() })
+        let response_format = to_raw_value(&json!({"type": "json_schema", "json_schema": {
+            "name": name,
+            "schema": strict.as_ref().map_or(&asked, StrictSchema::schema),
+            "strict": strict.is_some(),
+        }}))?;
+        let function = json!({"type": "function", "function": {"name": FUNCTION, "parameters": asked}});
+        Ok(OutputSchema {
+            original: Arc::new(original),
+            is_wrapped,
+            asked: to_raw_value(&asked)?,
+            strict,
+            response_format,
+            function: to_raw_value(&function)?,
+            smallest: OnceLock::new(),
+        })
     }
 
     /// The schema itself.
@@ -63,22 +68,19 @@ impl OutputSchema {
         &self.original
     }
 
-    /// Its name in `response_format`.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The schema that is asked for in texts and as parameters of a function.
+    /// The schema that is asked for in texts.
     pub fn asked(&self) -> &RawValue {
         &self.asked
     }
 
-    /// The schema for `response_format`, and whether it is in the form of strict mode.
-    pub fn for_response_format(&self) -> (&RawValue, bool) {
-        match &self.strict {
-            Some(strict) => (&strict.sent, true),
-            None => (&self.asked, false),
-        }
+    /// The `response_format` that asks for it, in the form of strict mode where that can express it.
+    pub fn response_format(&self) -> &RawValue {
+        &self.response_format
+    }
+
+    /// The function whose parameters it is.
+    pub fn function(&self) -> &RawValue {
+        &self.function
     }
 
     /// The member in which answers have the value, if there is one.
@@ -90,8 +92,7 @@ impl OutputSchema {
     /// only strict mode allowed.
     pub fn meanings(&self, answer: &Value, strategy: Strategy) -> Vec<Value> {
         let strict = self.strict.as_ref().filter(|_| strategy == Strategy::JsonSchema);
-        let read =
-            |answer: &Value| strict.map_or_else(|| answer.clone(), |strict| strict.schema.read_back(answer));
+        let read = |answer: &Value| strict.map_or_else(|| answer.clone(), |strict| strict.read_back(answer));
         if !self.is_wrapped {
             return vec![read(answer)];
         }
@@ -106,13 +107,10 @@ impl OutputSchema {
         let strict = self.strict.as_ref().filter(|_| strategy == Strategy::JsonSchema);
         match strict {
             None => part.clone(),
-            Some(strict) if self.is_wrapped => strict
-                .schema
-                .read_back(&in_wrapper(part))
-                .get(WRAPPER)
-                .cloned()
-                .unwrap_or_else(|| part.clone()),
-            Some(strict) => strict.schema.read_back(part),
+            Some(strict) if self.is_wrapped => {
+                strict.read_back(&in_wrapper(part)).get(WRAPPER).cloned().unwrap_or_else(|| part.clone())
+            }
+            Some(strict) => strict.read_back(part),
         }
     }
 
@@ -179,7 +177,7 @@ mod tests {
     #[test]
     fn nulls_of_strict_mode_are_removed_where_it_was_asked_for() {
         let schema = schema(json!({"type": "object", "properties": {"a": {"type": "string"}}}));
-        assert!(schema.for_response_format().1);
+        assert!(schema.response_format().get().contains(r#""strict":true"#));
         assert_eq!(meanings(&schema, json!({"a": null}), Strategy::JsonSchema), [json!({})]);
         assert_eq!(meanings(&schema, json!({"a": null}), Strategy::Tools), [json!({"a": null})]);
     }

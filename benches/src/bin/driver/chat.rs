@@ -55,7 +55,7 @@ struct Row {
 /// Measures and prints a table.
 pub async fn run(options: &Options) -> Outcome {
     let (packages, bodies) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    workload::write_package(packages.path())?;
+    workload::write_package(packages.path(), None)?;
     let models = ModelServer::start()?;
     let upstream = format!("{}/chat/completions", models.base);
     let bare = Server::proxy(&workload::folder(), &upstream, "reqwest").await?;

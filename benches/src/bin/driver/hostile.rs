@@ -14,7 +14,7 @@ type Answers = BTreeMap<String, usize>;
 /// Measures and prints.
 pub async fn run(options: &Options) -> Outcome {
     let packages = tempfile::tempdir()?;
-    workload::write_package(packages.path())?;
+    workload::write_package(packages.path(), None)?;
     let server = Server::service(None, Some(packages.path()), &[]).await?;
     let url = server.url(workload::JINJA);
     workload::verify(&url, "small").await?;

@@ -18,7 +18,7 @@ struct Row {
 /// Measures and prints a table.
 pub async fn run(options: &Options) -> Outcome {
     let packages = tempfile::tempdir()?;
-    workload::write_package(packages.path())?;
+    workload::write_package(packages.path(), None)?;
     let ours = Server::service(None, Some(packages.path()), &[]).await?;
     let bare = Server::bare(&workload::folder()).await?;
     let mut rows = Vec::new();

@@ -34,7 +34,7 @@ pub async fn run(options: &Options) -> Outcome {
     raise_file_limit()?;
     let duration = options.duration(60).max(2 * OPENING);
     let packages = tempfile::tempdir()?;
-    workload::write_package(packages.path())?;
+    workload::write_package(packages.path(), None)?;
     let models = ModelServer::start()?;
     let base_url = format!("llm.base_url={}", models.base);
     let flags = ["-s", &base_url, "-s", "llm.api_key=bench", "-s", "llm.parallel=2000"];

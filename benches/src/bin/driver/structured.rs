@@ -1,6 +1,6 @@
 //! Requests for a value that fits a schema of 30 members, beside plain chats of the same service and the same upstream, in turns.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
@@ -9,18 +9,57 @@ use crate::connection::Connection;
 use crate::model_server::ModelServer;
 use crate::options::Options;
 use crate::process::Server;
-use crate::{Outcome, wrk};
+use crate::{Outcome, workload, wrk};
 use ai_prompt_benches::statistics::{median, ratios};
 
 /// How many members the value has.
 const MEMBERS: usize = 30;
 
-/// What is asked for, the chat that the others are compared with first; each with the body for a request to a path.
-const KINDS: [(&str, &str); 4] = [
-    ("plain chat", "/v1/chat/completions"),
-    ("request, json_schema", "/api/requests"),
-    ("request, json_schema, no idea kept", "/api/requests?save=false"),
-    ("request, tools", "/api/requests"),
+/// One kind of request.
+struct Kind {
+    name: &'static str,
+    path: &'static str,
+    asked: Asked,
+    /// The kind of the chats that it is compared with, by its place.
+    plain: usize,
+}
+
+/// What a body asks for.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    /// A chat.
+    Chat,
+    /// A value by `response_format`.
+    Value,
+    /// A value by a function.
+    ValueByTools,
+    /// A value, each time with another context, so that each makes a new idea.
+    NewValue,
+    /// A chat with a rendered prompt.
+    PromptChat,
+    /// The value that a prompt returns.
+    PromptValue,
+}
+
+const KINDS: [Kind; 8] = [
+    Kind { name: "chat", path: "/v1/chat/completions", asked: Asked::Chat, plain: 0 },
+    Kind { name: "request", path: "/api/requests", asked: Asked::Value, plain: 0 },
+    Kind { name: "request, save=false", path: "/api/requests?save=false", asked: Asked::Value, plain: 0 },
+    Kind { name: "request, by tools", path: "/api/requests", asked: Asked::ValueByTools, plain: 0 },
+    Kind { name: "request, new ideas", path: "/api/requests", asked: Asked::NewValue, plain: 0 },
+    Kind { name: "prompt, chat", path: "/api/chat/prompts/bench.value", asked: Asked::PromptChat, plain: 5 },
+    Kind {
+        name: "prompt, request",
+        path: "/api/requests/prompts/bench.value",
+        asked: Asked::PromptValue,
+        plain: 5,
+    },
+    Kind {
+        name: "prompt, request, save=false",
+        path: "/api/requests/prompts/bench.value?save=false",
+        asked: Asked::PromptValue,
+        plain: 5,
+    },
 ];
 
 /// What was measured of a kind.
@@ -34,16 +73,19 @@ struct Row {
 /// Measures and prints a table.
 pub async fn run(options: &Options) -> Outcome {
     let models = ModelServer::start()?;
-    let (folder, bodies) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let (folder, packages) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    workload::write_package(packages.path(), Some(&schema()))?;
     let settings = folder.path().join("settings.toml");
     std::fs::write(&settings, settings_for(&models.base))?;
     let flags = ["--config", settings.to_str().ok_or("the path is no text")?];
-    let ours = Server::service(None, None, &flags).await?;
+    let ours = Server::service(None, Some(packages.path()), &flags).await?;
     let mut targets: Vec<(String, PathBuf)> = Vec::new();
-    for (number, (_, path)) in KINDS.into_iter().enumerate() {
-        let (url, body) = (ours.url(path), body(number).to_string());
+    for Kind { name, path, asked, .. } in &KINDS {
+        let (url, body) = (ours.url(path), body(*asked)?.to_string());
         verify(&url, body.as_bytes())?;
-        targets.push((url, written(bodies.path(), number, &body)?));
+        let file = folder.path().join(format!("{name}.json"));
+        std::fs::write(&file, body)?;
+        targets.push((url, file));
     }
     let mut rows: Vec<Row> = KINDS.iter().map(|_| Row::default()).collect();
     for round in 1..=options.rounds(7) {
@@ -75,16 +117,29 @@ fn settings_for(base_url: &str) -> String {
     )
 }
 
-fn body(kind: usize) -> Json {
+fn body(asked: Asked) -> Outcome<Json> {
+    // A number in the place of the mark makes each request another one.
+    let first = if asked == Asked::NewValue {
+        format!("You read tickets. {}", wrk::MARK)
+    } else {
+        "You read tickets.".to_owned()
+    };
     let messages = json!([
-        {"role": "system", "content": "You read tickets."},
+        {"role": "system", "content": first},
         {"role": "user", "content": "The router does not come back after the update. ".repeat(20)},
     ]);
-    let model = if kind == 3 { format!("{VALUE}-by-tools") } else { VALUE.to_owned() };
-    match kind {
-        0 => json!({"model": model, "messages": messages}),
-        _ => json!({"model": model, "context": messages, "schema": schema()}),
-    }
+    Ok(match asked {
+        Asked::Chat => json!({"model": VALUE, "messages": messages}),
+        Asked::Value | Asked::NewValue => json!({"model": VALUE, "context": messages, "schema": schema()}),
+        Asked::ValueByTools => {
+            json!({"model": format!("{VALUE}-by-tools"), "context": messages, "schema": schema()})
+        }
+        Asked::PromptChat | Asked::PromptValue => {
+            let mut body = workload::body("small")?;
+            body["model"] = json!(VALUE);
+            body
+        }
+    })
 }
 
 fn schema() -> Json {
@@ -125,19 +180,12 @@ fn verify(url: &str, body: &[u8]) -> Outcome {
     }
 }
 
-fn written(folder: &Path, number: usize, body: &str) -> Outcome<PathBuf> {
-    let file = folder.join(format!("{number}.json"));
-    std::fs::write(&file, body)?;
-    Ok(file)
-}
-
 fn print_table(rows: &[Row]) {
     println!(
-        "a schema of {MEMBERS} members: requests per second, 64 connections, medians; ratios to plain chats (lowest..highest of a round), processor time of a request"
+        "values by a schema of {MEMBERS} members: requests per second, 64 connections, medians; ratios to chats (lowest..highest of a round), processor time of a request"
     );
-    let [plain, ..] = rows else { return };
-    for ((name, _), row) in KINDS.iter().zip(rows) {
-        let (figures, ratios) = (median(&row.per_second), ratios(&row.per_second, &plain.per_second));
+    for (Kind { name, plain, .. }, row) in KINDS.iter().zip(rows) {
+        let (figures, ratios) = (median(&row.per_second), ratios(&row.per_second, &rows[*plain].per_second));
         println!("{name:44} {figures:7.0} {ratios:>20} {:7.1} us", median(&row.cpu));
     }
 }

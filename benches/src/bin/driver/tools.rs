@@ -37,7 +37,7 @@ fn prompts() -> Vec<(&'static str, String)> {
 pub async fn run(options: &Options) -> Outcome {
     let tools = tool_server::start()?;
     let packages = tempfile::tempdir()?;
-    workload::write_package(packages.path())?;
+    workload::write_package(packages.path(), None)?;
     let service = Server::service(None, Some(packages.path()), &["-s", "render.timeout_ms=20000"]).await?;
     register(&service, &tools).await?;
     waves(&service, options).await?;

@@ -53,14 +53,21 @@ fn environs() -> Outcome<Vec<(String, Json)>> {
     }
 }
 
-/// Writes the workload as a package called `bench` into a folder of packages.
-pub fn write_package(packages: &Path) -> Outcome {
+/// Writes the workload as a package called `bench` into a folder of packages; with a schema, `value` is the Jinja prompt that returns
+/// what fits it.
+pub fn write_package(packages: &Path, returns: Option<&Json>) -> Outcome {
     let folder = packages.join("bench");
     std::fs::create_dir_all(folder.join("environs"))?;
     for (name, value) in environs()? {
         std::fs::write(folder.join(format!("environs/{name}.json")), value.to_string())?;
     }
-    let prompts: Vec<Json> = prompts()?.into_iter().map(|(_, document)| document).collect();
+    let [(_, jinja), (_, go)] = prompts()?;
+    let mut prompts = vec![jinja.clone(), go];
+    if let Some(schema) = returns {
+        let mut value = jinja;
+        (value["name"], value["returns"]) = (json!("value"), schema.clone());
+        prompts.push(value);
+    }
     let package = json!({
         "name": "bench",
         "publisher": "bench",

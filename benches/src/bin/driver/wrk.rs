@@ -7,14 +7,17 @@ use tokio::process::Command;
 
 use crate::Outcome;
 
-/// Requests per second to `url`, all with the body in `body_file`.
+/// What is another number in each request, where a body has it.
+pub const MARK: &str = "{number}";
+
+/// Requests per second to `url`, all with the body in `body_file`, but for [`MARK`].
 pub async fn load(url: &str, body_file: &Path, duration: Duration) -> Outcome<f64> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/driver/post.lua");
     let output = Command::new("wrk")
         .args(["--connections", "64", "--threads", "2", "--duration"])
         .arg(format!("{}s", duration.as_secs()))
         .arg("--script")
-        .args([&script, Path::new(url), Path::new("--"), body_file])
+        .args([&script, Path::new(url), Path::new("--"), body_file, Path::new(MARK)])
         .kill_on_drop(true)
         .output()
         .await

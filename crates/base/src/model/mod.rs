@@ -16,7 +16,7 @@ pub use extension::{Dependence, EngineRequirement, Extension, FailStrategy, Requ
 pub use id::{Id, InvalidId, function_name};
 pub use kind::{DocumentKind, PerKind};
 pub use messages::Messages;
-pub use parameters::{answer_schema, declared_names, object_schema, with_defaults};
+pub use parameters::{AnswerSchema, declared_names, object_schema, with_defaults};
 pub use problem::{ListedProblem, Problem, ProblemDetail};
 pub use prompt::{
     Body, Origin, Prompt, PromptLimits, Syntax, TemplateText, ToolFailure, Undefined, filled_in,

@@ -4,6 +4,7 @@
 //! text counts as none for a parameter that is not a text.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -23,17 +24,29 @@ pub fn object_schema(parameters: &Json) -> Option<Json> {
     }
 }
 
-/// The JSON Schema of a prompt's answers, from `returns`: a schema, or a list of `{name, type, description, required}`, whose members
-/// are required unless they say `required: false`.
-///
-/// Many documents have an empty object, an empty list or null, which declare nothing and give `None`.
-pub fn answer_schema(returns: &Json) -> Option<Json> {
-    match returns {
-        Json::Object(members) if !members.is_empty() => Some(returns.clone()),
-        Json::Array(list) if !list.is_empty() => {
-            Some(schema_of_list(list, |member| member.get("required") != Some(&Json::Bool(false))))
-        }
-        _ => None,
+/// The JSON Schema of a prompt's answers, as texts without white space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerSchema {
+    /// What was written: a schema or the list form.
+    pub written: Arc<str>,
+    /// The schema.
+    pub schema: Arc<str>,
+}
+
+impl AnswerSchema {
+    /// From `returns`: a schema, or a list of `{name, type, description, required}`, whose members are required unless they say
+    /// `required: false`.
+    ///
+    /// Many documents have an empty object, an empty list or null, which declare nothing and give `None`.
+    pub fn read(returns: &Json) -> Option<AnswerSchema> {
+        let is_required = |member: &Json| member.get("required") != Some(&Json::Bool(false));
+        let written: Arc<str> = returns.to_string().into();
+        let schema = match returns {
+            Json::Object(members) if !members.is_empty() => written.clone(),
+            Json::Array(list) if !list.is_empty() => schema_of_list(list, is_required).to_string().into(),
+            _ => return None,
+        };
+        Some(AnswerSchema { written, schema })
     }
 }
 
@@ -163,9 +176,12 @@ mod tests {
         let list = json!([{"name": "a", "type": "str"}, {"name": "b", "required": false}]);
         let expected =
             json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"]});
-        assert_eq!(answer_schema(&list), Some(expected));
+        let read = AnswerSchema::read(&list).unwrap();
+        assert_eq!((&*read.written, &*read.schema), (&*list.to_string(), &*expected.to_string()));
+        let schema = AnswerSchema::read(&expected).unwrap();
+        assert_eq!(schema.written, schema.schema);
         for nothing in [json!(null), json!({}), json!([])] {
-            assert_eq!(answer_schema(&nothing), None, "{nothing}");
+            assert_eq!(AnswerSchema::read(&nothing), None, "{nothing}");
         }
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 pub use template::{Syntax, Undefined};
 
-use super::{Id, object_schema, string_member, strings};
+use super::{AnswerSchema, Id, object_schema, string_member, strings};
 
 /// Whether a prompt is a document of its own or a part of an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,6 +53,8 @@ pub struct Prompt {
     pub supports: Vec<String>,
     /// The JSON Schema of its variables; the list form is converted.
     pub parameters: Option<Json>,
+    /// The JSON Schema of its answers.
+    pub returns: Option<AnswerSchema>,
     /// Defaults for a chat request: the members of `params`, and `model`.
     pub params: serde_json::Map<String, Json>,
     /// The limits in the document.
@@ -193,6 +195,7 @@ impl Prompt {
             input: string_member(&document, "input"),
             supports: strings(document.get("supports")),
             parameters: document.get("parameters").and_then(object_schema),
+            returns: document.get("returns").and_then(AnswerSchema::read),
             params: chat_defaults(&document),
             limits: PromptLimits {
                 timeout_ms: limits.and_then(|l| l.get("timeoutMs")).and_then(Json::as_u64),

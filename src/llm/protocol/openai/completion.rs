@@ -1,54 +1,131 @@
 //! Reads a chat completion in all the ways in which real servers write it, which are more than OpenAI's documents describe.
 
 use bytes::Bytes;
+use serde::de::{MapAccess, SeqAccess};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::error::{self, is_error};
 use crate::llm::completion::{Choice, Completion, FinishReason, ToolCall, Usage};
 use crate::llm::error::UpstreamError;
-use crate::llm::message::{self, CallPiece, TextKind};
+use crate::llm::lenient::{Lenient, Read, skip, value};
+use crate::llm::message::{self, CallPiece, Message, TextKind};
 use base::outbound::Secrets;
-use template::value::{RawObject, each_item, parse_json};
+use template::value::{RawObject, SmolStr, parse_json};
 
 /// The longest body, in bytes, in which an error is looked for.
 const ERROR_BYTES: usize = 1 << 20;
 
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
-    let answer = object_of(body)?;
-    let (mut choices, mut first_is_sound) = (Vec::new(), None);
-    if let Some(list) = answer.get("choices") {
-        each_item(list, |choice| {
-            let Some(choice) = message::object(choice) else { return };
-            let read = read_choice(&choice);
-            first_is_sound.get_or_insert(read.is_some() && choice.get("error").is_none());
-            choices.extend(read);
-        });
+    let Read(Answer { choices: AnswerChoices(choices), usage }) =
+        parse_json(body).map_err(|_| no_object())?;
+    let is_sound = |choice: &AnswerChoice| choice.message.is_some() && !choice.has_error;
+    if !choices.first().is_some_and(is_sound) {
+        message_of(&choice(&object_of(body)?, body, secrets)?)?;
     }
-    if first_is_sound != Some(true) {
-        message_of(&choice(&answer, body, secrets)?)?;
-    }
-    Ok(Completion { choices, usage: answer.find("usage").as_ref().map(read_usage).unwrap_or_default() })
+    Ok(Completion {
+        choices: choices.into_iter().filter_map(AnswerChoice::read).collect(),
+        usage: usage.unwrap_or_default(),
+    })
 }
 
-/// A choice with a message.
-fn read_choice(choice: &RawObject) -> Option<Choice> {
-    let message = message_of(choice).ok()?;
-    let (mut text, mut refusal) = (String::new(), String::new());
-    for (kind, said) in message::texts(&message) {
-        match kind {
-            TextKind::Output => text.push_str(&said),
-            TextKind::Refusal => refusal.push_str(&said),
-            TextKind::Reasoning => {}
+/// What is read of an answer.
+#[derive(Default)]
+struct Answer {
+    choices: AnswerChoices,
+    usage: Option<Usage>,
+}
+
+impl Lenient for Answer {
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Answer, A::Error> {
+        let mut answer = Answer::default();
+        while let Some(name) = object.next_key::<SmolStr>()? {
+            match name.as_str() {
+                "choices" => answer.choices = value(&mut object)?,
+                "usage" => answer.usage = value(&mut object)?,
+                _ => skip(&mut object)?,
+            }
         }
+        Ok(answer)
     }
-    Some(Choice {
-        text,
-        tool_calls: named_calls(message::calls(&message)),
-        refusal: non_empty(refusal),
-        finish_reason: choice.find("finish_reason").and_then(FinishReason::read),
-    })
+}
+
+/// The choices that are objects.
+#[derive(Default)]
+struct AnswerChoices(Vec<AnswerChoice>);
+
+impl Lenient for AnswerChoices {
+    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<AnswerChoices, A::Error> {
+        let mut choices = Vec::with_capacity(1);
+        while let Some(Read(choice)) = list.next_element::<Read<Option<AnswerChoice>>>()? {
+            choices.extend(choice);
+        }
+        Ok(AnswerChoices(choices))
+    }
+}
+
+#[derive(Default)]
+struct AnswerChoice {
+    message: Option<Message>,
+    finish_reason: Option<String>,
+    /// Whether there is a member `error`, which may be null.
+    has_error: bool,
+}
+
+impl Lenient for Option<AnswerChoice> {
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<AnswerChoice>, A::Error> {
+        let mut choice = AnswerChoice::default();
+        while let Some(name) = object.next_key::<SmolStr>()? {
+            match name.as_str() {
+                "message" => choice.message = value(&mut object)?,
+                "finish_reason" => choice.finish_reason = value(&mut object)?,
+                other => {
+                    choice.has_error |= other == "error";
+                    skip(&mut object)?;
+                }
+            }
+        }
+        Ok(Some(choice))
+    }
+}
+
+impl AnswerChoice {
+    /// The choice, if it has a message.
+    fn read(self) -> Option<Choice> {
+        let Message { texts, calls } = self.message?;
+        let (mut text, mut refusal) = (String::new(), String::new());
+        for (kind, said) in texts {
+            match kind {
+                TextKind::Output if text.is_empty() => text = said,
+                TextKind::Output => text.push_str(&said),
+                TextKind::Refusal => refusal.push_str(&said),
+                TextKind::Reasoning => {}
+            }
+        }
+        Some(Choice {
+            text,
+            tool_calls: named_calls(calls),
+            refusal: non_empty(refusal),
+            finish_reason: self.finish_reason.and_then(FinishReason::read),
+        })
+    }
+}
+
+/// The usage of an answer, or of the chunk of a stream that brings it.
+impl Lenient for Option<Usage> {
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<Usage>, A::Error> {
+        let mut usage = Usage::default();
+        while let Some(name) = object.next_key::<SmolStr>()? {
+            match name.as_str() {
+                "prompt_tokens" => usage.prompt_tokens = value(&mut object)?,
+                "completion_tokens" => usage.completion_tokens = value(&mut object)?,
+                "total_tokens" => usage.total_tokens = value(&mut object)?,
+                _ => skip(&mut object)?,
+            }
+        }
+        Ok(Some(usage))
+    }
 }
 
 /// See [`crate::llm::protocol::Protocol::chat`].
@@ -58,7 +135,11 @@ pub fn with_choice(body: Bytes, secrets: &Secrets) -> Result<Bytes, UpstreamErro
 }
 
 fn object_of(body: &[u8]) -> Result<RawObject, UpstreamError> {
-    parse_json(body).map_err(|_| UpstreamError::unusable("it is not a JSON object"))
+    parse_json(body).map_err(|_| no_object())
+}
+
+fn no_object() -> UpstreamError {
+    UpstreamError::unusable("it is not a JSON object")
 }
 
 /// The first choice of an answer, whose text is `body`.
@@ -100,15 +181,6 @@ pub fn named_calls(calls: Vec<CallPiece>) -> Vec<ToolCall> {
         arguments: non_empty(call.arguments).unwrap_or_else(|| "{}".to_owned()),
     });
     calls.collect()
-}
-
-/// The usage of an answer, or of the chunk of a stream that brings it.
-pub fn read_usage(counts: &RawObject) -> Usage {
-    Usage {
-        prompt_tokens: counts.find("prompt_tokens"),
-        completion_tokens: counts.find("completion_tokens"),
-        total_tokens: counts.find("total_tokens"),
-    }
 }
 
 #[cfg(test)]

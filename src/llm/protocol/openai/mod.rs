@@ -18,7 +18,7 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-pub use completion::{named_calls, read as completion, read_usage, with_choice};
+pub use completion::{named_calls, read as completion, with_choice};
 pub use error::read as error;
 pub use responses::{ResponseEvents, answer as response};
 pub use stream::EventFilter;
