@@ -236,6 +236,31 @@ async fn the_body_that_would_be_sent_can_be_seen() {
 }
 
 #[actix_web::test]
+async fn the_body_that_would_be_sent_for_a_stream_asks_for_one() {
+    let (app, upstream) = start(model(Ability::Tools, |_| ANSWER.into()), |llm| {
+        llm.models = vec![declared("m", Ability::Tools)]
+    })
+    .await;
+    app.put_prompt("team.ask", json!({"userPrompt": "q", "returns": for_a()["schema"]})).await;
+    for (path, mut body) in
+        [("/api/requests", for_a()), ("/api/requests/prompts/team.ask", json!({"model": "m"}))]
+    {
+        body["stream"] = true.into();
+        let preview = app.post(&format!("{path}?dry_run=true"), body.clone()).await;
+        let shown = &preview.body["body"];
+        assert_eq!(
+            (&shown["stream"], &shown["stream_options"]),
+            (&json!(true), &json!({"include_usage": true})),
+            "{preview:?}"
+        );
+        app.post(path, body).await;
+        assert_eq!(shown, &upstream.seen().last().unwrap().json());
+    }
+    // The model answers with no stream, which is not tried again.
+    assert_eq!(upstream.seen().len(), 2);
+}
+
+#[actix_web::test]
 async fn parameters_come_from_the_request_then_from_config_objects_then_from_the_settings() {
     let (app, upstream) = start(model(Ability::JsonSchema, |_| ANSWER.into()), |llm| {
         let params = json!({"temperature": 1, "top_p": 1, "seed": 1, "response_format": {"type": "text"}});
