@@ -120,11 +120,20 @@ async fn a_refusal_of_the_schema_leads_down_and_is_not_remembered() {
             _ => reply_json(200, saying(&body, ANSWER)),
         }
     };
-    let (app, _upstream) = start(script, |_| {}).await;
+    let (app, upstream) = start(script, |llm| {
+        llm.models = vec![declared("declared", Ability::JsonSchema)];
+    })
+    .await;
     let mut odd = for_a();
     odd["context"][0]["content"] = "odd".into();
-    assert_eq!(request(&app, odd).await.body["strategy"], "tools");
+    assert_eq!(request(&app, odd.clone()).await.body["strategy"], "tools");
     assert_eq!(request(&app, for_a()).await.body["strategy"], "json_schema");
+    assert_eq!(upstream.seen().len(), 3);
+    // Of a model that is declared to have it, it is passed on.
+    odd["model"] = "declared".into();
+    let answer = request(&app, odd).await;
+    assert_eq!((answer.status, &answer.body["error"]["param"]), (400, &json!("response_format")));
+    assert_eq!(upstream.seen().len(), 4);
 }
 
 #[actix_web::test]
