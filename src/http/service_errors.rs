@@ -160,7 +160,7 @@ impl From<ToolboxError> for ApiError {
     }
 }
 
-/// Tells OpenAI's client libraries not to repeat a request that was already retried here.
+/// Tells OpenAI's client libraries not to repeat a request that was already retried here, or has used all of its time.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 impl From<ChatError> for ApiError {
@@ -190,7 +190,7 @@ impl From<StructuredError> for ApiError {
                 let (code, details) = unsolved_details(unsolved);
                 answer(code).with_details(details)
             }
-            StructuredError::Timeout { .. } => answer("request_timeout"),
+            StructuredError::Timeout { .. } => answer("request_timeout").with_header(SHOULD_RETRY, "false"),
             StructuredError::Llm(error) => error.into(),
             StructuredError::Render(error) => error.into(),
         }

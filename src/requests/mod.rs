@@ -158,8 +158,9 @@ impl Requests {
     /// # Errors
     /// [`RequestError`].
     pub async fn preview(&self, caller: &Caller, request: Request) -> Result<Preview, RequestError> {
+        let is_stream = request.wanted.stream;
         let prepared = self.prepare(caller, request).await?;
-        Ok(self.structured.preview(caller, &prepared.task).await?)
+        Ok(self.structured.preview(caller, &prepared.task, is_stream).await?)
     }
 
     /// An idea that was kept.

@@ -159,12 +159,21 @@ impl Structured {
         Checks::compile(checks, &self.renderer)
     }
 
-    /// The request that would be sent first.
+    /// The request that would be sent first, for a whole answer or for a stream.
     ///
     /// # Errors
     /// If there is no such model, or it does not have the strategy.
-    pub async fn preview(&self, caller: &Caller, task: &Task) -> Result<Preview, StructuredError> {
-        Ok(self.llm.preview(&self.request(caller, task).await?)?)
+    pub async fn preview(
+        &self,
+        caller: &Caller,
+        task: &Task,
+        is_stream: bool,
+    ) -> Result<Preview, StructuredError> {
+        let request = match is_stream {
+            true => self.stream_request(caller, task).await?,
+            false => self.request(caller, task).await?,
+        };
+        Ok(self.llm.preview(&request)?)
     }
 
     /// Does the work within the time for one request.

@@ -52,7 +52,25 @@ impl Structured {
         task: Task,
     ) -> Result<SolutionStream, StructuredError> {
         let deadline = Instant::now() + self.options.timeout;
-        let mut request = self.request(&caller, &task).await?;
+        let request = self.stream_request(&caller, &task).await?;
+        let service = self.clone();
+        let run = Run::default();
+        let mut growing =
+            Growing { service, caller, task, request, run, deadline, answer: None, ready: VecDeque::new() };
+        growing.in_time(Growing::begin).await?;
+        Ok(unfold(growing, |mut growing| async move { Some((growing.next().await?, growing)) }).boxed_local())
+    }
+
+    /// The first request to the model for an answer that is a stream.
+    ///
+    /// # Errors
+    /// If there is no such model, or it does not have the strategy.
+    pub(super) async fn stream_request(
+        &self,
+        caller: &Caller,
+        task: &Task,
+    ) -> Result<StructuredRequest, StructuredError> {
+        let mut request = self.request(caller, task).await?;
         let unwritable = |error: serde_json::Error| crate::llm::LlmError::Invalid {
             param: "params",
             message: format!("cannot be written: {error}"),
@@ -60,12 +78,7 @@ impl Structured {
         let payload = Arc::make_mut(&mut request.payload);
         payload.set("stream", &true).map_err(unwritable)?;
         payload.set("stream_options", &serde_json::json!({"include_usage": true})).map_err(unwritable)?;
-        let service = self.clone();
-        let run = Run::default();
-        let mut growing =
-            Growing { service, caller, task, request, run, deadline, answer: None, ready: VecDeque::new() };
-        growing.in_time(Growing::begin).await?;
-        Ok(unfold(growing, |mut growing| async move { Some((growing.next().await?, growing)) }).boxed_local())
+        Ok(request)
     }
 }
 

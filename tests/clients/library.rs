@@ -37,7 +37,8 @@ pub async fn check_program(program: &str, service: &str) {
     succeed(program, command, service).await;
 }
 
-/// The Python environment with what a program needs. Instructor has one of its own, as it needs older packages than the others.
+/// The Python environment with what a program needs, by its path or its text. Instructor has one of its own, as it needs older packages
+/// than the others.
 pub fn environment(program: &str) -> &'static str {
     match program.contains("instructor") {
         true => "instructor",

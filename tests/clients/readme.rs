@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use super::library::environment;
+
 const README: &str = include_str!("../../README.md");
 const REQUESTS: &str = include_str!("../../docs/requests.md");
 const CLIENTS: &str = include_str!("../../docs/clients.md");
@@ -183,6 +185,11 @@ fn installed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
 }
 
+/// The Python that has what a program imports.
+fn python_for(program: &str) -> String {
+    format!("{}/venv/{}/bin/python", installed().display(), environment(program))
+}
+
 fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_ai-prompt-shell"))
 }
@@ -247,27 +254,36 @@ fn the_python_snippets_run() {
     }
 }
 
+/// A program of `docs/clients.md` prints what the block `text` behind it shows; without one, the rendered prompt.
 #[test]
-fn the_snippets_for_clients_get_the_rendered_prompt() {
+fn the_snippets_for_clients_print_what_is_shown_or_the_rendered_prompt() {
     let mut shell = Shell::start();
-    let python = format!("{}/venv/frameworks/bin/python", installed().display());
     // Modules are looked for in the current folder.
     let node = format!("env -C {} node --input-type=module", installed().display());
-    let mut programs = 0;
-    for block in blocks(CLIENTS) {
+    let (mut rendered, mut shown) = (0, 0);
+    let mut blocks = blocks(CLIENTS).into_iter().peekable();
+    while let Some(block) = blocks.next() {
         let command = match block.language {
-            "python" => &python,
-            "js" => &node,
+            "python" => python_for(&block.text),
+            "js" => node.clone(),
             _ => {
                 shell.run_as_shown(&block);
                 continue;
             }
         };
-        programs += 1;
-        let said = shell.run_program(&block, command);
-        assert_eq!(said, "Translate into French: Guten Tag\n", "{}", block.text);
+        let said = shell.run_program(&block, &command);
+        match blocks.next_if(|next| next.language == "text") {
+            Some(output) => {
+                shown += 1;
+                assert_eq!(said, output.text, "{}", block.text);
+            }
+            None => {
+                rendered += 1;
+                assert_eq!(said, "Translate into French: Guten Tag\n", "{}", block.text);
+            }
+        }
     }
-    assert!(programs >= 7, "{programs} programs were found");
+    assert!(rendered >= 7 && shown >= 3, "{rendered} and {shown} programs were found");
 }
 
 #[test]

@@ -100,13 +100,29 @@ async fn all_attempts_together_have_a_time() {
     let upstream = Upstream::start(|_| vec![Act::Hang]).await;
     let app = TestApp::start_with(|settings| {
         settings.llm = crate::chat::llm(&upstream.base);
-        settings.requests.timeout_ms = 50;
+        settings.requests.timeout_ms = 300;
     })
     .await;
-    let answer = request(&app, for_a()).await;
-    answer.assert_error(503, "timeout_error", "request_timeout");
-    assert!(answer.error().2.contains("requests.timeout_ms"), "{answer:?}");
-    upstream.abandoned(1).await;
+    let schema = &for_a()["schema"];
+    let format = json!({"type": "json_schema", "json_schema": {"name": "a", "schema": schema}});
+    let chat = json!({"model": "m", "messages": for_a()["context"], "response_format": format});
+    let as_stream = |mut body: Json| {
+        body["stream"] = true.into();
+        body
+    };
+    for (path, body) in [
+        ("/api/requests", for_a()),
+        ("/api/requests", as_stream(for_a())),
+        ("/v1/chat/completions", chat.clone()),
+        ("/v1/chat/completions", as_stream(chat)),
+    ] {
+        let answer = app.post(path, body).await;
+        answer.assert_error(503, "timeout_error", "request_timeout");
+        assert!(answer.error().2.contains("requests.timeout_ms"), "{answer:?}");
+        // Client libraries would begin anew, for as long a time.
+        assert_eq!(answer.headers["x-should-retry"], "false", "{path}");
+    }
+    upstream.abandoned(4).await;
 }
 
 #[actix_web::test]

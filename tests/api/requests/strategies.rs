@@ -120,11 +120,20 @@ async fn a_refusal_of_the_schema_leads_down_and_is_not_remembered() {
             _ => reply_json(200, saying(&body, ANSWER)),
         }
     };
-    let (app, _upstream) = start(script, |_| {}).await;
+    let (app, upstream) = start(script, |llm| {
+        llm.models = vec![declared("declared", Ability::JsonSchema)];
+    })
+    .await;
     let mut odd = for_a();
     odd["context"][0]["content"] = "odd".into();
-    assert_eq!(request(&app, odd).await.body["strategy"], "tools");
+    assert_eq!(request(&app, odd.clone()).await.body["strategy"], "tools");
     assert_eq!(request(&app, for_a()).await.body["strategy"], "json_schema");
+    assert_eq!(upstream.seen().len(), 3);
+    // Of a model that is declared to have it, it is passed on.
+    odd["model"] = "declared".into();
+    let answer = request(&app, odd).await;
+    assert_eq!((answer.status, &answer.body["error"]["param"]), (400, &json!("response_format")));
+    assert_eq!(upstream.seen().len(), 4);
 }
 
 #[actix_web::test]
@@ -233,6 +242,31 @@ async fn the_body_that_would_be_sent_can_be_seen() {
     assert!(upstream.seen().is_empty());
     request(&app, body).await;
     assert_eq!(preview.body["body"], upstream.seen()[0].json());
+}
+
+#[actix_web::test]
+async fn the_body_that_would_be_sent_for_a_stream_asks_for_one() {
+    let (app, upstream) = start(model(Ability::Tools, |_| ANSWER.into()), |llm| {
+        llm.models = vec![declared("m", Ability::Tools)]
+    })
+    .await;
+    app.put_prompt("team.ask", json!({"userPrompt": "q", "returns": for_a()["schema"]})).await;
+    for (path, mut body) in
+        [("/api/requests", for_a()), ("/api/requests/prompts/team.ask", json!({"model": "m"}))]
+    {
+        body["stream"] = true.into();
+        let preview = app.post(&format!("{path}?dry_run=true"), body.clone()).await;
+        let shown = &preview.body["body"];
+        assert_eq!(
+            (&shown["stream"], &shown["stream_options"]),
+            (&json!(true), &json!({"include_usage": true})),
+            "{preview:?}"
+        );
+        app.post(path, body).await;
+        assert_eq!(shown, &upstream.seen().last().unwrap().json());
+    }
+    // The model answers with no stream, which is not tried again.
+    assert_eq!(upstream.seen().len(), 2);
 }
 
 #[actix_web::test]
