@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::aside::{Aside, GivenVariables, PromptName};
 use super::error::ChatError;
-use crate::render::only_one;
+use crate::render::{RenderError, only_one};
 use base::model::Id;
 use template::value::{Map, RawObject, SmolStr, Value, parse_json};
 
@@ -73,6 +73,17 @@ impl<'de> Deserialize<'de> for PromptBody {
     }
 }
 
+impl PromptBody {
+    /// The variables, and all other members.
+    ///
+    /// # Errors
+    /// If there are variables in both `variables` and `args`.
+    pub fn into_parts(self) -> Result<(Option<Value>, RawObject), RenderError> {
+        let PromptBody { variables, args, rest } = self;
+        Ok((only_one([("variables", variables), ("args", args)])?, rest))
+    }
+}
+
 /// OpenAI's `prompt` object.
 #[derive(serde::Deserialize)]
 struct PromptObject {
@@ -86,8 +97,7 @@ impl PromptRequest {
     /// # Errors
     /// If the body has both.
     pub fn of(id: Id, body: PromptBody, aside: Aside) -> Result<PromptRequest, ChatError> {
-        let PromptBody { variables, args, rest } = body;
-        let body = only_one([("variables", variables), ("args", args)])?;
+        let (body, rest) = body.into_parts()?;
         let Aside { variables: header, explain } = aside;
         let variables = GivenVariables { body, header, ..GivenVariables::default() };
         Ok(PromptRequest { id, variables, body: rest, api: Api::Completions, explain })

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
-use super::body::{JsonBody, ParsedBody};
+use super::body::{JsonBody, ParsedBody, Variables};
 use super::caller::RequestCaller;
 use super::chat::{PROMPT_ID, SERVER_TIMING, finished, streamed, timing};
 use super::error::ApiError;
@@ -17,9 +17,10 @@ use super::lines::LinesBody;
 use super::shutdown::Shutdown;
 use super::solution_events::SolutionEvents;
 use crate::app::App;
+use crate::chat::PromptBody;
 use crate::llm::Usage;
 use crate::llm::structured::Strategy;
-use crate::render::{Warning, only_one};
+use crate::render::Warning;
 use crate::requests::{Context, Growing, Idea, Rendering, Request, RequestError, Solution, Wanted};
 use crate::structured::{AttemptReport, StructuredError};
 use base::caller::Caller;
@@ -130,9 +131,11 @@ pub async fn prompt(
     RequestCaller(caller): RequestCaller,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let id = Id::parse(&id)?;
-    let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
-    let request = of_prompt(id, value, options.save)?;
+    let (id, large) = (Id::parse(&id)?, body.is_large());
+    let ParsedBody { value, held: _held } = body.parse::<PromptBody>(Tree::Value).await?;
+    let (variables, rest) = value.into_parts()?;
+    let Variables { value: variables, last: _last } = Variables::new(variables, large.then_some(&app.pool));
+    let request = of_prompt(id, variables, rest, options.save)?;
     answer(&app, shutdown.into_inner(), caller, request, *options).await
 }
 
@@ -215,15 +218,8 @@ fn invalid_context(message: &str) -> ApiError {
 }
 
 /// The request that a body with variables makes.
-fn of_prompt(id: Id, mut body: RawObject, save: bool) -> Result<Request, ApiError> {
-    let mut take = |name| {
-        let member = body.remove(name);
-        member.map(|member| parse_json::<Value>(member.get().as_bytes())).transpose()
-    };
-    let variables = take("variables").map_err(unreadable)?;
-    let args = take("args").map_err(unreadable)?;
-    let variables = only_one([("variables", variables), ("args", args)])?;
-    Ok(Request { context: Context::Prompt { id, variables }, wanted: Wanted::take(body)?, save })
+fn of_prompt(id: Id, variables: Option<Value>, rest: RawObject, save: bool) -> Result<Request, ApiError> {
+    Ok(Request { context: Context::Prompt { id, variables }, wanted: Wanted::take(rest)?, save })
 }
 
 /// Answers a request in the way in which it is asked for.
@@ -291,11 +287,14 @@ pub(super) fn explained_by(error: RequestError, explain: bool) -> ApiError {
 
 /// The reply to one line of a batch: a request with a `context`, or with a `prompt` and `variables`.
 async fn line_reply(app: &Arc<App>, caller: Caller, line: &[u8], options: Options) -> Result<Json, ApiError> {
-    let mut body: RawObject = parse_json(line).map_err(unreadable)?;
-    let prompt: Option<String> = body.remove("prompt").and_then(|id| parse_json(id.get().as_bytes()).ok());
-    let request = match prompt {
-        Some(id) => of_prompt(Id::parse(&id)?, body, options.save)?,
-        None => of_context(body, options.save)?,
+    let (variables, mut body) = parse_json::<PromptBody>(line).map_err(unreadable)?.into_parts()?;
+    let prompt: Option<String> =
+        body.read("prompt").map_err(|_| invalid_line("prompt", "must be the id of a prompt"))?;
+    body.remove("prompt");
+    let request = match (prompt, variables) {
+        (Some(id), variables) => of_prompt(Id::parse(&id)?, variables, body, options.save)?,
+        (None, Some(_)) => return Err(invalid_line("variables", "needs `prompt`, the id of a prompt")),
+        (None, None) => of_context(body, options.save)?,
     };
     let n = request.wanted.n;
     if request.wanted.stream {
@@ -307,6 +306,10 @@ async fn line_reply(app: &Arc<App>, caller: Caller, line: &[u8], options: Option
     let solution =
         app.requests.solve(&caller, request).await.map_err(|error| explained_by(error, options.explain))?;
     Ok(json!(SolutionReply::new(&solution, n, options.explain)))
+}
+
+fn invalid_line(member: &'static str, message: &str) -> ApiError {
+    ApiError::invalid_request(&format!("`{member}` {message}")).about(member)
 }
 
 /// A line of the answer to a batch.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use template::value::parse_json;
 
 /// An idea; it never changes.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct Idea {
     /// The messages as they came, content objects included.
     pub context: Box<RawValue>,
@@ -99,7 +99,20 @@ fn finished(mut hashed: Sha256, name: &str, text: &str) -> String {
 /// # Errors
 /// If it is no JSON.
 pub fn canonical(json: &str) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&parse_json::<serde_json::Value>(json.as_bytes())?)
+    let Canonical(text) = parse_json(json.as_bytes())?;
+    Ok(text)
+}
+
+/// What is read is written at once, so that no tree is built.
+struct Canonical(String);
+
+impl<'de> Deserialize<'de> for Canonical {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Canonical, D::Error> {
+        let mut json = Vec::new();
+        serde_transcode::transcode(deserializer, &mut serde_json::Serializer::new(&mut json))
+            .map_err(D::Error::custom)?;
+        String::from_utf8(json).map(Canonical).map_err(D::Error::custom)
+    }
 }
 
 /// Whether a text may be the id of an idea.

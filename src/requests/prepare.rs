@@ -91,7 +91,10 @@ impl Requests {
         };
         let payload = self.payload(&wanted, &conversation.messages, &conversation.config, prompt.as_deref());
         let payload = writable(payload)?;
-        let source = kept.map(|context| self.source(&context, given.text, &payload)).transpose();
+        // What our own templates and their messages give is in canonical form already.
+        let context = kept.map(|written| if prompt.is_some() { Ok(written) } else { canonical(&written) });
+        let context = writable(context.transpose())?;
+        let source = context.map(|context| self.source(context, given.text, &payload)).transpose();
         let source = writable(source)?;
         let max_repairs = wanted.max_repairs.unwrap_or(self.structured.options().max_repairs);
         let plan = wanted.strategy.map_or(Plan::ANY, Plan::only);
@@ -168,7 +171,7 @@ impl Requests {
     /// What the idea will be made of. The parameters are those of the body for the model, and the model that will be asked.
     fn source(
         &self,
-        context: &str,
+        context: String,
         schema: Arc<str>,
         payload: &RawObject,
     ) -> Result<Source, serde_json::Error> {
@@ -178,7 +181,7 @@ impl Requests {
             params.set(name, &payload.get(name))?;
         }
         let params = canonical(&serde_json::to_string(&params)?)?;
-        Ok(Source::new(canonical(context)?, schema, &params))
+        Ok(Source::new(context, schema, &params))
     }
 }
 

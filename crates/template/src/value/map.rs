@@ -1,10 +1,13 @@
 //! Objects: ordered members, fast look-up, and an optional shared layer below them.
 
-use std::sync::{Arc, OnceLock};
+use std::hash::BuildHasher;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{SmolStr, Value};
 
-/// Objects of up to this many members are searched linearly; larger ones get a sorted index.
+/// Objects of up to this many members are searched linearly; larger ones get an index.
 const LINEAR_SEARCH_MAX: usize = 12;
 
 /// The members of an object, in their original order.
@@ -22,8 +25,9 @@ pub struct Map {
 /// The fields of large maps, and of maps with a base.
 #[derive(Debug, Clone, Default)]
 struct MapExtras {
-    /// Made by the first look-up that needs it.
-    index: OnceLock<MapIndex>,
+    /// The places of the members of a large map by their keys; of a repeated key, the first one. Made by the first look-up that needs
+    /// it.
+    index: OnceLock<HashTable<u32>>,
     base: Option<Arc<Map>>,
     /// An alias of a member, which look-ups find but enumeration does not show: `(alias, member)`.
     alias: Option<(SmolStr, SmolStr)>,
@@ -37,29 +41,11 @@ impl MapExtras {
     }
 }
 
-/// The index of a large map.
-#[derive(Debug, Clone)]
-struct MapIndex {
-    /// Positions in `entries`, sorted by key.
-    sorted: Box<[u32]>,
-    /// A bit for each key (see [`bit_of`]): most names that a map of moderate size does not have cost no search.
-    filter: [u64; 4],
-}
+/// The hashes of keys; they differ from process to process, so that nobody can choose keys of equal hashes.
+static HASHES: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
 
-impl MapIndex {
-    fn may_have(&self, key: &str) -> bool {
-        let (word, bit) = bit_of(key);
-        self.filter.get(word).is_none_or(|word| word & bit != 0)
-    }
-}
-
-/// The word and the bit of a key in a filter, from its length and three of its bytes.
-fn bit_of(key: &str) -> (usize, u64) {
-    let bytes = key.as_bytes();
-    let byte = |at: usize| bytes.get(at).map_or(0, |byte| u32::from(*byte));
-    let (last, middle) = (byte(bytes.len().wrapping_sub(1)), byte(bytes.len() / 2));
-    let mixed = (bytes.len() as u32 ^ byte(0) << 8 ^ last << 16 ^ middle << 24).wrapping_mul(0x9E37_79B1);
-    ((mixed >> 30) as usize, 1 << (mixed >> 24 & 63))
+fn hash_of(key: &str) -> u64 {
+    HASHES.hash_one(key)
 }
 
 /// A member, an object, whose own members look-ups find in the map itself, and enumeration does not show there.
@@ -161,28 +147,22 @@ impl Map {
         if self.entries.len() <= LINEAR_SEARCH_MAX {
             return self.entries.iter().find(|(k, _)| k == key).map(|(_, v)| v);
         }
-        let index = self.index();
-        if !index.may_have(key) {
-            return None;
-        }
-        let found = index.sorted.binary_search_by(|&at| self.key_at(at).cmp(key)).ok()?;
-        let at = *index.sorted.get(found)?;
-        self.entries.get(at as usize).map(|(_, value)| value)
+        let at = self.index().find(hash_of(key), |&at| self.key_at(at) == key)?;
+        self.entries.get(*at as usize).map(|(_, value)| value)
     }
 
     fn key_at(&self, at: u32) -> &str {
         self.entries.get(at as usize).map_or("", |(key, _)| key)
     }
 
-    fn index(&self) -> &MapIndex {
+    fn index(&self) -> &HashTable<u32> {
         self.extras.get_or_init(Box::default).index.get_or_init(|| {
-            let mut order: Vec<u32> = (0..self.entries.len() as u32).collect();
-            order.sort_by(|&a, &b| self.key_at(a).cmp(self.key_at(b)));
-            let mut filter = [0; 4];
-            for (word, bit) in self.entries.iter().map(|(key, _)| bit_of(key)) {
-                filter.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
+            let mut index = HashTable::with_capacity(self.entries.len());
+            for (at, (key, _)) in (0..).zip(&self.entries) {
+                let is_key = |&other: &u32| self.key_at(other) == key;
+                index.entry(hash_of(key), is_key, |&at| hash_of(self.key_at(at))).or_insert(at);
             }
-            MapIndex { sorted: order.into_boxed_slice(), filter }
+            index
         })
     }
 
@@ -191,7 +171,7 @@ impl Map {
             let mut earlier = self.entries.iter().enumerate();
             return earlier.any(|(at, (key, _))| self.entries.iter().take(at).any(|(other, _)| other == key));
         }
-        self.index().sorted.windows(2).any(|pair| matches!(pair, &[a, b] if self.key_at(a) == self.key_at(b)))
+        self.index().len() < self.entries.len()
     }
 
     fn keep_last_of_equal_keys(&mut self) {
