@@ -7,6 +7,7 @@ use super::Conversation;
 use super::block::DataBlock;
 use super::error::{ContentError, ContentErrors};
 use super::object::{is_instruction, raw};
+use super::tools::PlacedSchema;
 
 /// A conversation in which the texts of blocks of data are still missing.
 #[derive(Debug)]
@@ -16,6 +17,7 @@ pub struct Draft {
     pub(super) rest: Vec<Box<RawValue>>,
     pub(super) config: Map<String, Json>,
     pub(super) schema: Option<Json>,
+    pub(super) tools: Vec<PlacedSchema>,
 }
 
 impl Draft {
@@ -41,6 +43,6 @@ impl Draft {
             let opening = messages.iter().take_while(|message| is_instruction(message)).count();
             messages.splice(opening..opening, blocks);
         }
-        Ok(Conversation { messages, config: self.config, schema: self.schema })
+        Ok(Conversation { messages, config: self.config, schema: self.schema, tools: self.tools })
     }
 }

@@ -34,6 +34,7 @@ pub use draft::Draft;
 pub use error::ContentError;
 use object::Message;
 use pipeline::Pipeline;
+pub use tools::PlacedSchema;
 use types::Purpose;
 
 /// The messages for a model, with content objects expanded.
@@ -45,6 +46,8 @@ pub struct Conversation {
     pub config: Map<String, Json>,
     /// The schema of the solution in the place of the one that was handed in, if `tool` objects changed it.
     pub schema: Option<Json>,
+    /// The schemas of the tools in it.
+    pub tools: Vec<PlacedSchema>,
 }
 
 /// A list of messages that may hold content objects.

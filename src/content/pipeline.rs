@@ -1,5 +1,6 @@
 //! The pipeline: each type of content object has one handler, which contributes to the conversation.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -10,7 +11,7 @@ use super::block::{Blocks, Data};
 use super::custom::unknown;
 use super::error::ContentErrors;
 use super::object::{ContentObject, Message};
-use super::tools::{fault, with_tools};
+use super::tools::{PlacedSchema, fault, with_tools};
 use super::types::{ObjectType, Purpose};
 use super::{ContentError, Draft};
 use base::schema::{Effort, Schema, Violation, token};
@@ -23,6 +24,8 @@ pub(super) struct Pipeline {
     schema: Option<Arc<Json>>,
     /// The schemas of tools, by name.
     tools: Map<String, Json>,
+    /// Where they stand, by name.
+    places: HashMap<String, String>,
     blocks: Blocks,
     /// The messages that are not data.
     rest: Vec<Box<RawValue>>,
@@ -107,6 +110,7 @@ impl Pipeline {
             if let Some((place, message)) = fault(&schema) {
                 self.errors.add(format!("{path}/{}{place}", token(&name)), message);
             }
+            self.places.insert(name.clone(), format!("{path}/{}", token(&name)));
             self.tools.insert(name, schema);
         }
     }
@@ -185,6 +189,11 @@ impl Pipeline {
         self.errors.finish()?;
         let has_tools = !self.tools.is_empty();
         let schema = has_tools.then(|| with_tools(&self.tools, self.schema.as_deref()));
-        Ok(Draft { blocks: self.blocks.into_list(), rest: self.rest, config: self.config, schema })
+        let mut places = self.places;
+        let tools = self.tools.into_iter();
+        let tools = tools
+            .map(|(name, schema)| PlacedSchema { path: places.remove(&name).unwrap_or_default(), schema });
+        let tools = tools.collect();
+        Ok(Draft { blocks: self.blocks.into_list(), rest: self.rest, config: self.config, schema, tools })
     }
 }

@@ -1,6 +1,6 @@
 //! Tools in the schema of a structured request, whose solution may call them then.
 
-use base::schema::embedded;
+use base::schema::{Schema, Violation, embedded, violations_of_schema};
 use serde_json::{Map, Value as Json, json};
 
 /// The member of a call that names its tool.
@@ -55,6 +55,27 @@ fn call(name: &str, parameters: &Json, at: &str) -> Json {
     call.insert("properties".to_owned(), properties);
     call.insert("required".to_owned(), required);
     Json::Object(call)
+}
+
+/// A schema in a request.
+#[derive(Debug)]
+pub struct PlacedSchema {
+    /// The JSON Pointer to it.
+    pub path: String,
+    /// The schema.
+    pub schema: Json,
+}
+
+impl PlacedSchema {
+    /// Everything that keeps it from being a JSON Schema. Finding that takes long.
+    pub fn violations(&self) -> Vec<Violation> {
+        let PlacedSchema { path, schema } = self;
+        let Err(error) = Schema::compile(schema) else { return Vec::new() };
+        let violations = violations_of_schema(schema, &error).into_iter();
+        violations
+            .map(|violation| Violation { path: format!("{path}{}", violation.path), ..violation })
+            .collect()
+    }
 }
 
 fn members(json: Json) -> Map<String, Json> {

@@ -103,7 +103,16 @@ impl ApiError {
 
     /// The body is not JSON, or not of the expected shape.
     pub fn invalid_json(problem: &ProblemDetail) -> ApiError {
-        let message = format!("the request body is {}; send one JSON object", problem.message);
+        ApiError::no_object("the request body", problem)
+    }
+
+    /// A line of the body is not JSON, or not of the expected shape.
+    pub fn invalid_line(problem: &ProblemDetail) -> ApiError {
+        ApiError::no_object("the line", problem)
+    }
+
+    fn no_object(what: &str, problem: &ProblemDetail) -> ApiError {
+        let message = format!("{what} is {}; send one JSON object", problem.message);
         ApiError::new(Kind::InvalidInput, "invalid_json", message)
             .with_details(place(problem.line, problem.column))
     }

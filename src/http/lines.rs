@@ -9,6 +9,7 @@ use actix_web::{FromRequest, HttpRequest};
 
 use super::body::receive;
 use super::error::ApiError;
+use base::encoding::without_bom;
 use base::memory::{BufferedBytes, Reservation};
 
 /// The media types of JSON lines, none of which is registered.
@@ -31,6 +32,12 @@ pub struct LinesBody {
 
 /// The lines of a text that are not blank.
 pub struct Lines(Bytes);
+
+impl Lines {
+    fn of(text: &Bytes) -> Lines {
+        Lines(text.slice_ref(without_bom(text)))
+    }
+}
 
 impl Iterator for Lines {
     type Item = Bytes;
@@ -59,7 +66,7 @@ impl FromRequest for LinesBody {
         Box::pin(async move {
             let (sent, _) = received.await?;
             let BufferedBytes { bytes, held } = sent.finish()?;
-            Ok(LinesBody { lines: Lines(bytes), held })
+            Ok(LinesBody { lines: Lines::of(&bytes), held })
         })
     }
 }
@@ -69,10 +76,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blank_lines_do_not_count_and_the_last_one_may_be_open() {
+    fn blank_lines_and_a_byte_order_mark_do_not_count_and_the_last_line_may_be_open() {
         let lines =
-            |text: &'static str| -> Vec<Bytes> { Lines(Bytes::from_static(text.as_bytes())).collect() };
+            |text: &'static str| -> Vec<Bytes> { Lines::of(&Bytes::from_static(text.as_bytes())).collect() };
         assert_eq!(lines("{}\r\n\n  \n [1] \n2"), ["{}", "[1]", "2"]);
         assert!(lines("\n").is_empty() && lines("").is_empty());
+        assert_eq!(lines("\u{feff}{}\n{}"), ["{}", "{}"]);
     }
 }

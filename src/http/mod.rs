@@ -1,8 +1,8 @@
 //! The HTTP front door: parse, one service call, reply.
 //!
 //! - `routes`: the table of routes, with their names and roles
-//! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `requests` (with
-//!   `solution_events`), `tools`, `status`
+//! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `requests`
+//!   (with `solution_events`), `batch`, `ideas`, `tools`, `status`
 //! - every request: `guard` (host, origin, request id), `cors` (web pages of other origins), `caller` (its headers)
 //! - connections: `address` (where they come in), `connections` (how many)
 //! - bodies: `body` (reads JSON within limits), `compression` (with gzip), `lines` (JSON lines),
@@ -11,6 +11,7 @@
 //! - endings: `disconnect` (clients that leave), `shutdown` (the service stops), `cancel` (one future ends another)
 
 mod address;
+mod batch;
 mod body;
 mod caller;
 mod chat;
@@ -22,6 +23,7 @@ mod documents;
 mod error;
 mod events;
 mod guard;
+mod ideas;
 mod lines;
 mod shutdown;
 mod render;

@@ -1,19 +1,17 @@
-//! Requests over HTTP: values that fit a schema, one at a time, in batches and as they grow; and the ideas that are kept of them.
+//! Requests over HTTP: values that fit a schema, one at a time and as they grow.
 
 use std::sync::Arc;
 
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpResponse, HttpResponseBuilder};
-use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value as Json, json};
 
 use super::body::{JsonBody, ParsedBody, Variables};
 use super::caller::RequestCaller;
 use super::chat::{PROMPT_ID, SERVER_TIMING, finished, streamed, timing};
 use super::error::ApiError;
-use super::lines::LinesBody;
 use super::shutdown::Shutdown;
 use super::solution_events::SolutionEvents;
 use crate::app::App;
@@ -21,10 +19,10 @@ use crate::chat::PromptBody;
 use crate::llm::Usage;
 use crate::llm::structured::Strategy;
 use crate::render::Warning;
-use crate::requests::{Context, Growing, Idea, Rendering, Request, RequestError, Solution, Wanted};
+use crate::requests::{Context, Growing, Rendering, Request, RequestError, Solution, Wanted};
 use crate::structured::{AttemptReport, StructuredError};
 use base::caller::Caller;
-use base::model::{Id, ProblemDetail};
+use base::model::Id;
 use template::value::{RawObject, Tree, Value, parse_json};
 
 /// The query of a request.
@@ -32,13 +30,13 @@ use template::value::{RawObject, Tree, Value, parse_json};
 pub struct Options {
     /// Whether the idea may be kept.
     #[serde(default = "yes")]
-    save: bool,
+    pub(super) save: bool,
     /// Whether the answer is the body that would be sent to the model.
     #[serde(default)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Whether the answer tells of each attempt.
     #[serde(default)]
-    explain: bool,
+    pub(super) explain: bool,
 }
 
 fn yes() -> bool {
@@ -89,24 +87,19 @@ impl<'s> SolutionReply<'s> {
             report: explain.then_some(Report { attempts: report }),
         }
     }
+
+    /// The reply without the value, which stands elsewhere.
+    pub fn without_value(self) -> SolutionReply<'s> {
+        SolutionReply { solution: None, ..self }
+    }
 }
 
 /// What would be sent to a model.
 #[derive(Serialize)]
-struct PreviewReply {
+pub(super) struct PreviewReply {
     model: String,
     strategy: Strategy,
     body: Box<RawValue>,
-}
-
-/// An idea and what the model says now.
-#[derive(Serialize)]
-struct ReplayReply<'r> {
-    old: &'r RawValue,
-    new: &'r RawValue,
-    is_equal: bool,
-    #[serde(flatten)]
-    reply: SolutionReply<'r>,
 }
 
 /// `POST /api/requests`
@@ -139,66 +132,8 @@ pub async fn prompt(
     answer(&app, shutdown.into_inner(), caller, request, *options).await
 }
 
-/// `POST /api/requests/batch`
-pub async fn batch(
-    app: Data<App>,
-    options: Query<Options>,
-    RequestCaller(caller): RequestCaller,
-    body: LinesBody,
-) -> Result<HttpResponse, ApiError> {
-    let LinesBody { lines, held } = body;
-    let held = Arc::new(held);
-    let (app, options) = (app.into_inner(), *options);
-    let parallel = app.requests.batch_parallel();
-    let replies = futures_util::stream::iter(lines.enumerate()).map(move |(index, line)| {
-        // The bodies count against the budget of memory until the last of them has been answered.
-        let (app, caller, _held) = (app.clone(), caller.clone(), held.clone());
-        async move {
-            let reply = match line_reply(&app, caller, &line, options).await {
-                Ok(reply) => reply,
-                Err(error) => json!({"error": error.to_json()}),
-            };
-            Ok::<_, std::convert::Infallible>(numbered(index, reply))
-        }
-    });
-    Ok(streamed(&mut HttpResponse::Ok(), "application/x-ndjson", replies.buffered(parallel)))
-}
-
-/// `GET /api/ideas/{id}`
-pub async fn idea(app: Data<App>, id: Path<String>) -> Result<HttpResponse, ApiError> {
-    let idea: Idea = app.requests.idea(&id).await?;
-    Ok(HttpResponse::Ok().json(idea))
-}
-
-/// `POST /api/ideas/{id}/replay`
-pub async fn replay(
-    app: Data<App>,
-    id: Path<String>,
-    options: Query<Options>,
-    RequestCaller(caller): RequestCaller,
-    body: JsonBody,
-) -> Result<HttpResponse, ApiError> {
-    let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
-    let wanted = Wanted::take(value)?;
-    if wanted.stream || wanted.reuse || wanted.n > 1 {
-        return Err(ApiError::invalid_request("a replay takes neither `stream` nor `reuse` nor `n`"));
-    }
-    let (services, id, options) = (app.clone().into_inner(), id.into_inner(), *options);
-    let replay =
-        finished(&app, async move { services.requests.replay(&caller, &id, wanted, options.save).await });
-    let replay = replay.await?.map_err(|error| explained_by(error, options.explain))?;
-    let Some(new) = replay.new.values.first() else { return Err(ApiError::broken_off("there is no value")) };
-    let reply = ReplayReply {
-        old: &replay.old.solution,
-        new,
-        is_equal: new.get() == replay.old.solution.get(),
-        reply: SolutionReply { solution: None, ..SolutionReply::new(&replay.new, 1, options.explain) },
-    };
-    Ok(HttpResponse::Ok().json(reply))
-}
-
 /// The request that a body with a context makes.
-fn of_context(mut body: RawObject, save: bool) -> Result<Request, ApiError> {
+pub(super) fn of_context(mut body: RawObject, save: bool) -> Result<Request, ApiError> {
     let context = body.remove("context").filter(|context| context.get() != "null");
     let messages = context.as_deref().map(|context| parse_json(context.get().as_bytes()));
     let wanted = Wanted::take(body)?;
@@ -218,7 +153,12 @@ fn invalid_context(message: &str) -> ApiError {
 }
 
 /// The request that a body with variables makes.
-fn of_prompt(id: Id, variables: Option<Value>, rest: RawObject, save: bool) -> Result<Request, ApiError> {
+pub(super) fn of_prompt(
+    id: Id,
+    variables: Option<Value>,
+    rest: RawObject,
+    save: bool,
+) -> Result<Request, ApiError> {
     Ok(Request { context: Context::Prompt { id, variables }, wanted: Wanted::take(rest)?, save })
 }
 
@@ -259,15 +199,16 @@ fn rendered_in(response: &mut HttpResponseBuilder, rendering: Option<&Rendering>
     }
 }
 
-async fn preview(app: &Arc<App>, caller: &Caller, request: Request) -> Result<PreviewReply, ApiError> {
+/// What would be sent first.
+pub(super) async fn preview(
+    app: &Arc<App>,
+    caller: &Caller,
+    request: Request,
+) -> Result<PreviewReply, ApiError> {
     let preview = app.requests.preview(caller, request).await?;
     let unwritable = |error: serde_json::Error| ApiError::unwritable(&error.to_string());
     let body = serde_json::from_slice(&preview.body).map_err(unwritable)?;
     Ok(PreviewReply { model: preview.model, strategy: preview.strategy, body })
-}
-
-fn unreadable(error: serde_json::Error) -> ApiError {
-    ApiError::invalid_json(&ProblemDetail::from_json_error(&error))
 }
 
 /// The error of a request, with what happened in its attempts if the client wants to know.
@@ -283,41 +224,4 @@ pub(super) fn explained_by(error: RequestError, explain: bool) -> ApiError {
         Some(report) => error.with_detail("report", report),
         None => error,
     }
-}
-
-/// The reply to one line of a batch: a request with a `context`, or with a `prompt` and `variables`.
-async fn line_reply(app: &Arc<App>, caller: Caller, line: &[u8], options: Options) -> Result<Json, ApiError> {
-    let (variables, mut body) = parse_json::<PromptBody>(line).map_err(unreadable)?.into_parts()?;
-    let prompt: Option<String> =
-        body.read("prompt").map_err(|_| invalid_line("prompt", "must be the id of a prompt"))?;
-    body.remove("prompt");
-    let request = match (prompt, variables) {
-        (Some(id), variables) => of_prompt(Id::parse(&id)?, variables, body, options.save)?,
-        (None, Some(_)) => return Err(invalid_line("variables", "needs `prompt`, the id of a prompt")),
-        (None, None) => of_context(body, options.save)?,
-    };
-    let n = request.wanted.n;
-    if request.wanted.stream {
-        return Err(ApiError::invalid_request("`stream` has no meaning in a batch"));
-    }
-    if options.dry_run {
-        return Ok(json!(preview(app, &caller, request).await?));
-    }
-    let solution =
-        app.requests.solve(&caller, request).await.map_err(|error| explained_by(error, options.explain))?;
-    Ok(json!(SolutionReply::new(&solution, n, options.explain)))
-}
-
-fn invalid_line(member: &'static str, message: &str) -> ApiError {
-    ApiError::invalid_request(&format!("`{member}` {message}")).about(member)
-}
-
-/// A line of the answer to a batch.
-fn numbered(index: usize, reply: Json) -> actix_web::web::Bytes {
-    let mut line = serde_json::Map::new();
-    line.insert("index".to_owned(), index.into());
-    if let Json::Object(members) = reply {
-        line.extend(members);
-    }
-    format!("{}\n", Json::Object(line)).into()
 }

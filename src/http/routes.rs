@@ -4,7 +4,7 @@ use actix_web::web::{self, ServiceConfig};
 use actix_web::{FromRequest, Handler, HttpRequest, Responder, Route as ActixRoute, guard};
 
 use super::error::ApiError;
-use super::{chat, documents, render, requests, status, tools};
+use super::{batch, chat, documents, ideas, render, requests, status, tools};
 use base::model::DocumentKind;
 
 /// Who may use a route. Each role may do what those before it may.
@@ -79,7 +79,7 @@ fn table() -> Vec<Path> {
         path("/v1/chat/completions", [post("completions", Chat, chat::completions)]),
         path("/v1/responses", [post("responses", Chat, chat::responses)]),
         path("/api/requests", [post("request", Chat, requests::solve)]),
-        path("/api/requests/batch", [post("request_batch", Chat, requests::batch)]),
+        path("/api/requests/batch", [post("request_batch", Chat, batch::batch)]),
         path("/api/requests/prompts/{id}", [post("request_prompt", Chat, requests::prompt)]),
         path("/api/prompts/{id}/render", [post("render_prototype", Render, render::prototype)]),
         path("/api/render", [post("preview", Author, render::preview)]),
@@ -95,8 +95,8 @@ fn table() -> Vec<Path> {
         path("/embeddings", [post("embeddings_without_version", Chat, chat::embeddings)]),
         path("/models", [get("models_without_version", Render, chat::models)]),
         path("/models/{id:.+}", [get("model_without_version", Render, chat::model)]),
-        path("/api/ideas/{id}", [get("show_idea", Chat, requests::idea)]),
-        path("/api/ideas/{id}/replay", [post("replay_idea", Chat, requests::replay)]),
+        path("/api/ideas/{id}", [get("show_idea", Chat, ideas::idea)]),
+        path("/api/ideas/{id}/replay", [post("replay_idea", Chat, ideas::replay)]),
         path("/api/tools/{id}/call", [post("call_tool", Operator, tools::call)]),
         path("/api/tools/discover", [post("discover_tools", Operator, tools::discover)]),
         path("/api/status", [get("status", Render, status::status)]),

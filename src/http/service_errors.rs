@@ -17,6 +17,7 @@ use base::error::{Kind, Kinded};
 use base::memory::OutOfMemory;
 use base::model::{DocumentKind, InvalidId};
 use base::pool::PoolError;
+use base::schema::Violation;
 use template::{CompileError, MissingValue};
 use tools::ToolError;
 
@@ -94,6 +95,10 @@ impl From<&RenderError> for ApiError {
             }
             RenderError::Overloaded => answer("overloaded"),
             RenderError::NotLoaded(_) => answer("not_ready"),
+            RenderError::Own { .. } if kind == Kind::Failed => answer("render_failed"),
+            RenderError::Own { id, error } => {
+                ApiError::from(error.as_ref()).at(&format!("the prompt `{id}`"))
+            }
             RenderError::At { place, error } => ApiError::from(error.as_ref()).at(place),
         }
     }
@@ -226,7 +231,9 @@ impl From<RequestError> for ApiError {
         let answer = |code| ApiError::new(error.kind(), code, error.to_string());
         match error {
             RequestError::Invalid { ref violations } => {
-                answer("invalid_request").with_details(json!({"violations": violations}))
+                let answer = answer("invalid_request").with_details(json!({"violations": violations}));
+                let is_of_context = |violation: &Violation| violation.path.starts_with("/context");
+                if violations.iter().all(is_of_context) { answer.about("context") } else { answer }
             }
             RequestError::SchemaMissing { .. } => answer("schema_missing").about("schema"),
             RequestError::IdeaNotFound { .. } => answer("idea_not_found").about("id"),

@@ -112,6 +112,16 @@ pub enum RenderError {
     /// The queue of renders is full.
     #[error("too many long renders are waiting; try again in a moment")]
     Overloaded,
+    /// A text of the service itself cannot be rendered.
+    #[error(
+        "the prompt `{id}`, which the service itself uses, cannot be rendered: {error}; mend the prompt, or delete it to use the shipped one"
+    )]
+    Own {
+        /// The id of its prompt.
+        id: &'static str,
+        /// The error.
+        error: Box<RenderError>,
+    },
     /// The error of a render that is a part of something else.
     #[error("{place}: {error}")]
     At {
@@ -160,6 +170,11 @@ impl Kinded for RenderError {
             F::Timeout | F::NoTurn | F::ToolsTimeout { .. } => Kind::Timeout,
             F::NotLoaded(error) => error.kind(),
             F::Overloaded => Kind::Overloaded,
+            // The client cannot mend it.
+            F::Own { error, .. } => match error.kind() {
+                Kind::InvalidInput | Kind::NotFound => Kind::Failed,
+                kind => kind,
+            },
             F::At { error, .. } => error.kind(),
         }
     }

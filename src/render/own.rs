@@ -43,7 +43,7 @@ impl Renderer {
         started: Instant,
     ) -> Result<String, RenderError> {
         let rendered = self.render_own(caller, snapshot, id, variables, started).await;
-        rendered.map_err(|error| error.at(format!("the prompt `{id}`")))
+        rendered.map_err(|error| RenderError::Own { id, error: Box::new(error) })
     }
 
     async fn render_own(

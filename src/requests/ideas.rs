@@ -32,8 +32,9 @@ pub struct Ideas {
     prefix: String,
     ttl: Duration,
     writer: mpsc::Sender<Pending>,
-    /// The last idea of each of the last requests, and when it was written.
-    kept: Mutex<LruCache<String, (String, Instant)>>,
+    /// The last idea of each of the last requests, and when it was written. A store that other programs change, too, may have lost it
+    /// since, or have a later one: then nothing is remembered.
+    kept: Option<Mutex<LruCache<String, (String, Instant)>>>,
 }
 
 /// An idea that waits to be written.
@@ -47,7 +48,8 @@ impl Ideas {
     pub fn new(store: Arc<dyn Store>, root: &str, ttl: Duration) -> Ideas {
         let (writer, waiting) = mpsc::channel(WAITING);
         tokio::spawn(write(store.clone(), waiting));
-        let kept = Mutex::new(LruCache::new(NonZeroUsize::new(REMEMBERED).unwrap_or(NonZeroUsize::MIN)));
+        let remembered = || LruCache::new(NonZeroUsize::new(REMEMBERED).unwrap_or(NonZeroUsize::MIN));
+        let kept = (!store.is_shared()).then(|| Mutex::new(remembered()));
         Ideas { store, prefix: format!("{root}ideas:"), ttl, writer, kept }
     }
 
@@ -75,7 +77,9 @@ impl Ideas {
         let stopped = || StoreError::Unavailable { message: "the program is shutting down".to_owned() };
         self.writer.send(Pending { writes, done }).await.map_err(|_| stopped())?;
         written.await.map_err(|_| stopped())??;
-        self.lock().put(request, (id.clone(), Instant::now()));
+        if let Some(mut kept) = self.remembered() {
+            kept.put(request, (id.clone(), Instant::now()));
+        }
         Ok(id)
     }
 
@@ -110,12 +114,12 @@ impl Ideas {
     /// small part of its time to live.
     fn was_kept(&self, idea: &NewIdea<'_>) -> bool {
         let fresh = self.ttl / FRESH_SHARE;
-        let mut kept = self.lock();
-        kept.get(idea.request()).is_some_and(|(last, written)| *last == idea.id && written.elapsed() < fresh)
+        let is_it = |(last, written): &(String, Instant)| *last == idea.id && written.elapsed() < fresh;
+        self.remembered().is_some_and(|mut kept| kept.get(idea.request()).is_some_and(is_it))
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<String, (String, Instant)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remembered(&self) -> Option<MutexGuard<'_, LruCache<String, (String, Instant)>>> {
+        Some(self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn key(&self, id: &str) -> String {

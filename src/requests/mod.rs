@@ -113,15 +113,6 @@ pub struct Rendering {
     pub duration: Duration,
 }
 
-/// An idea that was asked for again.
-#[derive(Debug)]
-pub struct Replay {
-    /// What it was.
-    pub old: Idea,
-    /// What the model says now.
-    pub new: Solution,
-}
-
 impl Requests {
     /// A service whose ideas are kept in `ideas`.
     pub fn new(
@@ -171,30 +162,23 @@ impl Requests {
         self.ideas.get(id).await
     }
 
-    /// Solves the request of an idea again, by the idea's own model if no other one is wanted.
+    /// An idea, and the request to make it again: by the idea's own model if no other one is wanted.
     ///
     /// # Errors
     /// [`RequestError`].
-    pub async fn replay(
-        &self,
-        caller: &Caller,
-        id: &str,
-        wanted: Wanted,
-        save: bool,
-    ) -> Result<Replay, RequestError> {
+    pub async fn again(&self, id: &str, wanted: Wanted, save: bool) -> Result<(Idea, Request), RequestError> {
         if wanted.schema.is_some() {
             return Err(RequestError::invalid(
                 "/schema",
                 "is that of the idea; make a new request for another one",
             ));
         }
-        let old = self.ideas.get(id).await?;
+        let idea = self.ideas.get(id).await?;
         let unreadable = |_| RequestError::IdeaUnreadable { id: id.to_owned() };
-        let context = Context::Messages(parse_json(old.context.get().as_bytes()).map_err(unreadable)?);
-        let (schema, own) = (Some(old.schema.clone()), old.model.clone());
+        let context = Context::Messages(parse_json(idea.context.get().as_bytes()).map_err(unreadable)?);
+        let (schema, own) = (Some(idea.schema.clone()), idea.model.clone());
         let wanted = Wanted { schema, model: Some(wanted.model.unwrap_or(own)), ..wanted };
-        let new = self.solve(caller, Request { context, wanted, save }).await?;
-        Ok(Replay { old, new })
+        Ok((idea, Request { context, wanted, save }))
     }
 
     /// The last answer to the same request, if that will do, and if it still fits.
@@ -219,7 +203,7 @@ impl Requests {
             strategy: None,
             attempts: 0,
             usage: nothing,
-            ideas: vec![Some(id)],
+            ideas: vec![Some(id).filter(|_| prepared.save)],
             report: Vec::new(),
             warnings: prepared.warnings.clone(),
             rendering: prepared.rendering.clone(),

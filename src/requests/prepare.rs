@@ -10,12 +10,14 @@ use super::error::RequestError;
 use super::idea::{Source, canonical};
 use super::wanted::OWN_PARAMS;
 use super::{Context, Rendering, Request, Requests, Wanted};
-use crate::content::MessageList;
+use crate::content::{MessageList, PlacedSchema};
 use crate::llm::structured::Plan;
 use crate::render::{Expansion, RenderTicket, RenderedPrompt, Warning};
-use crate::structured::{CompiledSchema, Task};
+use crate::structured::{CompiledSchema, StructuredError, Task};
 use base::caller::Caller;
 use base::model::{AnswerSchema, Id, Prompt};
+use base::pool::Lane;
+use base::schema::Violation;
 use template::value::{RawObject, Value, parse_json};
 
 /// A request that is ready for a model.
@@ -83,23 +85,47 @@ impl Requests {
         let kept = writable(kept.transpose())?;
         let original = given.compiled.output.original().clone();
         let list = MessageList::of_request(messages, Some(original));
-        let Expansion { conversation, warnings: more } = self.renderer.expand(caller, list).await?;
+        let Expansion { mut conversation, warnings: more } = self.renderer.expand(caller, list).await?;
         warnings.extend(more);
         let schema = match &conversation.schema {
-            Some(changed) => self.structured.schema(&changed.to_string()).await?,
+            Some(changed) => match self.structured.schema(&changed.to_string()).await {
+                Err(StructuredError::Schema { violations }) => {
+                    return Err(self
+                        .invalid_tools(std::mem::take(&mut conversation.tools), violations)
+                        .await?);
+                }
+                compiled => compiled?,
+            },
             None => given.compiled,
         };
         let payload = self.payload(&wanted, &conversation.messages, &conversation.config, prompt.as_deref());
         let payload = writable(payload)?;
         // What our own templates and their messages give is in canonical form already.
         let context = kept.map(|written| if prompt.is_some() { Ok(written) } else { canonical(&written) });
-        let context = writable(context.transpose())?;
+        let context = context.transpose().map_err(|error| {
+            let reason = format!("cannot be kept as an idea: {error}; change it, or ask with `?save=false`");
+            RequestError::invalid("/context", reason)
+        })?;
         let source = context.map(|context| self.source(context, given.text, &payload)).transpose();
         let source = writable(source)?;
         let max_repairs = wanted.max_repairs.unwrap_or(self.structured.options().max_repairs);
         let plan = wanted.strategy.map_or(Plan::ANY, Plan::only);
         let task = Task { payload: Arc::new(payload), schema, plan, checks, max_repairs };
         Ok(Prepared { task, source, save, reuse: wanted.reuse, warnings, rendering })
+    }
+
+    /// The error of tools whose schemas make that of the solution invalid; `violations` are those of the whole.
+    async fn invalid_tools(
+        &self,
+        tools: Vec<PlacedSchema>,
+        violations: Vec<Violation>,
+    ) -> Result<RequestError, RequestError> {
+        let find = move || tools.iter().flat_map(PlacedSchema::violations).collect::<Vec<_>>();
+        let found = self.renderer.run_in_pool(Lane::Long, find).await?;
+        Ok(match found.is_empty() {
+            true => StructuredError::Schema { violations }.into(),
+            false => RequestError::Invalid { violations: found },
+        })
     }
 
     /// The schema for a prompt, and the rendered prompt. The schema comes first, since a render may call tools.
@@ -133,7 +159,9 @@ impl Requests {
         let returns = match &wanted.schema {
             // The list form, in which prompts may have theirs.
             Some(schema) if schema.get().starts_with('[') => {
-                AnswerSchema::read(&writable(parse_json(schema.get().as_bytes()))?)
+                let unreadable =
+                    |error: serde_json::Error| RequestError::invalid("/schema", error.to_string());
+                AnswerSchema::read(&parse_json(schema.get().as_bytes()).map_err(unreadable)?)
             }
             Some(schema) => {
                 let compiled = self.structured.schema(schema.get()).await?;

@@ -45,6 +45,9 @@ pub trait Store: Send + Sync {
     /// The address of the data, without secrets: `redis://host:6379/0`, `embedded:data`.
     fn describe(&self) -> &str;
 
+    /// Whether other programs may change the data, too.
+    fn is_shared(&self) -> bool;
+
     /// The error that keeps the store from taking writes although it can be read, if the backend knows of one: a write has
     /// failed (a full disk, for instance), and none has succeeded since.
     fn read_only(&self) -> Option<String> {

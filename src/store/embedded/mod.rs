@@ -125,6 +125,10 @@ impl Store for EmbeddedStore {
         &self.description
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     fn read_only(&self) -> Option<String> {
         self.table.read_only()
     }

@@ -111,6 +111,10 @@ impl Store for RedisStore {
         &self.description
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     async fn ping(&self) -> Result<(), StoreError> {
         let ping =
             self.link.request(limit_for(0), |mut c| async move { cmd("PING").exec_async(&mut c).await });

@@ -92,6 +92,8 @@ async fn an_error_is_that_of_its_line_and_prompts_have_lines_too() {
         json!({"prompt": "p.q", "variables": {"x": "y"}}).to_string(),
         json!({"prompt": "p.none"}).to_string(),
         json!({"prompt": "p.q", "variables": {"x": "y"}, "stream": true}).to_string(),
+        line("good").replacen('{', "{\"prompt\": 5,", 1),
+        line("good").replacen('{', "{\"variables\": {},", 1),
         line("good"),
     ];
     let replies = batch(&app, "/api/requests/batch", &lines).await;
@@ -109,11 +111,15 @@ async fn an_error_is_that_of_its_line_and_prompts_have_lines_too() {
             &good,
             &json!("prompt_not_found"),
             &json!("invalid_request"),
+            &json!("invalid_request"),
+            &json!("invalid_request"),
             &good
         ]
         .map(Clone::clone)
     );
     assert!(replies.iter().enumerate().all(|(at, reply)| reply["index"] == at));
+    let message = replies[2]["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("the line is not valid JSON"), "{message}");
 }
 
 #[actix_web::test]

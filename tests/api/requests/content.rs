@@ -105,6 +105,16 @@ async fn what_is_wrong_with_content_objects_names_the_member_of_the_context() {
         (json!({"type": "data", "data": 1}), "invalid_request", "/context/1"),
         (json!({"type": "tool", "tool": {}}), "invalid_request", "/context/1/tool"),
         (
+            json!({"type": "tool", "tool": {"a/b": {"properties": {"x": {"type": "foo"}}}}}),
+            "invalid_request",
+            "/context/1/tool/a~1b/properties/x/type",
+        ),
+        (
+            json!({"type": "tool", "tool": {"ok": {}, "far": {"properties": {"x": {"$ref": "#/$defs/none"}}}}}),
+            "invalid_request",
+            "/context/1/tool/far",
+        ),
+        (
             json!({"type": "tool", "tool": {"x": {"type": "string"}}}),
             "invalid_request",
             "/context/1/tool/x/type",
@@ -195,4 +205,10 @@ async fn the_texts_of_the_service_can_be_replaced() {
     assert_eq!(messages[0]["content"], format!("JSON, please: {}", for_a()["schema"]));
     let complaint = messages[3]["content"].as_str().unwrap();
     assert!(complaint.starts_with("() ") && complaint.ends_with('!'), "{complaint}");
+    // What the operator has broken is no fault of the client.
+    app.put_prompt("requests.schema", json!({"userPrompt": "{{ chema }}", "syntax": "jinja"})).await;
+    let broken = request(&app, for_a()).await;
+    broken.assert_error(500, "render_error", "render_failed");
+    let message = broken.body["error"]["message"].as_str().unwrap();
+    assert!(message.contains("the prompt `requests.schema`") && message.contains("chema"), "{message}");
 }

@@ -106,6 +106,8 @@ async fn an_equal_request_may_take_the_last_idea() {
     assert_eq!(solution(&reused), &json!({"a": "1"}));
     assert_eq!(reused.body["attempts"], 0);
     assert_eq!(reused.body["strategy"], json!(null));
+    let unsaved = app.post("/api/requests?save=false", body.clone()).await;
+    assert_eq!((solution(&unsaved), &unsaved.body["idea_id"]), (&json!({"a": "1"}), &json!(null)));
     assert_eq!(upstream.seen().len(), 2);
     for (name, value) in [
         ("model", json!("other")),
@@ -120,6 +122,31 @@ async fn an_equal_request_may_take_the_last_idea() {
         request(&app, changed).await;
         assert_eq!(upstream.seen().len(), asked + 1, "another {name} is another request");
     }
+}
+
+#[actix_web::test]
+async fn a_preview_of_a_replay_asks_nobody() {
+    let (app, upstream) = service().await;
+    let id = id(&request(&app, for_a()).await);
+    let preview = app.post(&format!("/api/ideas/{id}/replay?dry_run=true"), json!({})).await;
+    assert_eq!((preview.status, &preview.body["strategy"]), (200, &json!("json_schema")), "{preview:?}");
+    assert_eq!(preview.body["body"], upstream.seen()[0].json());
+    assert_eq!(upstream.seen().len(), 1);
+}
+
+#[actix_web::test]
+async fn a_context_that_no_idea_can_have_is_refused_and_told() {
+    let (app, _upstream) = service().await;
+    let body = for_a().to_string().replace(
+        "\"model\"",
+        "\"context\": [{\"role\": \"user\", \"content\": \"q\", \"x\": 1e400}], \"model\"",
+    );
+    let refused = post(&app, "/api/requests", &body).await;
+    refused.assert_error(400, "invalid_request_error", "invalid_request");
+    assert_eq!(refused.body["error"]["details"]["violations"][0]["path"], "/context");
+    assert!(refused.body["error"]["message"].as_str().unwrap().contains("?save=false"), "{refused:?}");
+    let unsaved = post(&app, "/api/requests?save=false", &body.replace("\"m\"", "\"echo\"")).await;
+    assert_eq!((unsaved.status, &unsaved.body["idea_id"]), (200, &json!(null)));
 }
 
 #[actix_web::test]
@@ -159,4 +186,8 @@ async fn ideas_are_kept_in_redis_for_their_time() {
     let key = format!("shenma:ideas:{first}");
     let ttl: i64 = redis.connection().ttl(&key).unwrap();
     assert!((900..=1_000).contains(&ttl), "{ttl}");
+    // Other programs may take it away: then it is written again.
+    redis::cmd("FLUSHALL").exec(&mut redis.connection()).unwrap();
+    assert_eq!(id(&request(&app, for_a()).await), first);
+    assert_eq!(app.get(&format!("/api/ideas/{first}")).await.status, 200);
 }

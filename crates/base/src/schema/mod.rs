@@ -124,8 +124,24 @@ pub fn violations_of_schema(schema: &Json, error: &InvalidSchema) -> Vec<Violati
     let found = Schema::compile(&serde_json::json!({"$ref": meta}))
         .map(|meta| meta.violations(&Value::from(schema), Effort::MEDIUM))
         .unwrap_or_default();
-    if found.is_empty() { vec![Violation::whole(error.message.clone())] } else { found }
+    match found.is_empty() {
+        true => vec![Violation::whole(error.message.clone())],
+        false => found.into_iter().map(of_meta_schema).collect(),
+    }
 }
+
+/// The meta-schema's own words for a `type` that does not exist are about its subschemas.
+fn of_meta_schema(violation: Violation) -> Violation {
+    match violation.path.ends_with("/type") {
+        true => {
+            Violation { message: format!("must be a JSON type, or a list of some: {TYPES}"), ..violation }
+        }
+        false => violation,
+    }
+}
+
+/// The types of JSON Schema.
+const TYPES: &str = "`array`, `boolean`, `integer`, `null`, `number`, `object`, `string`";
 
 /// The meta-schema of schemas that name none.
 const META_SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -271,6 +287,17 @@ impl Violation {
     }
 }
 
+/// How much of a value or of a schema stands in a message, in bytes.
+const SHOWN: usize = 200;
+
+/// The text, or its beginning.
+fn shortened(text: &str) -> String {
+    match text.get(..text.floor_char_boundary(SHOWN)) {
+        Some(beginning) if beginning.len() < text.len() => format!("{beginning}…"),
+        _ => text.to_owned(),
+    }
+}
+
 impl From<jsonschema::ValidationError<'_>> for Violation {
     fn from(error: jsonschema::ValidationError<'_>) -> Violation {
         let mut own = error.absolute_keyword_location().and_then(|uri| documents::message(uri.as_str()));
@@ -280,6 +307,14 @@ impl From<jsonschema::ValidationError<'_>> for Violation {
             // The validator's own message counts the items, but it sees an empty list (`instance::to_value`).
             ValidationErrorKind::AdditionalItems { limit } => {
                 own = own.or_else(|| Some(format!("more than {limit} items are not allowed")));
+            }
+            // The validator's own messages repeat all of these, however long they are.
+            ValidationErrorKind::Constant { expected_value } => {
+                own = own.or_else(|| Some(format!("must be {}", shortened(&expected_value.to_string()))));
+            }
+            ValidationErrorKind::Not { schema } => {
+                own = own
+                    .or_else(|| Some(format!("must not fit the schema {}", shortened(&schema.to_string()))));
             }
             _ => {}
         }

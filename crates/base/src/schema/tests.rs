@@ -408,3 +408,24 @@ fn every_schema_is_broken_by_something() {
         assert!(values.iter().any(broken), "{schema}");
     }
 }
+
+#[test]
+fn messages_do_not_repeat_long_values_and_schemas() {
+    let long = "é".repeat(1_000);
+    let message = |schema: Json| outcome(&schema, &json!(long));
+    let constant = message(json!({"const": format!("{long}x")}));
+    assert!(constant.contains("must be \"éé") && constant.len() < 300, "{constant}");
+    let not = message(json!({"not": {"const": long}}));
+    assert!(not.contains("must not fit the schema {\"const\"") && not.len() < 300, "{not}");
+    assert!(message(json!({"const": 1})).contains("must be 1"));
+}
+
+#[test]
+fn a_type_that_does_not_exist_is_told_as_such() {
+    let schema = json!({"properties": {"a": {"type": "text"}}});
+    let error = Schema::compile(&schema).err().unwrap();
+    let violations = violations_of_schema(&schema, &error);
+    assert_eq!(violations.len(), 1, "{violations:?}");
+    assert_eq!(violations[0].path, "/properties/a/type");
+    assert!(violations[0].message.starts_with("must be a JSON type"), "{violations:?}");
+}
