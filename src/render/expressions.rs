@@ -8,8 +8,10 @@ use serde_json::json;
 use super::compiled::CompiledPrompt;
 use super::error::RenderError;
 use super::{Content, PreparedPrompt, Renderer};
+use crate::catalog::Snapshot;
 use base::caller::Caller;
 use base::model::{Id, Origin, Prompt};
+use template::Need;
 use template::value::{Map, Value};
 
 /// A compiled Jinja expression, with one variable.
@@ -19,21 +21,53 @@ pub struct Expression {
     variable: &'static str,
 }
 
+/// Why a text is no expression that can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidExpression {
+    /// It does not compile.
+    #[error("is no Jinja expression: {0}")]
+    Template(#[from] RenderError),
+    /// It uses names that mean nothing.
+    #[error("there is no {}; it can use `{variable}`, environs, tools, and what is built into Jinja", names.join(" and no "))]
+    Unknown {
+        /// The names.
+        names: Vec<String>,
+        /// The variable that there is.
+        variable: &'static str,
+    },
+}
+
 impl Renderer {
     /// Compiles an expression, which can use everything that a Jinja template can, over a `variable`. What is missing is false, as
     /// in Jinja2 itself.
     ///
     /// # Errors
-    /// [`RenderError::InvalidTemplate`].
-    pub fn expression(&self, text: &str, variable: &'static str) -> Result<Expression, RenderError> {
+    /// [`InvalidExpression`].
+    pub fn expression(&self, text: &str, variable: &'static str) -> Result<Expression, InvalidExpression> {
+        let snapshot = self.catalog.snapshot();
+        // A text that ends one of these tags does not compile in the other.
+        self.compiled_expression(&format!("{{{{ ({text}) }}}}"), variable, &snapshot)?;
+        let test = format!("{{% set holds = ({text}) %}}{{% if holds %}}true{{% endif %}}");
+        let compiled = self.compiled_expression(&test, variable, &snapshot)?;
+        let names = unknown(&compiled, variable, &snapshot);
+        match names.is_empty() {
+            true => Ok(Expression { compiled: Arc::new(compiled), variable }),
+            false => Err(InvalidExpression::Unknown { names, variable }),
+        }
+    }
+
+    fn compiled_expression(
+        &self,
+        template: &str,
+        variable: &str,
+        snapshot: &Snapshot,
+    ) -> Result<CompiledPrompt, RenderError> {
         let document = json!({
-            "userPrompt": format!("{{% if ({text}) %}}true{{% endif %}}"), "syntax": "jinja", "undefined": "lenient",
+            "userPrompt": template, "syntax": "jinja", "undefined": "lenient",
             "parameters": {"type": "object", "properties": {variable: {}}},
         });
         let prompt = Arc::new(Prompt::from_document(Id::parse("check")?, Origin::Direct, document));
-        let snapshot = self.catalog.snapshot();
-        let compiled = CompiledPrompt::new(&prompt, &snapshot.documents, &self.options.limits)?;
-        Ok(Expression { compiled: Arc::new(compiled), variable })
+        CompiledPrompt::new(&prompt, &snapshot.documents, &self.options.limits)
     }
 
     /// Whether an expression is true for a value, within the limits of a render.
@@ -54,6 +88,20 @@ impl Renderer {
         let rendered = self.run(caller, prepared, Some(variables.into())).await?;
         Ok(matches!(rendered.content, Content::Text(text) if !text.is_empty()))
     }
+}
+
+/// The names in an expression that mean nothing, apart from those that it can do without.
+fn unknown(compiled: &CompiledPrompt, variable: &str, snapshot: &Snapshot) -> Vec<String> {
+    let requires = compiled.names(snapshot).requires(&compiled.requires);
+    let is_unknown = |need: &&Need| !need.optional && need.first_name() != variable;
+    let variables =
+        requires.variables.iter().filter(is_unknown).map(|need| format!("`{}`", need.first_name()));
+    let functions = &snapshot.documents.functions;
+    let tools = requires.tools.iter().filter(|need| !need.optional && !functions.contains_key(&need.name));
+    let mut names: Vec<String> =
+        variables.chain(tools.map(|need| format!("function `{}`", need.name))).collect();
+    names.dedup();
+    names
 }
 
 impl std::fmt::Debug for Expression {

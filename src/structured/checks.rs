@@ -92,7 +92,7 @@ fn compile(test: &str, renderer: &Renderer) -> Result<Expression, String> {
     if test.len() > TEST_BYTES {
         return Err(format!("has {} bytes; at most {TEST_BYTES} are allowed", test.len()));
     }
-    renderer.expression(test, VARIABLE).map_err(|error| format!("is no Jinja expression: {error}"))
+    renderer.expression(test, VARIABLE).map_err(|error| error.to_string())
 }
 
 /// Whether an expression failed because of the value, and not of the moment.

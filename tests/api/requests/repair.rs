@@ -185,6 +185,10 @@ async fn a_check_that_fails_to_run_is_a_violation_and_one_that_is_no_expression_
     let asked = upstream.seen().len();
     body["checks"] = json!([
         {"test": "true", "message": "fine"}, {"test": "solution.", "message": "m"}, {"test": " ", "message": "m"},
+        {"test": "soluton.a > solutions[0].b", "message": "m"}, {"test": "solution.a | nofilter", "message": "m"},
+        {"test": "nofunction(solution.a)", "message": "m"}, {"test": "true) %}x{% endif %}{% if (false", "message": "m"},
+        {"test": "true) }}x{{ (false", "message": "m"}, {"test": "missing is not defined", "message": "fine"},
+        {"test": "solution.a.b is defined or range(3) and namespace(x=solution).x", "message": "fine"},
     ]);
     let answer = request(&app, body).await;
     answer.assert_error(400, "invalid_request_error", "invalid_request");
@@ -194,7 +198,13 @@ async fn a_check_that_fails_to_run_is_a_violation_and_one_that_is_no_expression_
         .iter()
         .map(|v| v["path"].as_str().unwrap())
         .collect();
-    assert_eq!((paths, upstream.seen().len()), (vec!["/checks/1/test", "/checks/2/test"], asked));
+    let expected = (1..8).map(|at| format!("/checks/{at}/test")).collect::<Vec<_>>();
+    assert_eq!((paths, upstream.seen().len()), (expected.iter().map(String::as_str).collect(), asked));
+    let message = answer.error().3["violations"][2]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("there is no `solutions` and no `soluton`; it can use `solution`"),
+        "{message}"
+    );
 }
 
 #[actix_web::test]
