@@ -170,7 +170,13 @@ impl Requests {
             None => prompt.and_then(|prompt| prompt.returns.clone()),
         };
         let AnswerSchema { written, schema } = returns.ok_or_else(missing)?;
-        Ok(Given { text: written, compiled: self.structured.schema(&schema).await? })
+        match self.structured.schema(&schema).await {
+            Ok(compiled) => Ok(Given { text: written, compiled }),
+            Err(StructuredError::Schema { violations }) if wanted.schema.is_none() => {
+                Err(RequestError::Returns { violations })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The body for the model: what the request says comes before `config` objects, the prompt and the settings.

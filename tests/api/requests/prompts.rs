@@ -96,6 +96,12 @@ async fn the_schema_comes_from_the_request_or_from_the_prompt() {
             .await;
         assert_eq!(replay.body["is_equal"], true, "{replay:?}");
     }
+    let unusable =
+        json!({"userPrompt": "Q", "syntax": "jinja", "returns": {"properties": {"a": {"type": "text"}}}});
+    app.put_prompt("p.bad", unusable).await;
+    let refused = request(&app, "p.bad", json!({})).await;
+    refused.assert_error(400, "invalid_request_error", "invalid_schema");
+    assert_eq!(refused.error().3["violations"][0]["path"], "/properties/a/type");
     let own = request(&app, "p.q0", json!({"args": {"x": 1}, "schema": for_a()["schema"]})).await;
     assert_eq!(solution(&own), &json!({"a": "x"}));
 }
