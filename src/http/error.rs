@@ -1,5 +1,7 @@
 //! Errors as answers: one table from kinds to statuses, one shape for all bodies.
 
+use std::borrow::Cow;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT_ENCODING, ALLOW, ContentType, HeaderName, RETRY_AFTER};
 use actix_web::web::Bytes;
@@ -36,7 +38,7 @@ struct ErrorBody {
     #[serde(rename = "type")]
     error_type: &'static str,
     /// The part of the request that is wrong.
-    param: Option<&'static str>,
+    param: Option<Cow<'static, str>>,
     /// Tells programs which error it is; `docs/api.md` lists all codes.
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,8 +92,8 @@ impl ApiError {
         self
     }
 
-    pub(super) fn about(mut self, param: &'static str) -> ApiError {
-        self.0.error.param = Some(param);
+    pub(super) fn about(mut self, param: impl Into<Cow<'static, str>>) -> ApiError {
+        self.0.error.param = Some(param.into());
         self
     }
 

@@ -185,8 +185,8 @@ impl From<StructuredError> for ApiError {
     fn from(error: StructuredError) -> ApiError {
         let answer = |code| ApiError::new(error.kind(), code, error.to_string());
         match error {
-            StructuredError::Schema { ref violations } => {
-                answer("invalid_schema").about("schema").with_details(json!({"violations": violations}))
+            StructuredError::Schema { ref member, ref violations } => {
+                answer("invalid_schema").about(member.clone()).with_details(json!({"violations": violations}))
             }
             StructuredError::Checks { ref violations } => {
                 answer("invalid_request").about("checks").with_details(json!({"violations": violations}))
@@ -254,7 +254,7 @@ impl From<LlmError> for ApiError {
         let answer = |code| ApiError::new(error.kind(), code, error.to_string());
         match &error {
             LlmError::NoModel { .. } => answer("invalid_request").about("model"),
-            LlmError::Invalid { param, .. } => answer("invalid_request").about(param),
+            LlmError::Invalid { param, .. } => answer("invalid_request").about(*param),
             LlmError::ModelNotFound { .. } | LlmError::NoEmbeddings { .. } => {
                 answer("model_not_found").about("model")
             }

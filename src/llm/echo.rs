@@ -71,7 +71,7 @@ impl Echo {
     /// The whole answer.
     pub fn whole(&self) -> Bytes {
         let choice =
-            AnswerChoice { text: Some(&self.text), refusal: None, call: None, finish_reason: FINISH_REASON };
+            AnswerChoice { text: Some(&self.text), refusal: None, calls: &[], finish_reason: FINISH_REASON };
         self.writer().whole(&vec![choice; self.choices], &self.usage)
     }
 
@@ -82,7 +82,7 @@ impl Echo {
         events.extend(pieces(&self.text).iter().map(|piece| writer.text_event(piece)));
         events.push(writer.finish_event(FINISH_REASON));
         if include_usage {
-            events.push(writer.usage_event(&self.usage));
+            events.extend(writer.usage_event(&self.usage));
         }
         events.push(DONE.into());
         events

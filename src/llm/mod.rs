@@ -11,7 +11,8 @@
 //!   built-in model
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
-//! - `stream`: a streamed answer; `translator`: its events in the format of the client; `collect`: read as one answer; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
+//! - `stream`: a streamed answer; `translator`: its events in the format of the client; `collect`: read as one answer;
+//!   `kept_events`: as they came; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
 //! - `message`: what a message says, in all the ways in which servers write it; `lenient`: reading what may be of another type
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
@@ -25,6 +26,7 @@ mod echo;
 mod error;
 mod form;
 mod idle;
+mod kept_events;
 mod listing;
 mod log;
 mod lenient;
@@ -52,10 +54,11 @@ use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use capabilities::Capabilities;
-pub use client_format::{AnswerChoice, AnswerWriter, CallChoice, DONE};
+pub use client_format::{AnswerChoice, AnswerWriter, DONE};
 pub use collect::{Added, Collector};
 pub use completion::{Choice, Completion, FinishReason, ToolCall, Usage};
 pub use error::{LlmError, UpstreamError};
+pub use kept_events::KeptEvents;
 pub use options::{LlmOptions, ModelOptions, UpstreamOptions};
 pub use prospects::{Preview, Prospects};
 pub use protocol::Protocol;
@@ -231,6 +234,11 @@ impl Llm {
     /// Puts together a streamed answer, within the limit on answers.
     pub fn collector(&self) -> Collector {
         Collector::new(self.options.answer_bytes, self.memory.reservation())
+    }
+
+    /// Keeps the events of a streamed answer as they came, within the limit on answers.
+    pub fn kept_events(&self) -> KeptEvents {
+        KeptEvents::new(Buffer::new(&self.memory, None), self.options.answer_bytes)
     }
 
     /// Has a model embed texts; the payload is that of OpenAI's API.

@@ -19,6 +19,8 @@ pub struct Prospects {
     pub needs_text: bool,
     /// Whether all of them are known to have the way in which the payload itself asks.
     pub is_native: bool,
+    /// Whether the model that is asked for may have it.
+    pub may_be_native: bool,
 }
 
 /// The request that would be sent.
@@ -53,7 +55,9 @@ impl Llm {
             ladder.as_ref().zip(plan.native).is_some_and(|(ladder, native)| ladder.is_only(native))
         };
         let is_native = ladders.iter().all(has_native);
-        Ok(Prospects { model, needs_text: any(Ladder::has_text), is_native })
+        let first = ladders.first().and_then(Option::as_ref);
+        let may_be_native = first.zip(plan.native).is_some_and(|(ladder, native)| ladder.has(native));
+        Ok(Prospects { model, needs_text: any(Ladder::has_text), is_native, may_be_native })
     }
 
     /// The strategies that a model has, or may have.

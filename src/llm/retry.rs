@@ -170,6 +170,9 @@ impl Call<'_> {
         let ladder = Ladder::new(candidate.capabilities, offers, candidate.model, request.plan);
         let mut refused: Vec<(Way, Refusal)> = Vec::new();
         for step in ladder.0 {
+            if request.plan.native != Some(step.way) {
+                request.emulation.notify_one();
+            }
             let turn = self.turn(candidate, Service::Chat, Some(step))?;
             match turn.take::<F>(client, attempts).await? {
                 Taken::Answer(answer) => {

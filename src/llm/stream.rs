@@ -26,7 +26,7 @@ use super::protocol::Output;
 use super::translator::Translator;
 use super::transport::unreachable;
 use base::events::EventDecoder;
-use base::memory::Reservation;
+use base::memory::{BufferedBytes, Reservation};
 
 /// A comment that keeps proxies from closing an idle connection.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
@@ -47,8 +47,8 @@ pub struct AnswerStream(Source);
 
 #[derive(Debug)]
 enum Source {
-    /// Events that are there already.
-    Ready(VecDeque<Bytes>),
+    /// Events that are there already, and their part of the budget of memory.
+    Ready { events: VecDeque<Bytes>, _held: Option<Reservation> },
     /// An upstream; `None` after its last event.
     Upstream(Option<Box<UpstreamStream>>),
 }
@@ -87,7 +87,13 @@ struct UpstreamStream {
 impl AnswerStream {
     /// A stream of events that are there already.
     pub fn ready(events: Vec<Bytes>) -> AnswerStream {
-        AnswerStream(Source::Ready(events.into()))
+        AnswerStream(Source::Ready { events: events.into(), _held: None })
+    }
+
+    /// The same, of events that are part of the budget of memory.
+    pub fn buffered(events: BufferedBytes) -> AnswerStream {
+        let BufferedBytes { bytes, held } = events;
+        AnswerStream(Source::Ready { events: [bytes].into(), _held: Some(held) })
     }
 
     /// The stream of an upstream that has answered with a good status.
@@ -112,7 +118,7 @@ impl Stream for AnswerStream {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let stream = match &mut self.0 {
-            Source::Ready(events) => return Poll::Ready(events.pop_front().map(Ok)),
+            Source::Ready { events, .. } => return Poll::Ready(events.pop_front().map(Ok)),
             Source::Upstream(None) => return Poll::Ready(None),
             Source::Upstream(Some(stream)) => stream,
         };

@@ -9,7 +9,8 @@ section! {
         max_repairs: usize = 2, at_most 5;
         /// The time for one request with all of its attempts, in milliseconds.
         timeout_ms: u64 = 120_000, at_least 1;
-        /// Whether OpenAI's `response_format` with a JSON Schema is offered for models that do not have it.
+        /// Whether OpenAI's `response_format` (JSON Schemas, JSON mode) and calls of one function that have to be made are offered for
+        /// models that do not have them.
         emulate: bool = true;
         /// Whether context, schema and solution of each request are kept as an idea.
         keep_ideas: bool = true;

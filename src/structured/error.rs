@@ -1,5 +1,7 @@
 //! Why there is no value.
 
+use std::borrow::Cow;
+
 use super::run::{AttemptReport, Spent};
 use crate::llm::LlmError;
 use crate::render::RenderError;
@@ -10,8 +12,10 @@ use base::schema::{Violation, in_words};
 #[derive(Debug, thiserror::Error)]
 pub enum StructuredError {
     /// What was given as the schema is none.
-    #[error("`schema` is not a valid JSON Schema: {}", in_words(violations))]
+    #[error("`{member}` is not a valid JSON Schema: {}", in_words(violations))]
     Schema {
+        /// The member of the request that is to be one.
+        member: Cow<'static, str>,
         /// Everything that is wrong with it.
         violations: Vec<Violation>,
     },

@@ -22,6 +22,7 @@ mod scan;
 mod schemas;
 mod stream;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -202,6 +203,7 @@ impl Structured {
             text,
             plan: task.plan,
             failed: Vec::new(),
+            emulation: Arc::default(),
         })
     }
 
@@ -243,14 +245,30 @@ impl Structured {
         run: &mut Run,
     ) -> Result<Value, StructuredError> {
         loop {
-            let reading = self.read(caller, task, &choice, dialogue.origin.strategy).await?;
-            run.read(dialogue.at, &choice, &reading);
-            let invalid = match reading {
-                Ok(value) => return Ok(value),
-                Err(Useless::Invalid(invalid)) if dialogue.request.failed.len() < task.max_repairs => invalid,
-                Err(useless) => return Err(run.unsolved(useless).into()),
-            };
-            choice = self.ask_again(caller, dialogue, invalid, run).await?;
+            match self.settle_step(caller, task, dialogue, &choice, run).await? {
+                ControlFlow::Break(value) => return Ok(value),
+                ControlFlow::Continue(next) => choice = next,
+            }
+        }
+    }
+
+    /// The value that a choice says; or, if it does not fit, what the model says when it is asked again.
+    async fn settle_step(
+        &self,
+        caller: &Caller,
+        task: &Task,
+        dialogue: &mut Dialogue<'_>,
+        choice: &Choice,
+        run: &mut Run,
+    ) -> Result<ControlFlow<Value, Choice>, StructuredError> {
+        let reading = self.read(caller, task, choice, dialogue.origin.strategy).await?;
+        run.read(dialogue.at, choice, &reading);
+        match reading {
+            Ok(value) => Ok(ControlFlow::Break(value)),
+            Err(Useless::Invalid(invalid)) if dialogue.request.failed.len() < task.max_repairs => {
+                self.ask_again(caller, dialogue, invalid, run).await.map(ControlFlow::Continue)
+            }
+            Err(useless) => Err(run.unsolved(useless).into()),
         }
     }
 

@@ -57,7 +57,8 @@ impl SchemaCache {
                 renderer.run_in_pool(Lane::Long, move || CompiledSchema::new(&json)).await?
             }
         };
-        let compiled = Arc::new(compiled.map_err(|violations| StructuredError::Schema { violations })?);
+        let none = |violations| StructuredError::Schema { member: "schema".into(), violations };
+        let compiled = Arc::new(compiled.map_err(none)?);
         if json.len() <= KEPT_BYTES {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             known.put(json.into(), compiled.clone());

@@ -9,7 +9,7 @@ mod request;
 use bytes::Bytes;
 use serde_json::json;
 
-pub use answer::{AnswerChoice, AnswerWriter, CallChoice, DONE};
+pub use answer::{AnswerChoice, AnswerWriter, DONE};
 pub use request::{RequestOptions, messages};
 
 use super::capabilities::Capabilities;

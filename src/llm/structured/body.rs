@@ -28,11 +28,12 @@ impl StructuredRequest {
 
     fn ask_for_value(&self, body: &mut RawObject, way: Way) -> Result<(), serde_json::Error> {
         body.remove("response_format");
-        if self.plan.native == Some(Way::Tools) {
+        if self.plan.is_call && way != Way::Tools {
             // The function whose arguments the value is.
             OF_FUNCTIONS.into_iter().for_each(|member| drop(body.remove(member)));
         }
         match way {
+            Way::Tools if self.plan.is_call => Ok(()),
             Way::JsonSchema => body.set("response_format", self.schema.response_format()),
             Way::Tools => self.put_function(body),
             Way::JsonObject => body.set("response_format", &json!({"type": "json_object"})),
@@ -147,6 +148,7 @@ mod tests {
             text: Some("As JSON.".into()),
             plan: Plan::ANY,
             failed: Vec::new(),
+            emulation: Arc::default(),
         }
     }
 
@@ -232,5 +234,19 @@ mod tests {
         assert_eq!((&asked["tools"][0], &asked["tool_choice"]), (&own, &json!("required")));
         assert_eq!(asked["tools"][1]["function"]["name"], "generate_response");
         assert!(asked.get("response_format").is_none());
+    }
+
+    #[test]
+    fn a_function_of_the_client_that_carries_the_value_stays_alone_and_goes_where_it_is_not_called() {
+        let own = json!([{"type": "function", "function": {"name": "f"}}]);
+        let payload = json!({"messages": [], "tools": own, "tool_choice": "required", "response_format": {}});
+        let request = StructuredRequest { plan: Plan::CALL_BESIDE_FORMAT, ..request(payload.clone()) };
+        assert_eq!(body(&request, Way::JsonSchema), payload);
+        assert_eq!(
+            body(&request, Way::Tools),
+            json!({"messages": [], "tools": own, "tool_choice": "required"})
+        );
+        let text = body(&request, Way::Text);
+        assert!(text.get("tools").is_none() && text.get("tool_choice").is_none(), "{text}");
     }
 }

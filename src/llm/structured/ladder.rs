@@ -85,6 +85,11 @@ impl Ladder {
         self.0.iter().any(|step| step.way.has_text())
     }
 
+    /// Whether the model may have this way.
+    pub fn has(&self, way: Way) -> bool {
+        self.0.iter().any(|step| step.way == way)
+    }
+
     /// Whether the model is known to have this way.
     pub fn is_only(&self, way: Way) -> bool {
         self.0.as_slice() == [Step { way, refusable: None }]

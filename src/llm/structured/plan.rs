@@ -49,6 +49,8 @@ pub struct Plan {
     pub is_forced: bool,
     /// The way in which the payload itself asks, and goes out as it is.
     pub native: Option<Way>,
+    /// Whether the value is the arguments of a function that the payload itself offers.
+    pub is_call: bool,
 }
 
 impl Plan {
@@ -57,21 +59,30 @@ impl Plan {
         ways: &[Way::JsonSchema, Way::Tools, Way::JsonObject, Way::Text],
         is_forced: false,
         native: None,
+        is_call: false,
     };
 
     /// For a client that asks by `response_format` with a JSON Schema.
     pub const VALUE: Plan = Plan { native: Some(Way::JsonSchema), ..Plan::ANY };
 
+    /// The same beside functions to which none can be added.
+    pub const VALUE_BESIDE_FUNCTIONS: Plan =
+        Plan { ways: &[Way::JsonSchema, Way::JsonObject, Way::Text], ..Plan::VALUE };
+
     /// For a client that asks by `response_format` for any JSON object, and says by itself for which.
     pub const OBJECT: Plan =
-        Plan { ways: &[Way::JsonObject, Way::Text], is_forced: false, native: Some(Way::JsonObject) };
+        Plan { ways: &[Way::JsonObject, Way::Text], native: Some(Way::JsonObject), ..Plan::ANY };
 
     /// For a client that asks for the call of one function.
     pub const CALL: Plan = Plan {
         ways: &[Way::Tools, Way::JsonSchema, Way::JsonObject, Way::Text],
         is_forced: false,
         native: Some(Way::Tools),
+        is_call: true,
     };
+
+    /// The same for a client that sends a `response_format` with a JSON Schema, too: that needs more of a model.
+    pub const CALL_BESIDE_FORMAT: Plan = Plan { native: Some(Way::JsonSchema), is_call: true, ..Plan::ANY };
 
     /// One strategy only.
     pub const fn only(strategy: Strategy) -> Plan {
@@ -80,7 +91,7 @@ impl Plan {
             Strategy::Tools => &[Way::Tools],
             Strategy::JsonObject => &[Way::JsonObject, Way::Text],
         };
-        Plan { ways, is_forced: true, native: None }
+        Plan { ways, is_forced: true, ..Plan::ANY }
     }
 
     /// The only strategy that will do, if there is one.

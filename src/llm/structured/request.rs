@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Notify;
+
 use super::plan::Plan;
 use super::schema::OutputSchema;
 use crate::llm::completion::ToolCall;
@@ -20,6 +22,8 @@ pub struct StructuredRequest {
     pub plan: Plan,
     /// Earlier answers that did not fit.
     pub failed: Vec<FailedAnswer>,
+    /// Is told when a model is asked in another way than that of the payload itself.
+    pub emulation: Arc<Notify>,
 }
 
 /// An answer that does not fit, and what the model is told of it.

@@ -2,8 +2,11 @@
 
 use serde_json::value::RawValue;
 
-use crate::llm::structured::Plan;
-use template::value::{RawObject, each_item, parse_json};
+use super::functions::{Function, Functions};
+use crate::llm::Choice;
+use crate::llm::structured::{FUNCTION, Plan};
+use crate::structured::StructuredError;
+use template::value::RawObject;
 
 /// The schema of any object.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
@@ -15,90 +18,128 @@ pub enum Asked {
     Value {
         /// The schema.
         schema: String,
+        /// The functions that may be called instead.
+        beside: Beside,
     },
     /// A text that is any JSON object: `response_format` of the type `json_object`.
     Object,
     /// A call of one function: `tool_choice` names it, or there is no other one and it has to be called.
     Call {
+        /// Its place in the list of tools.
+        at: usize,
         /// Its name.
         name: String,
         /// The schema of its arguments.
         schema: String,
+        /// Whether there is a `response_format` with a JSON Schema, too, of which the call makes nothing.
+        has_format: bool,
     },
+}
+
+/// The functions of a client that asks for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// There are none that may be called.
+    Nothing,
+    /// There are some; the model may as well call ours, which carries the value.
+    Functions,
+    /// There are some, and ours cannot be added: one of them has its name, or one of them has to be called.
+    FunctionsAlone,
 }
 
 impl Asked {
     /// What a chat completion asks for; `None` if it is nothing of that.
     pub fn read(payload: &RawObject) -> Option<Asked> {
-        Asked::format(payload).or_else(|| Asked::call(payload))
-    }
-
-    fn format(payload: &RawObject) -> Option<Asked> {
-        let format: RawObject = payload.find("response_format")?;
-        match format.find::<String>("type")?.as_str() {
-            "json_schema" => {
-                let schema: Box<RawValue> = format.find::<RawObject>("json_schema")?.find("schema")?;
-                Some(Asked::Value { schema: schema.get().to_owned() })
+        let format: Option<RawObject> = payload.find("response_format");
+        let functions = || Functions::read(payload);
+        match format.as_ref().and_then(|format| format.find::<String>("type")).as_deref() {
+            Some("json_schema") => {
+                let schema: Box<RawValue> = format?.find::<RawObject>("json_schema")?.find("schema")?;
+                Some(Asked::value(schema.get(), functions()))
             }
             // The functions of the client could be called, which the text way has no place for.
-            "json_object" if payload.get("tools").is_none() => Some(Asked::Object),
+            Some("json_object") if payload.get("tools").is_none() => Some(Asked::Object),
+            _ if payload.get("tool_choice").is_some() => {
+                functions().forced().map(|function| Asked::call(function, false))
+            }
             _ => None,
         }
     }
 
-    fn call(payload: &RawObject) -> Option<Asked> {
-        let choice = payload.get("tool_choice")?;
-        let mut functions = functions(payload);
-        let at = match parse_json::<RawObject>(choice.get().as_bytes()) {
-            Ok(choice) => {
-                let wanted: String = choice.find::<RawObject>("function")?.find("name")?;
-                functions.iter().position(|(name, _)| *name == wanted)?
-            }
-            Err(_) if choice.get() == "\"required\"" && functions.len() == 1 => 0,
-            Err(_) => return None,
+    fn value(schema: &str, functions: Functions) -> Asked {
+        let beside = if functions.must_be_called() || functions.has(FUNCTION) {
+            Beside::FunctionsAlone
+        } else if functions.may_be_called() {
+            Beside::Functions
+        } else {
+            Beside::Nothing
         };
-        let (name, schema) = functions.swap_remove(at);
-        Some(Asked::Call { name, schema })
+        match functions.forced() {
+            Some(function) => Asked::call(function, true),
+            None => Asked::Value { schema: schema.to_owned(), beside },
+        }
+    }
+
+    fn call(function: Function, has_format: bool) -> Asked {
+        let Function { at, name, schema } = function;
+        Asked::Call { at, name, schema: schema.unwrap_or_else(|| ANY_OBJECT.to_owned()), has_format }
     }
 
     /// The schema of the value.
     pub fn schema(&self) -> &str {
         match self {
-            Asked::Value { schema } | Asked::Call { schema, .. } => schema,
+            Asked::Value { schema, .. } | Asked::Call { schema, .. } => schema,
             Asked::Object => ANY_OBJECT,
+        }
+    }
+
+    /// An error, which names the member of the request if it is one of the schema.
+    pub fn naming_member(&self, error: StructuredError) -> StructuredError {
+        let member = match self {
+            Asked::Value { .. } => "response_format.json_schema.schema".into(),
+            Asked::Object => "response_format".into(),
+            Asked::Call { at, .. } => format!("tools[{at}].function.parameters").into(),
+        };
+        match error {
+            StructuredError::Schema { violations, .. } => StructuredError::Schema { member, violations },
+            error => error,
         }
     }
 
     /// The ways in which it may be asked for; the first is the client's own.
     pub fn plan(&self) -> Plan {
         match self {
+            Asked::Value { beside: Beside::FunctionsAlone, .. } => Plan::VALUE_BESIDE_FUNCTIONS,
             Asked::Value { .. } => Plan::VALUE,
             Asked::Object => Plan::OBJECT,
+            Asked::Call { has_format: true, .. } => Plan::CALL_BESIDE_FORMAT,
             Asked::Call { .. } => Plan::CALL,
         }
     }
-}
 
-/// The functions of a request: names, and the schemas of arguments.
-fn functions(payload: &RawObject) -> Vec<(String, String)> {
-    let mut functions = Vec::new();
-    if let Some(tools) = payload.get("tools") {
-        each_item(tools, |tool| {
-            let tool = parse_json::<RawObject>(tool.get().as_bytes()).ok();
-            functions.extend(tool.and_then(|tool| {
-                let function: RawObject = tool.find("function")?;
-                let schema = function.get("parameters").map_or(ANY_OBJECT, RawValue::get);
-                Some((function.find("name")?, schema.to_owned()))
-            }));
-        });
+    /// Whether a call of the client's function may come in the place of the value.
+    pub fn may_call_clients(&self) -> bool {
+        match self {
+            Asked::Value { beside, .. } => *beside != Beside::Nothing,
+            Asked::Object => false,
+            Asked::Call { has_format, .. } => *has_format,
+        }
     }
-    functions
+
+    /// Whether a choice is such a call.
+    pub fn is_clients_call(&self, choice: &Choice) -> bool {
+        let is_ours =
+            |name: &str| matches!(self, Asked::Value { beside: Beside::Functions, .. }) && name == FUNCTION;
+        let calls = &choice.tool_calls;
+        self.may_call_clients() && !calls.is_empty() && !calls.iter().any(|call| is_ours(&call.name))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{Value as Json, json};
+    use template::value::parse_json;
 
     fn asked(payload: &Json) -> Option<Asked> {
         Asked::read(&parse_json(payload.to_string().as_bytes()).unwrap())
@@ -108,25 +149,41 @@ mod tests {
     fn schemas_objects_and_calls_that_have_to_be_made_are_seen() {
         let function =
             |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"x": 1}}});
-        let call = |name: &str| Some(Asked::Call { name: name.into(), schema: r#"{"x":1}"#.into() });
+        let call = |at: usize, name: &str| {
+            Some(Asked::Call { at, name: name.into(), schema: r#"{"x":1}"#.into(), has_format: false })
+        };
+        let value = |beside| Some(Asked::Value { schema: r#"{"type":"null"}"#.into(), beside });
+        let beside = |tools: Json, choice: Json| json!({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "null"}}}, "tools": tools, "tool_choice": choice});
         let named = |name: &str| json!({"type": "function", "function": {"name": name}});
         let format = json!({"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "null"}}});
         for (payload, expected) in [
-            (json!({"response_format": format}), Some(Asked::Value { schema: r#"{"type":"null"}"#.into() })),
+            (json!({"response_format": format}), value(Beside::Nothing)),
+            (beside(json!([]), json!("required")), value(Beside::Nothing)),
+            (beside(json!([function("f")]), json!("none")), value(Beside::Nothing)),
+            (beside(json!([function("f")]), json!("auto")), value(Beside::Functions)),
+            (
+                beside(json!([function("f"), function(FUNCTION)]), json!("auto")),
+                value(Beside::FunctionsAlone),
+            ),
+            (beside(json!([function("f"), function("g")]), json!("required")), value(Beside::FunctionsAlone)),
+            (
+                beside(json!([{}, function("f")]), named("f")),
+                Some(Asked::Call { at: 1, name: "f".into(), schema: r#"{"x":1}"#.into(), has_format: true }),
+            ),
             (json!({"response_format": {"type": "json_object"}}), Some(Asked::Object)),
             (json!({"response_format": {"type": "json_object"}, "tools": [function("f")]}), None),
             (json!({"response_format": {"type": "text"}}), None),
             (json!({"response_format": {"type": "json_schema"}}), None),
             (json!({"response_format": null, "messages": []}), None),
-            (json!({"tools": [function("f"), function("g")], "tool_choice": named("g")}), call("g")),
+            (json!({"tools": [function("f"), function("g")], "tool_choice": named("g")}), call(1, "g")),
             (json!({"tools": [function("f")], "tool_choice": named("g")}), None),
-            (json!({"tools": [function("f")], "tool_choice": "required"}), call("f")),
+            (json!({"tools": [function("f")], "tool_choice": "required"}), call(0, "f")),
             (json!({"tools": [function("f"), function("g")], "tool_choice": "required"}), None),
             (json!({"tools": [function("f")], "tool_choice": "auto"}), None),
             (json!({"tools": [function("f")]}), None),
             (
-                json!({"tools": [{"function": {"name": "f"}}], "tool_choice": "required"}),
-                Some(Asked::Call { name: "f".into(), schema: ANY_OBJECT.into() }),
+                json!({"tools": [{"function": {"name": "f", "parameters": null}}], "tool_choice": "required"}),
+                Some(Asked::Call { at: 0, name: "f".into(), schema: ANY_OBJECT.into(), has_format: false }),
             ),
         ] {
             assert_eq!(asked(&payload), expected, "{payload}");

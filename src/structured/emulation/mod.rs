@@ -1,27 +1,33 @@
 //! What OpenAI's clients ask for, for models that do not have it: the value is made in another way, and told in OpenAI's format.
 //!
-//! - `asked`: text by a JSON Schema, any JSON object, a call that has to be made; `told`: the value in OpenAI's format
+//! - `asked`: text by a JSON Schema, any JSON object, a call that has to be made; `functions`: those that the client offers
+//! - `settle`: the choices of an answer; `told`: they in OpenAI's format
 //!
-//! What a model says by the client's own request is passed on as it came. Otherwise a stream begins when the value is there, since
-//! nothing of an answer can be taken back.
+//! What a model says by the client's own request is passed on as it came, and has the limits of a chat alone. Otherwise a stream
+//! begins when the value is there, since nothing of an answer can be taken back.
 
 mod asked;
+mod functions;
+mod settle;
 mod told;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::StreamExt;
+use futures_util::future::{Either, select};
+use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use super::error::StructuredError;
 use super::run::Run;
 use super::{Checks, First, Structured, Task};
-use crate::llm::structured::{FUNCTION, StructuredRequest};
-use crate::llm::{Answer, AnswerStream, Answered, Completion, Request, StreamedAnswer};
+use crate::llm::structured::StructuredRequest;
+use crate::llm::{Answer, AnswerStream, Completion, KeptEvents, LlmError, Request, StreamedAnswer};
 use asked::Asked;
 use base::caller::Caller;
 use template::value::RawObject;
-use told::Told;
 
 /// A request that is emulated.
 struct Emulated<'e> {
@@ -42,22 +48,48 @@ impl Structured {
     ) -> Result<Option<Answer>, StructuredError> {
         let Some(asked) = Asked::read(payload).filter(|_| self.options.emulate) else { return Ok(None) };
         // What is wrong with the request is told when it is served.
-        if self.llm.prospects(payload, asked.plan()).map_or(true, |prospects| prospects.is_native) {
+        let Ok(prospects) = self.llm.prospects(payload, asked.plan()) else { return Ok(None) };
+        if prospects.is_native {
             return Ok(None);
         }
-        let (schema, max_repairs) = (self.schema(asked.schema()).await?, self.options.max_repairs);
-        let (plan, checks) = (asked.plan(), Checks::default());
-        let task = Task { payload: Arc::new(payload.clone()), schema, plan, checks, max_repairs };
+        let schema = match self.schema(asked.schema()).await {
+            // It is for the upstream to say what it takes.
+            Err(StructuredError::Schema { .. }) if prospects.may_be_native => return Ok(None),
+            schema => schema.map_err(|error| asked.naming_member(error))?,
+        };
         let is_stream = payload.find("stream").unwrap_or(false);
-        let answer = self.in_time(async {
-            let emulated =
-                Emulated { asked: &asked, task: &task, request: self.request(caller, &task).await? };
+        if is_stream && has_several_choices(payload) && !prospects.may_be_native {
+            return Err(several_choices().into());
+        }
+        let (plan, checks, max_repairs) = (asked.plan(), Checks::default(), self.options.max_repairs);
+        let task = Task { payload: Arc::new(payload.clone()), schema, plan, checks, max_repairs };
+        let request = self.request(caller, &task).await?;
+        let emulation = request.emulation.clone();
+        let emulated = Emulated { asked: &asked, task: &task, request };
+        let answer = async {
             match is_stream {
                 true => self.emulate_stream(caller, emulated).await,
                 false => self.emulate_whole(caller, emulated).await,
             }
-        });
-        answer.await.map(Some)
+        };
+        self.emulate_in_time(&emulation, answer).await.map(Some)
+    }
+
+    /// Does the work; once the model is asked in another way than the client's, within the time for one request.
+    async fn emulate_in_time(
+        &self,
+        emulation: &Notify,
+        answer: impl Future<Output = Result<Answer, StructuredError>>,
+    ) -> Result<Answer, StructuredError> {
+        let limit = self.options.timeout;
+        let end = async {
+            emulation.notified().await;
+            sleep(limit).await;
+        };
+        match select(pin!(answer), pin!(end)).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => Err(StructuredError::Timeout { milliseconds: limit.as_millis() }),
+        }
     }
 
     async fn emulate_whole(
@@ -65,15 +97,15 @@ impl Structured {
         caller: &Caller,
         emulated: Emulated<'_>,
     ) -> Result<Answer, StructuredError> {
-        let Emulated { asked, task, request } = emulated;
         let mut run = Run::default();
-        let answered = self.ask(caller, &request, &mut run).await?;
-        if answered.origin.is_native || calls_client(asked, &answered.completion) {
+        let answered = self.ask(caller, &emulated.request, &mut run).await?;
+        let is_own = answered.completion.choices.iter().all(|choice| emulated.asked.is_clients_call(choice));
+        if answered.origin.is_native || is_own {
             return Ok(Answer::Whole(answered.body));
         }
-        let Answered { completion, origin, .. } = answered;
-        let first = First { request, completion, origin, run };
-        let told = Told::of(asked, self.settle(caller, task, first).await)?;
+        let Emulated { asked, task, request } = emulated;
+        let first = First { request, completion: answered.completion, origin: answered.origin, run };
+        let told = self.settle_emulated(caller, asked, task, first).await?;
         Ok(Answer::Whole(self.llm.buffered(told.whole())?))
     }
 
@@ -91,29 +123,47 @@ impl Structured {
         if origin.is_native {
             return Ok(Answer::Stream(events));
         }
-        let (mut collector, mut sent) = (self.llm.collector(), Vec::new());
-        while let Some(event) = events.next().await {
-            let event = event?;
-            collector.push(&event)?;
-            sent.push(event);
+        if has_several_choices(&task.payload) {
+            return Err(several_choices().into());
         }
-        let completion = collector.completion();
-        if calls_client(asked, &completion) {
-            return Ok(Answer::Stream(AnswerStream::ready(sent)));
+        let kept = asked.may_call_clients().then(|| self.llm.kept_events());
+        let (completion, kept) = self.collect(&mut events, kept).await?;
+        let is_own = completion.choices.iter().all(|choice| asked.is_clients_call(choice));
+        if let Some(kept) = kept.filter(|_| is_own) {
+            return Ok(Answer::Stream(kept.stream()?));
         }
-        drop(sent);
         let mut run = Run::default();
         run.answered(&origin, completion.usage, began.elapsed());
         let first = First { request, completion, origin, run };
-        let told = Told::of(asked, self.settle(caller, task, first).await)?;
-        Ok(Answer::Stream(AnswerStream::ready(told.events(include_usage))))
+        let told = self.settle_emulated(caller, asked, task, first).await?;
+        Ok(Answer::Stream(AnswerStream::buffered(self.llm.buffered(told.events(include_usage))?)))
+    }
+
+    /// What a stream says; its events go into `kept`, if they may be passed on.
+    async fn collect(
+        &self,
+        events: &mut AnswerStream,
+        mut kept: Option<KeptEvents>,
+    ) -> Result<(Completion, Option<KeptEvents>), StructuredError> {
+        let mut collector = self.llm.collector();
+        while let Some(event) = events.next().await {
+            let event = event?;
+            collector.push(&event)?;
+            if let Some(kept) = &mut kept {
+                kept.push(event)?;
+            }
+        }
+        Ok((collector.completion(), kept))
     }
 }
 
-/// Whether the model calls a function of the client, and does not answer yet.
-fn calls_client(asked: &Asked, completion: &Completion) -> bool {
-    let calls = completion.choices.first().map(|choice| choice.tool_calls.as_slice()).unwrap_or_default();
-    matches!(asked, Asked::Value { .. })
-        && !calls.is_empty()
-        && calls.iter().all(|call| call.name != FUNCTION)
+/// Whether a request asks for several choices.
+fn has_several_choices(payload: &RawObject) -> bool {
+    payload.find::<u64>("n").is_some_and(|choices| choices > 1)
+}
+
+fn several_choices() -> LlmError {
+    let message =
+        "must be 1 in a stream of a model that lacks what is asked for; ask for the answers as a whole";
+    LlmError::Invalid { param: "n", message: message.to_owned() }
 }

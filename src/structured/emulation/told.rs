@@ -1,55 +1,35 @@
-//! Values in OpenAI's format, whole and as a stream.
+//! Choices in OpenAI's format, whole and as a stream.
 
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
 use super::asked::Asked;
-use crate::llm::{AnswerChoice, AnswerWriter, CallChoice, DONE, Usage};
-use crate::structured::{Solved, StructuredError, UnsolvedCause};
+use crate::llm::{AnswerChoice, AnswerWriter, Choice, DONE, FinishReason, ToolCall, Usage};
+use crate::structured::UnsolvedCause;
 use base::random::random;
 use template::value::Value;
 
 /// An answer in OpenAI's format.
 pub struct Told {
-    model: String,
-    choices: Vec<ToldChoice>,
-    usage: Usage,
+    /// Who gave it.
+    pub model: String,
+    /// What it says.
+    pub choices: Vec<ToldChoice>,
+    /// What it cost.
+    pub usage: Usage,
 }
 
 /// A choice of it.
 #[derive(Default)]
-struct ToldChoice {
+pub struct ToldChoice {
     text: Option<String>,
     refusal: Option<String>,
-    /// The id, the name and the arguments of a call.
-    call: Option<[String; 3]>,
+    calls: Vec<ToolCall>,
     finish_reason: &'static str,
 }
 
 impl Told {
-    /// The values; or that the model refuses or was cut, for which OpenAI has its own ways.
-    ///
-    /// # Errors
-    /// All other reasons why there is no value.
-    pub fn of(asked: &Asked, solved: Result<Solved, StructuredError>) -> Result<Told, StructuredError> {
-        match solved {
-            Ok(Solved { solutions, origin, spent, .. }) => {
-                let choices = solutions.iter().map(|value| ToldChoice::of(asked, value)).collect();
-                Ok(Told { model: origin.model, choices, usage: spent.usage })
-            }
-            Err(StructuredError::Unsolved(unsolved)) => match ToldChoice::of_cause(&unsolved.cause) {
-                Some(choice) => {
-                    let model = unsolved.report.last().map(|attempt| attempt.model.clone());
-                    let (model, usage) = (model.unwrap_or_default(), unsolved.spent.usage);
-                    Ok(Told { model, choices: vec![choice], usage })
-                }
-                None => Err(StructuredError::Unsolved(unsolved)),
-            },
-            Err(error) => Err(error),
-        }
-    }
-
     /// The whole answer.
     pub fn whole(&self) -> Bytes {
         let id = id("chatcmpl");
@@ -57,19 +37,17 @@ impl Told {
         self.writer(&id).whole(&choices, &self.usage)
     }
 
-    /// The events of a stream.
-    pub fn events(&self, include_usage: bool) -> Vec<Bytes> {
+    /// The events of a stream, which has one choice.
+    pub fn events(&self, include_usage: bool) -> Bytes {
         let id = id("chatcmpl");
         let writer = self.writer(&id);
         let mut events = vec![writer.first_event()];
         if let Some(choice) = self.choices.first() {
             events.extend(writer.choice_events(&choice.written()));
         }
-        if include_usage {
-            events.push(writer.usage_event(&self.usage));
-        }
+        events.extend(writer.usage_event(&self.usage).filter(|_| include_usage));
         events.push(DONE.into());
-        events
+        events.concat().into()
     }
 
     fn writer<'w>(&'w self, id: &'w str) -> AnswerWriter<'w> {
@@ -79,11 +57,12 @@ impl Told {
 }
 
 impl ToldChoice {
-    fn of(asked: &Asked, value: &Value) -> ToldChoice {
+    /// A value.
+    pub fn of(asked: &Asked, value: &Value) -> ToldChoice {
         let json = serde_json::to_string(value).unwrap_or_default();
         match asked {
             Asked::Call { name, .. } => ToldChoice {
-                call: Some([id("call"), name.clone(), json]),
+                calls: vec![ToolCall { id: id("call"), name: name.clone(), arguments: json }],
                 finish_reason: "tool_calls",
                 ..ToldChoice::default()
             },
@@ -91,7 +70,20 @@ impl ToldChoice {
         }
     }
 
-    fn of_cause(cause: &UnsolvedCause) -> Option<ToldChoice> {
+    /// What the model says by itself: that it calls functions of the client.
+    pub fn own(choice: Choice) -> ToldChoice {
+        let Choice { text, tool_calls, refusal, finish_reason } = choice;
+        let text = Some(text).filter(|text| !text.is_empty());
+        let finish_reason = match finish_reason {
+            Some(FinishReason::Length) => "length",
+            Some(FinishReason::ContentFilter) => "content_filter",
+            _ => "tool_calls",
+        };
+        ToldChoice { text, refusal, calls: tool_calls, finish_reason }
+    }
+
+    /// That the model refuses or was cut, for which OpenAI has its own ways; `None` for all other reasons why there is no value.
+    pub fn of_cause(cause: &UnsolvedCause) -> Option<ToldChoice> {
         let nothing = ToldChoice::default;
         Some(match cause {
             UnsolvedCause::Invalid { .. } => return None,
@@ -108,11 +100,10 @@ impl ToldChoice {
     }
 
     fn written(&self) -> AnswerChoice<'_> {
-        let call = self.call.as_ref().map(|[id, name, arguments]| CallChoice { id, name, arguments });
         AnswerChoice {
             text: self.text.as_deref(),
             refusal: self.refusal.as_deref(),
-            call,
+            calls: &self.calls,
             finish_reason: self.finish_reason,
         }
     }

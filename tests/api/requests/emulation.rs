@@ -7,7 +7,8 @@ use crate::chat::{datas, llm, read_stream};
 use support::app::{Answer, TestApp};
 use support::upstream::{Act, Seen, Upstream, delta, event, json as reply_json, sse};
 
-fn chat() -> Json {
+/// A chat that asks for an object with a text `a`.
+pub fn chat() -> Json {
     let schema = json!({
         "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false,
     });
@@ -17,7 +18,7 @@ fn chat() -> Json {
     })
 }
 
-async fn ask(app: &TestApp, body: &Json) -> Answer {
+pub async fn ask(app: &TestApp, body: &Json) -> Answer {
     app.post("/v1/chat/completions", body.clone()).await
 }
 
@@ -210,7 +211,9 @@ async fn it_can_be_switched_off_and_a_schema_that_is_none_is_told() {
     .await;
     let mut body = chat();
     body["response_format"]["json_schema"]["schema"] = json!({"type": "objekt"});
-    ask(&app, &body).await.assert_error(400, "invalid_request_error", "invalid_schema");
+    let answer = ask(&app, &body).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_schema");
+    assert_eq!(answer.body["error"]["param"], "response_format.json_schema.schema");
 }
 
 #[actix_web::test]
@@ -258,7 +261,8 @@ async fn json_mode_works_for_models_that_do_not_have_it() {
     assert_eq!(upstream.seen()[0].json(), body);
 }
 
-fn call() -> Json {
+/// A chat in which the function `save` has to be called.
+pub fn call() -> Json {
     let mut body = chat();
     let schema = body["response_format"]["json_schema"]["schema"].clone();
     body.as_object_mut().unwrap().remove("response_format");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Ability, for_a, model, of_message, request, start};
+use super::{Ability, declared, for_a, model, of_message, request, start};
 use support::app::TestApp;
 use support::upstream::{Act, Upstream, json as reply_json};
 
@@ -100,6 +100,7 @@ async fn all_attempts_together_have_a_time() {
     let upstream = Upstream::start(|_| vec![Act::Hang]).await;
     let app = TestApp::start_with(|settings| {
         settings.llm = crate::chat::llm(&upstream.base);
+        settings.llm.models = vec![declared("m", Ability::Tools)];
         settings.requests.timeout_ms = 300;
     })
     .await;
