@@ -17,7 +17,6 @@ use crate::structured::{CompiledSchema, StructuredError, Task};
 use base::caller::Caller;
 use base::model::{AnswerSchema, Id, Prompt};
 use base::pool::Lane;
-use base::schema::Violation;
 use template::value::{RawObject, Value, parse_json};
 
 /// A request that is ready for a model.
@@ -89,10 +88,8 @@ impl Requests {
         warnings.extend(more);
         let schema = match &conversation.schema {
             Some(changed) => match self.structured.schema(&changed.to_string()).await {
-                Err(StructuredError::Schema { violations }) => {
-                    return Err(self
-                        .invalid_tools(std::mem::take(&mut conversation.tools), violations)
-                        .await?);
+                Err(error @ StructuredError::Schema { .. }) => {
+                    return Err(self.invalid_tools(std::mem::take(&mut conversation.tools), error).await?);
                 }
                 compiled => compiled?,
             },
@@ -114,16 +111,16 @@ impl Requests {
         Ok(Prepared { task, source, save, reuse: wanted.reuse, warnings, rendering })
     }
 
-    /// The error of tools whose schemas make that of the solution invalid; `violations` are those of the whole.
+    /// The error of tools whose schemas make that of the solution invalid; `error` is that of the whole.
     async fn invalid_tools(
         &self,
         tools: Vec<PlacedSchema>,
-        violations: Vec<Violation>,
+        error: StructuredError,
     ) -> Result<RequestError, RequestError> {
         let find = move || tools.iter().flat_map(PlacedSchema::violations).collect::<Vec<_>>();
         let found = self.renderer.run_in_pool(Lane::Long, find).await?;
         Ok(match found.is_empty() {
-            true => StructuredError::Schema { violations }.into(),
+            true => error.into(),
             false => RequestError::Invalid { violations: found },
         })
     }
@@ -172,8 +169,8 @@ impl Requests {
         let AnswerSchema { written, schema } = returns.ok_or_else(missing)?;
         match self.structured.schema(&schema).await {
             Ok(compiled) => Ok(Given { text: written, compiled }),
-            Err(StructuredError::Schema { violations }) if wanted.schema.is_none() => {
-                Err(RequestError::Returns { violations })
+            Err(StructuredError::Schema { violations, .. }) if wanted.schema.is_none() => {
+                Err(StructuredError::Schema { member: "returns".into(), violations }.into())
             }
             Err(error) => Err(error.into()),
         }
