@@ -67,7 +67,7 @@ pub use text_completion::as_chat as text_as_chat;
 
 use attempt::Form;
 use base::caller::Caller;
-use base::memory::{Buffer, BufferedBytes, Memory};
+use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
 use base::outbound::PerRuntime;
 use client_format::RequestOptions;
 use echo::Echo;
@@ -230,7 +230,12 @@ impl Llm {
 
     /// Puts together a streamed answer, within the limit on answers.
     pub fn collector(&self) -> Collector {
-        Collector::new(self.options.answer_bytes, self.memory.reservation())
+        Collector::new(self.options.answer_bytes, self.reservation())
+    }
+
+    /// A part of the budget for answers, which can grow.
+    pub fn reservation(&self) -> Reservation {
+        self.memory.reservation()
     }
 
     /// Has a model embed texts; the payload is that of OpenAI's API.

@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::error::{Unsolved, UnsolvedCause};
-use super::reading::{Invalid, Useless};
+use super::reading::Useless;
 use crate::llm::structured::Strategy;
-use crate::llm::{AnswerOrigin, Choice, Usage};
+use crate::llm::{AnswerOrigin, Usage};
 use base::schema::Violation;
-use template::value::Value;
 
 /// What a request cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -41,60 +40,59 @@ pub struct AttemptReport {
     pub milliseconds: u64,
 }
 
+/// An answer of a model.
+#[derive(Debug, Clone)]
+pub(super) struct Attempt {
+    /// Its number, from 1.
+    number: usize,
+    /// Who gave it.
+    pub origin: AnswerOrigin,
+    usage: Usage,
+    milliseconds: u64,
+}
+
 /// The attempts so far.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub spent: Spent,
     pub report: Vec<AttemptReport>,
-    last: Option<(AnswerOrigin, Usage, u64)>,
 }
 
 impl Run {
     /// Adds an answer of a model.
-    pub fn answered(&mut self, origin: &AnswerOrigin, usage: Usage, took: Duration) {
+    pub fn answered(&mut self, origin: AnswerOrigin, usage: Usage, took: Duration) -> Attempt {
         let Spent { attempts, usage: before } = self.spent;
         let usage_in_all = if attempts == 0 { usage } else { before.plus(usage) };
         self.spent = Spent { attempts: attempts + 1, usage: usage_in_all };
-        self.last = Some((origin.clone(), usage, u64::try_from(took.as_millis()).unwrap_or(u64::MAX)));
+        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        Attempt { number: self.spent.attempts, origin, usage, milliseconds }
     }
 
-    /// Adds what a choice of the last answer says.
-    pub fn read(&mut self, choice: usize, said: &Choice, reading: &Result<Value, Useless>) {
-        let Some((origin, usage, milliseconds)) = &self.last else { return };
-        let violations = match reading {
-            Err(Useless::Invalid(invalid)) => invalid.violations.clone(),
-            _ => Vec::new(),
-        };
+    /// Adds what a choice of an answer says.
+    pub fn read(&mut self, choice: usize, attempt: Attempt, answer: String, violations: &[Violation]) {
+        let Attempt { number, origin, usage, milliseconds } = attempt;
         self.report.push(AttemptReport {
-            attempt: self.spent.attempts,
+            attempt: number,
             choice,
-            model: origin.model.clone(),
+            model: origin.model,
             strategy: origin.strategy,
-            answer: said_by(said),
-            violations,
-            usage: *usage,
-            milliseconds: *milliseconds,
+            answer,
+            violations: violations.to_vec(),
+            usage,
+            milliseconds,
         });
     }
 
     /// The end of a request with an answer that is of no use.
-    pub fn unsolved(&mut self, last: Useless) -> Box<Unsolved> {
-        let cause = match last {
+    pub fn unsolved(&mut self, answer: String, useless: Useless) -> Box<Unsolved> {
+        let cause = match useless {
             Useless::Refused { refusal, is_filtered } => UnsolvedCause::Refused { refusal, is_filtered },
-            Useless::Truncated { text } => UnsolvedCause::Truncated { answer: text },
-            Useless::Invalid(Invalid { text, violations, .. }) => {
-                UnsolvedCause::Invalid { answer: text, violations }
+            Useless::Truncated => UnsolvedCause::Truncated { answer },
+            Useless::Invalid(violations) => UnsolvedCause::Invalid { answer, violations },
+            Useless::Uncheckable(violation) => {
+                UnsolvedCause::Invalid { answer, violations: violation.into() }
             }
         };
         Box::new(Unsolved { cause, spent: self.spent, report: std::mem::take(&mut self.report) })
-    }
-}
-
-/// What a choice says, in the order in which it would be read.
-fn said_by(choice: &Choice) -> String {
-    match (choice.tool_calls.first(), &choice.refusal) {
-        (Some(call), _) => call.arguments.clone(),
-        (None, Some(refusal)) if choice.text.is_empty() => refusal.clone(),
-        _ => choice.text.clone(),
     }
 }

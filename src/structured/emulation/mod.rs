@@ -17,7 +17,7 @@ use super::error::StructuredError;
 use super::run::Run;
 use super::{Checks, First, Structured, Task};
 use crate::llm::structured::{FUNCTION, StructuredRequest};
-use crate::llm::{Answer, AnswerStream, Answered, Completion, Request, StreamedAnswer};
+use crate::llm::{Answer, AnswerStream, Completion, Request, StreamedAnswer};
 use asked::Asked;
 use base::caller::Caller;
 use template::value::RawObject;
@@ -67,12 +67,11 @@ impl Structured {
     ) -> Result<Answer, StructuredError> {
         let Emulated { asked, task, request } = emulated;
         let mut run = Run::default();
-        let answered = self.ask(caller, &request, &mut run).await?;
+        let (answered, attempt) = self.ask(caller, &request, &mut run).await?;
         if answered.origin.is_native || calls_client(asked, &answered.completion) {
             return Ok(Answer::Whole(answered.body));
         }
-        let Answered { completion, origin, .. } = answered;
-        let first = First { request, completion, origin, run };
+        let first = First { request, completion: answered.completion, attempt, run };
         let told = Told::of(asked, self.settle(caller, task, first).await)?;
         Ok(Answer::Whole(self.llm.buffered(told.whole())?))
     }
@@ -97,14 +96,14 @@ impl Structured {
             collector.push(&event)?;
             sent.push(event);
         }
-        let completion = collector.completion();
+        let completion = collector.completion()?;
         if calls_client(asked, &completion) {
             return Ok(Answer::Stream(AnswerStream::ready(sent)));
         }
         drop(sent);
         let mut run = Run::default();
-        run.answered(&origin, completion.usage, began.elapsed());
-        let first = First { request, completion, origin, run };
+        let attempt = run.answered(origin, completion.usage, began.elapsed());
+        let first = First { request, completion, attempt, run };
         let told = Told::of(asked, self.settle(caller, task, first).await)?;
         Ok(Answer::Stream(AnswerStream::ready(told.events(include_usage))))
     }
