@@ -8,9 +8,9 @@ use super::error::StructuredError;
 use super::pace::Pace;
 use super::partial::PartialReader;
 use super::reading::INLINE_BYTES;
-use super::run::{Attempt, Run};
-use crate::llm::structured::{OutputSchema, Strategy};
-use crate::llm::{AnswerOrigin, AnswerStream, Choice, Collector, StreamedAnswer};
+use super::run::{AnswerOrigin, Attempt, Run};
+use crate::llm::structured::{OutputSchema, Strategy, StructuredRequest};
+use crate::llm::{AnswerStream, Choice, Collector, StreamedAnswer};
 use base::pool::Lane;
 use template::value::{Tree, Value, admissible_weight, parse_json};
 
@@ -40,14 +40,15 @@ pub(super) struct News {
 }
 
 impl GrowingAnswer {
-    /// An answer, asked for at the time `began`, of which nothing has come.
+    /// An answer to `request`, sent at the time `began`, of which nothing has come.
     pub fn new(
+        request: &StructuredRequest,
         streamed: StreamedAnswer,
-        schema: Arc<OutputSchema>,
         collector: Collector,
         began: Instant,
     ) -> GrowingAnswer {
-        let StreamedAnswer { events, origin } = streamed;
+        let StreamedAnswer { events, model, way } = streamed;
+        let (origin, schema) = (AnswerOrigin::of(request, model, way), request.schema.clone());
         let partial = PartialReader::new(schema.wrapper());
         let (is_call, pace, told) = (false, Pace::default(), None);
         GrowingAnswer { events, origin, schema, collector, partial, is_call, began, pace, told }

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::error::StructuredError;
 use super::reading::{Meanings, Said, Useless, Wrapping};
-use super::run::{Attempt, Run};
+use super::run::{AnswerOrigin, Attempt, Run};
 use super::{Structured, Task};
 use crate::llm::structured::{FailedAnswer, Strategy, StructuredRequest};
-use crate::llm::{AnswerOrigin, Choice, LlmError};
+use crate::llm::{Choice, LlmError};
 use base::caller::Caller;
 use base::memory::Reservation;
 use base::pool::Lane;

@@ -26,6 +26,7 @@ mod scan;
 mod schemas;
 mod stream;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -33,15 +34,15 @@ use serde_json::json;
 
 pub use checks::{Check, Checks};
 pub use error::{StructuredError, Unsolved, UnsolvedCause};
-pub use run::{AttemptReport, Spent};
+pub use run::{AnswerOrigin, AttemptReport, Spent};
 pub use schemas::CompiledSchema;
 pub use stream::{SolutionEvent, SolutionStream};
 
 use crate::llm::structured::{Plan, StructuredRequest};
-use crate::llm::{AnswerOrigin, Answered, Completion, Llm, Preview, Request};
+use crate::llm::{Answered, Completion, Llm, Preview, Request};
 use crate::render::Renderer;
 use base::caller::Caller;
-use base::memory::Reservation;
+use base::memory::{BufferedBytes, Reservation};
 use judge::{Fit, GivenAnswer, Verdict};
 use run::{Attempt, Run};
 use schemas::SchemaCache;
@@ -126,7 +127,7 @@ impl Structured {
         self.in_time(async {
             let request = self.request(caller, task).await?;
             let mut run = Run::default();
-            let (Answered { completion, .. }, attempt) = self.ask(caller, &request, &mut run).await?;
+            let Given { completion, attempt, .. } = self.ask(caller, &request, &mut run).await?;
             self.settle(caller, task, First { request, completion, attempt, run }).await
         })
         .await
@@ -204,11 +205,13 @@ impl Structured {
         caller: &Caller,
         request: &StructuredRequest,
         run: &mut Run,
-    ) -> Result<(Answered, Attempt), StructuredError> {
+    ) -> Result<Given, StructuredError> {
         let began = Instant::now();
-        let answered = self.llm.answer(caller, Request::Structured(request)).await?;
-        let attempt = run.answered(answered.origin.clone(), answered.completion.usage, began.elapsed());
-        Ok((answered, attempt))
+        let Answered { completion, body, model, way } =
+            self.llm.answer(caller, Request::Structured(request)).await?;
+        let origin = AnswerOrigin::of(request, model, way);
+        let attempt = run.answered(origin, completion.usage, began.elapsed());
+        Ok(Given { completion, body, attempt })
     }
 
     /// Makes values of the choices of the first answer: those that do not fit are sent back.
@@ -242,19 +245,42 @@ impl Structured {
         run: &mut Run,
     ) -> Result<Fit, StructuredError> {
         loop {
-            let at = answer.at;
-            if let Verdict::Fits(fit) = self.judge(caller, task, &mut request, answer, run).await? {
-                return Ok(fit);
+            match self.settle_step(caller, task, &mut request, answer, run).await? {
+                ControlFlow::Break(fit) => return Ok(fit),
+                ControlFlow::Continue(next) => answer = next,
             }
-            // One answer is sent back, and one is wanted, as a whole.
-            for member in ["n", "stream", "stream_options"] {
-                Arc::make_mut(&mut request.payload).remove(member);
-            }
-            let (Answered { completion, .. }, attempt) = self.ask(caller, &request, run).await?;
-            let choice = completion.choices.into_iter().next().unwrap_or_default();
-            answer = GivenAnswer { choice, at, attempt };
         }
     }
+
+    /// The value that an answer says; or, if it is sent back, what the model says then.
+    async fn settle_step(
+        &self,
+        caller: &Caller,
+        task: &Task,
+        request: &mut StructuredRequest,
+        answer: GivenAnswer,
+        run: &mut Run,
+    ) -> Result<ControlFlow<Fit, GivenAnswer>, StructuredError> {
+        let at = answer.at;
+        if let Verdict::Fits(fit) = self.judge(caller, task, request, answer, run).await? {
+            return Ok(ControlFlow::Break(fit));
+        }
+        // One answer is sent back, and one is wanted, as a whole.
+        for member in ["n", "stream", "stream_options"] {
+            Arc::make_mut(&mut request.payload).remove(member);
+        }
+        let Given { completion, attempt, .. } = self.ask(caller, request, run).await?;
+        let choice = completion.choices.into_iter().next().unwrap_or_default();
+        Ok(ControlFlow::Continue(GivenAnswer { choice, at, attempt }))
+    }
+}
+
+/// What a model gave.
+struct Given {
+    completion: Completion,
+    /// The same in OpenAI's format.
+    body: BufferedBytes,
+    attempt: Attempt,
 }
 
 /// The first answer, and the request that it answers.

@@ -99,8 +99,7 @@ impl Growing {
         let (began, llm) = (Instant::now(), &self.service.llm);
         let asked = Request::Structured(&self.request);
         let streamed = llm.stream_answer(&self.caller, asked, true).await?;
-        let schema = self.task.schema.output.clone();
-        self.answer = Some(GrowingAnswer::new(streamed, schema, llm.collector(), began));
+        self.answer = Some(GrowingAnswer::new(&self.request, streamed, llm.collector(), began));
         Ok(())
     }
 

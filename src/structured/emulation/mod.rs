@@ -14,8 +14,8 @@ use std::time::Instant;
 use futures_util::StreamExt;
 
 use super::error::StructuredError;
-use super::run::Run;
-use super::{Checks, First, Structured, Task};
+use super::run::{AnswerOrigin, Run};
+use super::{Checks, First, Given, Structured, Task};
 use crate::llm::structured::{FUNCTION, StructuredRequest};
 use crate::llm::{Answer, AnswerStream, Completion, Request, StreamedAnswer};
 use asked::Asked;
@@ -67,11 +67,12 @@ impl Structured {
     ) -> Result<Answer, StructuredError> {
         let Emulated { asked, task, request } = emulated;
         let mut run = Run::default();
-        let (answered, attempt) = self.ask(caller, &request, &mut run).await?;
-        if answered.origin.is_native || calls_client(asked, &answered.completion) {
-            return Ok(Answer::Whole(answered.body));
+        let Given { completion, body, attempt } = self.ask(caller, &request, &mut run).await?;
+        if attempt.origin.is_native || calls_client(asked, &completion) {
+            return Ok(Answer::Whole(body));
         }
-        let first = First { request, completion: answered.completion, attempt, run };
+        drop(body);
+        let first = First { request, completion, attempt, run };
         let told = Told::of(asked, self.settle(caller, task, first).await)?;
         Ok(Answer::Whole(self.llm.buffered(told.whole())?))
     }
@@ -86,7 +87,8 @@ impl Structured {
         let include_usage = options.is_some_and(|options| options.find("include_usage").unwrap_or(false));
         let began = Instant::now();
         let streamed = self.llm.stream_answer(caller, Request::Structured(&request), include_usage).await?;
-        let StreamedAnswer { mut events, origin } = streamed;
+        let StreamedAnswer { mut events, model, way } = streamed;
+        let origin = AnswerOrigin::of(&request, model, way);
         if origin.is_native {
             return Ok(Answer::Stream(events));
         }
