@@ -26,7 +26,7 @@ use base::encoding::media_type;
 use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
 use base::model::ProblemDetail;
 use base::pool::{DeferredDrop, Lane, Pool};
-use template::value::{Tree, Value, parse_json, weight};
+use template::value::{Tree, Value, admissible_weight, parse_json};
 
 /// Longer bodies, in bytes, are parsed in the pool: parsing takes about as long as a render may take on a serving thread.
 const INLINE_BYTES: usize = 64 << 10;
@@ -36,10 +36,6 @@ const SHORT_BYTES: usize = 1 << 20;
 
 /// How long a body may wait for the pool and be parsed there.
 const PARSE_TIME: Duration = Duration::from_secs(30);
-
-/// A body longer than `DENSE_FROM` bytes may take at most `DENSITY_MAX` times its length in memory when it is parsed.
-const DENSE_FROM: usize = 1 << 20;
-const DENSITY_MAX: usize = 12;
 
 /// How long a body has before its rate counts.
 const RATE_GRACE: Duration = Duration::from_secs(5);
@@ -175,11 +171,7 @@ impl JsonBody {
 /// # Errors
 /// `body_too_large` if that is too much for its length.
 pub fn admitted(bytes: &[u8], tree: Tree) -> Result<usize, ApiError> {
-    let weight = weight(bytes, tree);
-    if bytes.len() > DENSE_FROM && weight / DENSITY_MAX > bytes.len() {
-        return Err(ApiError::body_too_dense(weight, DENSITY_MAX));
-    }
-    Ok(weight)
+    admissible_weight(bytes, tree).map_err(ApiError::body_too_dense)
 }
 
 fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {

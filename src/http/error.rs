@@ -13,6 +13,7 @@ use crate::chat::Api;
 use crate::llm::response_error_event;
 use base::error::Kind;
 use base::model::{DocumentKind, ProblemDetail};
+use template::value::TooDense;
 
 /// An error as an answer, in the shape that OpenAI's client libraries show.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,12 +167,9 @@ impl ApiError {
         ApiError::new(Kind::TooLarge, "body_too_large", message)
     }
 
-    /// The parsed body would take `weight` bytes of memory, more than `times` its length.
-    pub fn body_too_dense(weight: usize, times: usize) -> ApiError {
-        let message = format!(
-            "the request body has so many small values that it would take {} MB of memory, more than {times} times its length; send fewer values, or longer ones",
-            weight >> 20
-        );
+    /// The parsed body would take too much memory for its length.
+    pub fn body_too_dense(error: TooDense) -> ApiError {
+        let message = format!("the request body {error}; send fewer values, or longer ones");
         ApiError::new(Kind::TooLarge, "body_too_large", message)
     }
 

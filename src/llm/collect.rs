@@ -1,12 +1,14 @@
 //! A chat completion put together from the chunks of its stream.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::completion::{Choice, Completion, FinishReason, Usage};
 use super::error::{LlmError, UpstreamError};
 use super::lenient::Read;
 use super::message::{self, CallPiece, Message, TextKind};
 use super::protocol::named_calls;
+use super::structured::FUNCTION;
 use base::events;
 use base::memory::Reservation;
 use template::value::{RawObject, parse_json};
@@ -17,8 +19,12 @@ pub struct Collector {
     text: String,
     refusal: String,
     calls: BTreeMap<u64, CallPiece>,
+    /// The number of the call whose arguments are a value that was asked for.
+    value_call: Option<u64>,
     finish_reason: Option<FinishReason>,
     usage: Usage,
+    /// Whether a chunk brought something of the choice.
+    has_choice: bool,
     /// The most bytes of all texts together.
     limit: usize,
     held: Reservation,
@@ -29,7 +35,7 @@ pub struct Collector {
 pub struct Added {
     /// To what the model says.
     pub text: String,
-    /// To the arguments of its first call.
+    /// To the arguments of the function that carries a value ([`FUNCTION`]).
     pub arguments: String,
 }
 
@@ -40,8 +46,10 @@ impl Collector {
             text: String::new(),
             refusal: String::new(),
             calls: BTreeMap::new(),
+            value_call: None,
             finish_reason: None,
             usage: Usage::default(),
+            has_choice: false,
             limit,
             held,
         }
@@ -77,6 +85,7 @@ impl Collector {
             self.usage = usage;
         }
         let Some(choice) = choice else { return Ok(()) };
+        self.has_choice = true;
         if let Some(delta) = choice.find("delta") {
             self.delta(delta, added);
         }
@@ -97,19 +106,28 @@ impl Collector {
             }
         }
         for piece in delta.calls {
-            let is_first = self.calls.keys().next().is_none_or(|first| *first == piece.number);
-            if is_first {
-                added.arguments.push_str(&piece.arguments);
+            self.call(piece, added);
+        }
+    }
+
+    fn call(&mut self, piece: CallPiece, added: &mut Added) {
+        let number = piece.number;
+        if self.value_call == Some(number) {
+            added.arguments.push_str(&piece.arguments);
+        }
+        let call = match self.calls.entry(number) {
+            Entry::Occupied(entry) => {
+                let call = entry.into_mut();
+                call.name.push_str(&piece.name);
+                call.arguments.push_str(&piece.arguments);
+                call
             }
-            match self.calls.get_mut(&piece.number) {
-                Some(call) => {
-                    call.name.push_str(&piece.name);
-                    call.arguments.push_str(&piece.arguments);
-                }
-                None => {
-                    self.calls.insert(piece.number, piece);
-                }
-            }
+            Entry::Vacant(entry) => entry.insert(piece),
+        };
+        // The name may come in pieces, too.
+        if self.value_call.is_none() && call.name == FUNCTION {
+            self.value_call = Some(number);
+            added.arguments.push_str(&call.arguments);
         }
     }
 
@@ -119,11 +137,17 @@ impl Collector {
     }
 
     /// The whole answer.
-    pub fn completion(self) -> Completion {
+    ///
+    /// # Errors
+    /// [`LlmError::Interrupted`] if it has no choice.
+    pub fn completion(self) -> Result<Completion, LlmError> {
+        if !self.has_choice {
+            return Err(interrupted("it has no choices".to_owned()));
+        }
         let refusal = Some(self.refusal).filter(|refusal| !refusal.is_empty());
         let tool_calls = named_calls(self.calls.into_values().collect());
         let choice = Choice { text: self.text, tool_calls, refusal, finish_reason: self.finish_reason };
-        Completion { choices: vec![choice], usage: self.usage }
+        Ok(Completion { choices: vec![choice], usage: self.usage })
     }
 }
 
@@ -152,26 +176,37 @@ mod tests {
         event(&json!({"choices": [{"index": 0, "delta": delta}]}))
     }
 
+    fn call(number: u64, name: Option<&str>, arguments: &str) -> String {
+        let function = json!({"name": name, "arguments": arguments});
+        delta(json!({"tool_calls": [{"index": number, "id": "c", "function": function}]}))
+    }
+
     #[test]
     fn texts_and_calls_grow_piece_by_piece() {
-        let call = |name: Option<&str>, arguments: &str| {
-            delta(
-                json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": name, "arguments": arguments}}]}),
-            )
-        };
         let mut collector = collector(1_000);
         let first =
             collector.push((delta(json!({"content": "a"})) + &delta(json!({"content": "b"}))).as_bytes());
         assert_eq!(first.unwrap(), Added { text: "ab".into(), arguments: String::new() });
-        let second = collector.push((call(Some("f"), "{\"x\"") + &call(None, ":1}")).as_bytes()).unwrap();
-        assert_eq!(second.arguments, "{\"x\":1}");
+        let pieces = call(0, Some("f"), "{\"x\"") + &call(0, None, ":1}");
+        assert_eq!(collector.push(pieces.as_bytes()).unwrap(), Added::default());
         let end = event(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}));
         let usage = event(&json!({"choices": [], "usage": {"total_tokens": 3}}));
         collector.push((end + &usage + "data: [DONE]\n\n").as_bytes()).unwrap();
-        let Completion { choices, usage } = collector.completion();
+        let Completion { choices, usage } = collector.completion().unwrap();
         assert_eq!((choices[0].text.as_str(), usage.total_tokens), ("ab", Some(3)));
         assert_eq!(choices[0].tool_calls[0].arguments, "{\"x\":1}");
         assert_eq!(choices[0].finish_reason, Some(FinishReason::ToolCalls));
+    }
+
+    #[test]
+    fn the_arguments_of_the_function_that_carries_a_value_are_told_as_they_come() {
+        let mut collector = collector(1_000);
+        let mut added = |piece: String| collector.push(piece.as_bytes()).unwrap().arguments;
+        assert_eq!(added(call(0, Some("other"), "{\"o\":1}")), "");
+        assert_eq!(added(call(1, Some("generate_"), "{")), "");
+        assert_eq!(added(call(1, Some("response"), "\"a\":")), "{\"a\":");
+        assert_eq!(added(call(0, None, " ") + &call(1, None, "1}")), "1}");
+        assert_eq!(added(call(2, Some("generate_response"), "{}")), "");
     }
 
     #[test]
@@ -180,5 +215,25 @@ mod tests {
         assert!(error.to_string().contains("busy"), "{error}");
         let error = collector(3).push(delta(json!({"content": "long"})).as_bytes()).unwrap_err();
         assert!(error.to_string().contains("too long"), "{error}");
+    }
+
+    #[test]
+    fn a_stream_without_a_choice_is_no_answer() {
+        let usage = event(&json!({"choices": [], "usage": {"total_tokens": 3}}));
+        let other = event(&json!({"choices": [{"index": 1, "delta": {"content": "a"}}]}));
+        for none in ["data: [DONE]\n\n", usage.as_str(), other.as_str(), ""] {
+            let mut collector = collector(1_000);
+            collector.push(none.as_bytes()).unwrap();
+            let error = collector.completion().unwrap_err();
+            assert!(
+                matches!(&error, LlmError::Interrupted(UpstreamError::Unusable { .. })),
+                "{none}: {error}"
+            );
+        }
+        let mut collector = collector(1_000);
+        collector
+            .push(event(&json!({"choices": [{"delta": {}, "finish_reason": "stop"}]})).as_bytes())
+            .unwrap();
+        assert_eq!(collector.completion().unwrap().choices[0].text, "");
     }
 }

@@ -70,7 +70,7 @@ pub use text_completion::as_chat as text_as_chat;
 
 use attempt::Form;
 use base::caller::Caller;
-use base::memory::{Buffer, BufferedBytes, Memory};
+use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
 use base::outbound::PerRuntime;
 use client_format::RequestOptions;
 use echo::Echo;
@@ -83,7 +83,7 @@ use responses::KeptItems;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
 use stream::StreamParts;
-use structured::{Plan, Strategy, Way};
+use structured::Way;
 use template::value::{RawObject, parse_json};
 use translator::{OfChat, Translator, Writer};
 
@@ -103,8 +103,10 @@ pub struct Answered {
     pub completion: Completion,
     /// Its bytes, in OpenAI's format.
     pub body: BufferedBytes,
-    /// How it came.
-    pub origin: AnswerOrigin,
+    /// The model: the one that was asked for, or a fallback.
+    pub model: String,
+    /// In which way an upstream was asked for a value, if it was asked for one.
+    pub way: Option<Way>,
 }
 
 /// A streamed answer that is to be read.
@@ -112,19 +114,10 @@ pub struct Answered {
 pub struct StreamedAnswer {
     /// Its events, in OpenAI's format.
     pub events: AnswerStream,
-    /// How it comes.
-    pub origin: AnswerOrigin,
-}
-
-/// Who gave an answer, and how it was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AnswerOrigin {
     /// The model: the one that was asked for, or a fallback.
     pub model: String,
-    /// How it was asked for a value.
-    pub strategy: Strategy,
-    /// Whether an upstream was asked for the value as the client itself asked.
-    pub is_native: bool,
+    /// In which way an upstream was asked for a value, if it was asked for one.
+    pub way: Option<Way>,
 }
 
 /// The models.
@@ -233,7 +226,12 @@ impl Llm {
 
     /// Puts together a streamed answer, within the limit on answers.
     pub fn collector(&self) -> Collector {
-        Collector::new(self.options.answer_bytes, self.memory.reservation())
+        Collector::new(self.options.answer_bytes, self.reservation())
+    }
+
+    /// A part of the budget for answers, which can grow.
+    pub fn reservation(&self) -> Reservation {
+        self.memory.reservation()
     }
 
     /// Keeps the events of a streamed answer as they came, within the limit on answers.
@@ -317,8 +315,7 @@ impl Llm {
                     permit,
                     held: self.memory.reservation(),
                 };
-                let origin = origin(call.request, model, way);
-                Ok(StreamedAnswer { events: AnswerStream::upstream(parts).await, origin })
+                Ok(StreamedAnswer { events: AnswerStream::upstream(parts).await, model, way })
             }
             Reply::Echo(echo) => {
                 let chunks = echo.events(include_usage);
@@ -326,7 +323,7 @@ impl Llm {
                     Some(writer) => rewritten(chunks, writer),
                     None => chunks,
                 });
-                Ok(StreamedAnswer { events, origin: origin_of_echo(call.request) })
+                Ok(StreamedAnswer { events, model: ECHO.to_owned(), way: None })
             }
         }
     }
@@ -340,11 +337,11 @@ impl Llm {
         let call = self.call(caller, request, &options.model);
         match self.ask::<Typed>(&call, self.chain(call.model)?).await? {
             Reply::Upstream { answer: (completion, body), model, way, .. } => {
-                Ok(Answered { completion, body, origin: origin(request, model, way) })
+                Ok(Answered { completion, body, model, way })
             }
             Reply::Echo(echo) => {
                 let body = self.buffered(echo.whole())?;
-                Ok(Answered { completion: echo.completion(), body, origin: origin_of_echo(request) })
+                Ok(Answered { completion: echo.completion(), body, model: ECHO.to_owned(), way: None })
             }
         }
     }
@@ -421,25 +418,6 @@ impl Llm {
         body.push(bytes)?;
         Ok(body.finish()?)
     }
-}
-
-/// Where an answer of an upstream comes from.
-fn origin(request: Request<'_>, model: String, way: Option<Way>) -> AnswerOrigin {
-    let way = way.unwrap_or(Way::Text);
-    let is_native = match request {
-        Request::Structured(request) => request.plan.native == Some(way),
-        _ => false,
-    };
-    AnswerOrigin { model, strategy: way.strategy(), is_native }
-}
-
-/// Where an answer of the built-in model comes from.
-fn origin_of_echo(request: Request<'_>) -> AnswerOrigin {
-    let plan = match request {
-        Request::Structured(request) => request.plan,
-        _ => Plan::ANY,
-    };
-    AnswerOrigin { model: ECHO.to_owned(), strategy: plan.first().strategy(), is_native: false }
 }
 
 fn of_chat(chat: StreamTranslator, writer: Writer) -> Translator {

@@ -218,7 +218,7 @@ impl Requests {
         solved: Solved,
         llm: Duration,
     ) -> Result<Solution, RequestError> {
-        let Solved { solutions, origin, spent, report } = solved;
+        let Solved { solutions, origin, spent, report, held: _held } = solved;
         let values = solutions.iter().map(to_raw_value).collect::<Result<Vec<_>, _>>();
         let values = values.map_err(prepare::unwritable)?;
         let mut ideas = Vec::with_capacity(values.len());

@@ -3,9 +3,10 @@
 //! - [`Structured`]: has a model answer until its answer fits, a bounded number of times
 //! - `schemas`: compiled schemas, which are kept; `checks`: what a value has to fulfil beside its schema
 //! - `reading`: what an answer says; `answer`: a JSON value in a text; `distinct`: parsing that refuses repeated names
+//! - `judge`: whether an answer fits, is sent back, or ends the request; `run`: what the attempts of one request cost
+//! - `stream`: the same with the value as it grows; `growing`: its parts, and `pace`, how often they are told
 //! - `partial`: a value from the beginning of its text; `preface`: what comes before it; `scan`: the grammar of JSON, byte by byte;
 //!   `number`: that of its numbers
-//! - `run`: what the attempts of one request cost; `stream`: the same with the value as it grows
 //! - `emulation`: what OpenAI's clients ask for, for models that do not have it
 
 mod answer;
@@ -13,7 +14,10 @@ mod checks;
 mod distinct;
 mod emulation;
 mod error;
+mod growing;
+mod judge;
 mod number;
+mod pace;
 mod partial;
 mod preface;
 mod reading;
@@ -30,25 +34,22 @@ use serde_json::json;
 
 pub use checks::{Check, Checks};
 pub use error::{StructuredError, Unsolved, UnsolvedCause};
-pub use run::{AttemptReport, Spent};
+pub use run::{AnswerOrigin, AttemptReport, Spent};
 pub use schemas::CompiledSchema;
 pub use stream::{SolutionEvent, SolutionStream};
 
-use crate::llm::structured::{FailedAnswer, Plan, Strategy, StructuredRequest};
-use crate::llm::{AnswerOrigin, Answered, Choice, Completion, Llm, Preview, Request};
+use crate::llm::structured::{Plan, StructuredRequest};
+use crate::llm::{Answered, Completion, Llm, Preview, Request};
 use crate::render::Renderer;
 use base::caller::Caller;
-use base::schema::Violation;
-use reading::{Invalid, Useless, read};
-use run::Run;
+use base::memory::{BufferedBytes, Reservation};
+use judge::{Fit, GivenAnswer, Verdict};
+use run::{Attempt, Run};
 use schemas::SchemaCache;
 use template::value::{RawObject, Value};
 
 /// The prompt that puts a schema into the system message.
 const SCHEMA_PROMPT: &str = "requests.schema";
-
-/// The prompt that asks for a corrected answer.
-const REPAIR_PROMPT: &str = "requests.repair";
 
 /// Makes values that fit schemas.
 pub struct Structured {
@@ -95,6 +96,8 @@ pub struct Solved {
     pub spent: Spent,
     /// What happened in each attempt.
     pub report: Vec<AttemptReport>,
+    /// The memory that large values take.
+    pub held: Vec<Reservation>,
 }
 
 impl Structured {
@@ -124,8 +127,8 @@ impl Structured {
         self.in_time(async {
             let request = self.request(caller, task).await?;
             let mut run = Run::default();
-            let Answered { completion, origin, .. } = self.ask(caller, &request, &mut run).await?;
-            self.settle(caller, task, First { request, completion, origin, run }).await
+            let Given { completion, attempt, .. } = self.ask(caller, &request, &mut run).await?;
+            self.settle(caller, task, First { request, completion, attempt, run }).await
         })
         .await
     }
@@ -135,21 +138,7 @@ impl Structured {
     /// # Errors
     /// If there is no room for the work now.
     pub async fn fits(&self, caller: &Caller, task: &Task, value: &Value) -> Result<bool, StructuredError> {
-        Ok(self.violations(caller, task, value).await?.is_empty())
-    }
-
-    /// The violations of the schema or, if there are none, of the checks.
-    async fn violations(
-        &self,
-        caller: &Caller,
-        task: &Task,
-        value: &Value,
-    ) -> Result<Vec<Violation>, StructuredError> {
-        let violations = task.schema.violations(value, &self.renderer).await?;
-        match violations.is_empty() {
-            true => task.checks.violations(value, caller, &self.renderer).await,
-            false => Ok(violations),
-        }
+        Ok(self.misfit(caller, task, value).await?.is_none())
     }
 
     /// Compiles checks.
@@ -217,124 +206,88 @@ impl Structured {
         caller: &Caller,
         request: &StructuredRequest,
         run: &mut Run,
-    ) -> Result<Answered, StructuredError> {
+    ) -> Result<Given, StructuredError> {
         let began = Instant::now();
-        let answered = self.llm.answer(caller, Request::Structured(request)).await?;
-        run.answered(&answered.origin, answered.completion.usage, began.elapsed());
-        Ok(answered)
+        let Answered { completion, body, model, way } =
+            self.llm.answer(caller, Request::Structured(request)).await?;
+        let origin = AnswerOrigin::of(request, model, way);
+        let attempt = run.answered(origin, completion.usage, began.elapsed());
+        Ok(Given { completion, body, attempt })
     }
 
     /// Makes values of the choices of the first answer: those that do not fit are sent back.
     async fn settle(&self, caller: &Caller, task: &Task, first: First) -> Result<Solved, StructuredError> {
-        let First { request, completion, mut origin, mut run } = first;
-        let mut solutions = Vec::with_capacity(completion.choices.len());
+        let First { request, completion, attempt, mut run } = first;
+        let (mut solutions, mut last) =
+            (Vec::with_capacity(completion.choices.len()), attempt.origin.clone());
+        let mut all_held = Vec::new();
         for (at, choice) in completion.choices.into_iter().enumerate() {
-            let mut dialogue = Dialogue { request: request.clone(), at, origin: &mut origin };
-            solutions.push(self.settle_one(caller, task, &mut dialogue, choice, &mut run).await?);
+            let answer = GivenAnswer { choice, at, attempt: attempt.clone() };
+            let before = run.spent.attempts;
+            let Fit { value, origin, held } =
+                self.settle_one(caller, task, request.clone(), answer, &mut run).await?;
+            if run.spent.attempts > before {
+                last = origin;
+            }
+            solutions.push(value);
+            all_held.push(held);
         }
-        let Run { spent, report, .. } = run;
-        Ok(Solved { solutions, origin, spent, report })
+        let Run { spent, report } = run;
+        Ok(Solved { solutions, origin: last, spent, report, held: all_held })
     }
 
+    /// Sends a choice back until it fits.
     async fn settle_one(
         &self,
         caller: &Caller,
         task: &Task,
-        dialogue: &mut Dialogue<'_>,
-        mut choice: Choice,
+        mut request: StructuredRequest,
+        mut answer: GivenAnswer,
         run: &mut Run,
-    ) -> Result<Value, StructuredError> {
+    ) -> Result<Fit, StructuredError> {
         loop {
-            match self.settle_step(caller, task, dialogue, &choice, run).await? {
-                ControlFlow::Break(value) => return Ok(value),
-                ControlFlow::Continue(next) => choice = next,
+            match self.settle_step(caller, task, &mut request, answer, run).await? {
+                ControlFlow::Break(fit) => return Ok(fit),
+                ControlFlow::Continue(next) => answer = next,
             }
         }
     }
 
-    /// The value that a choice says; or, if it does not fit, what the model says when it is asked again.
+    /// The value that an answer says; or, if it is sent back, what the model says then.
     async fn settle_step(
         &self,
         caller: &Caller,
         task: &Task,
-        dialogue: &mut Dialogue<'_>,
-        choice: &Choice,
+        request: &mut StructuredRequest,
+        answer: GivenAnswer,
         run: &mut Run,
-    ) -> Result<ControlFlow<Value, Choice>, StructuredError> {
-        let reading = self.read(caller, task, choice, dialogue.origin.strategy).await?;
-        run.read(dialogue.at, choice, &reading);
-        match reading {
-            Ok(value) => Ok(ControlFlow::Break(value)),
-            Err(Useless::Invalid(invalid)) if dialogue.request.failed.len() < task.max_repairs => {
-                self.ask_again(caller, dialogue, invalid, run).await.map(ControlFlow::Continue)
-            }
-            Err(useless) => Err(run.unsolved(useless).into()),
+    ) -> Result<ControlFlow<Fit, GivenAnswer>, StructuredError> {
+        let at = answer.at;
+        if let Verdict::Fits(fit) = self.judge(caller, task, request, answer, run).await? {
+            return Ok(ControlFlow::Break(fit));
         }
-    }
-
-    /// Sends an answer back with everything that is wrong with it.
-    async fn ask_again(
-        &self,
-        caller: &Caller,
-        dialogue: &mut Dialogue<'_>,
-        invalid: Invalid,
-        run: &mut Run,
-    ) -> Result<Choice, StructuredError> {
         // One answer is sent back, and one is wanted, as a whole.
         for member in ["n", "stream", "stream_options"] {
-            Arc::make_mut(&mut dialogue.request.payload).remove(member);
+            Arc::make_mut(&mut request.payload).remove(member);
         }
-        dialogue.request.failed.push(self.complain(caller, invalid).await?);
-        let answered = self.ask(caller, &dialogue.request, run).await?;
-        *dialogue.origin = answered.origin;
-        Ok(answered.completion.choices.into_iter().next().unwrap_or_default())
+        let Given { completion, attempt, .. } = self.ask(caller, request, run).await?;
+        let choice = completion.choices.into_iter().next().unwrap_or_default();
+        Ok(ControlFlow::Continue(GivenAnswer { choice, at, attempt }))
     }
+}
 
-    async fn complain(&self, caller: &Caller, invalid: Invalid) -> Result<FailedAnswer, StructuredError> {
-        let Invalid { text, call, violations } = invalid;
-        let variables = Value::from(json!({"violations": violations}));
-        let complaint = self.renderer.own_text(caller, REPAIR_PROMPT, variables).await?;
-        Ok(FailedAnswer { text, call, complaint })
-    }
-
-    /// What a choice says, by the schema and the checks.
-    async fn read(
-        &self,
-        caller: &Caller,
-        task: &Task,
-        choice: &Choice,
-        strategy: Strategy,
-    ) -> Result<Result<Value, Useless>, StructuredError> {
-        let read = match read(choice, &task.schema.output, strategy) {
-            Ok(read) => read,
-            Err(useless) => return Ok(Err(useless)),
-        };
-        let mut first = None;
-        for value in read.meanings {
-            let violations = self.violations(caller, task, &value).await?;
-            if violations.is_empty() {
-                return Ok(Ok(value));
-            }
-            first.get_or_insert(violations);
-        }
-        let violations = first.unwrap_or_default();
-        Ok(Err(Useless::Invalid(Invalid { text: read.text, call: read.call, violations })))
-    }
+/// What a model gave.
+struct Given {
+    completion: Completion,
+    /// The same in OpenAI's format.
+    body: BufferedBytes,
+    attempt: Attempt,
 }
 
 /// The first answer, and the request that it answers.
 struct First {
     request: StructuredRequest,
     completion: Completion,
-    origin: AnswerOrigin,
+    attempt: Attempt,
     run: Run,
-}
-
-/// A choice on its way to a value.
-struct Dialogue<'d> {
-    request: StructuredRequest,
-    /// The number of the choice, from 0.
-    at: usize,
-    /// Who gave the last answer.
-    origin: &'d mut AnswerOrigin,
 }

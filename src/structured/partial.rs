@@ -10,7 +10,11 @@ use super::scan::{Container, Event, Scanner};
 /// The length of an escaped UTF-16 unit.
 const UNIT_BYTES: usize = 6;
 
-/// Reads a value from a text that comes in pieces. What is not JSON ends the reading: the value stays what it was.
+/// How often a bracket may turn out to belong to a sentence.
+const ASIDES_MAX: usize = 16;
+
+/// Reads a value from a text that comes in pieces. What is not JSON ends the reading: the value stays what it was. A bracket with no
+/// value in it, though, belongs to a sentence, behind which the value may come.
 #[derive(Debug)]
 pub struct PartialReader {
     /// The name of the member of the root that holds the value, if there may be such a wrapper.
@@ -19,8 +23,6 @@ pub struct PartialReader {
     scanner: Scanner,
     /// The text from the root on; what comes after the value is left out.
     text: String,
-    /// How long the text was in all.
-    len: usize,
     /// What of the text is known to be part of the value, once everything open is closed after it.
     known: usize,
     /// Whether that ends inside of a string.
@@ -31,6 +33,10 @@ pub struct PartialReader {
     scalar: usize,
     value: Place,
     items: Items,
+    /// Whether the root is more than a bracket in a sentence.
+    is_json: bool,
+    /// How many brackets were in sentences.
+    asides: usize,
     /// Whether nothing can change any more.
     is_over: bool,
 }
@@ -66,35 +72,37 @@ impl PartialReader {
             preface: Preface::Begin,
             scanner: Scanner::new(),
             text: String::new(),
-            len: 0,
             known: 0,
             in_string: false,
             name: 0,
             scalar: 0,
             value: Place::Undecided,
             items: Items::default(),
+            is_json: false,
+            asides: 0,
             is_over: false,
         }
     }
 
     /// Takes the next piece of the text.
     pub fn push(&mut self, piece: &str) {
-        self.len += piece.len();
-        let piece = if self.text.is_empty() { self.after_preface(piece) } else { piece };
-        let before = self.text.len();
-        if !self.is_over {
-            self.text.push_str(piece);
-        }
-        for (at, byte) in (before..).zip(piece.bytes()) {
-            if self.is_over {
-                break;
+        let mut rest = piece;
+        while !rest.is_empty() && !self.is_over {
+            if self.text.is_empty() {
+                rest = self.after_preface(rest);
             }
-            self.take(at, byte);
+            rest = self.read(rest);
         }
     }
 
-    /// The value as far as it is known; `None` before its first character. A number is known when something follows it.
-    pub fn value(&self) -> Option<Value> {
+    /// How many bytes of the value are known; `None` before its first character.
+    pub fn known(&self) -> Option<usize> {
+        let Place::At { start, .. } = self.value else { return None };
+        self.known.checked_sub(start).filter(|known| *known > 0)
+    }
+
+    /// The value as JSON, as far as it is known; `None` before its first character. A number is known when something follows it.
+    pub fn json(&self) -> Option<String> {
         let Place::At { start, depth } = self.value else { return None };
         let mut json = self.text.get(start..self.known).filter(|text| !text.is_empty())?.to_owned();
         if self.in_string {
@@ -104,7 +112,7 @@ impl PartialReader {
             Container::Object => '}',
             Container::List => ']',
         }));
-        parse_json(json.as_bytes()).ok()
+        Some(json)
     }
 
     /// The elements of the value, a list, that became complete since the last call: each is given once.
@@ -113,17 +121,27 @@ impl PartialReader {
         complete.filter_map(|place| parse_json(self.text.get(place)?.as_bytes()).ok()).collect()
     }
 
-    /// Bytes of the text so far, including those around the value.
-    pub fn bytes(&self) -> usize {
-        self.len
-    }
-
     /// The rest of a piece from the root on; empty if it has not begun.
     fn after_preface<'p>(&mut self, piece: &'p str) -> &'p str {
         for (at, byte) in piece.bytes().enumerate() {
             match self.preface.with(byte) {
                 Some(preface) => self.preface = preface,
                 None => return piece.get(at..).unwrap_or_default(),
+            }
+        }
+        ""
+    }
+
+    /// Reads on from the root; gives what comes from where that turns out to be a sentence.
+    fn read<'p>(&mut self, piece: &'p str) -> &'p str {
+        let before = self.text.len();
+        self.text.push_str(piece);
+        for (at, byte) in piece.bytes().enumerate() {
+            self.take(before + at, byte);
+            match self.preface {
+                _ if self.is_over => break,
+                Preface::Aside(_) => return piece.get(at..).unwrap_or_default(),
+                _ => {}
             }
         }
         ""
@@ -154,8 +172,19 @@ impl PartialReader {
             Event::Text => self.known = at + 1,
             Event::Unit(unit) => self.known = self.known_after(unit, at + 1),
             Event::Ended => self.ended(at + 1),
-            Event::Refused => self.is_over = true,
+            Event::Refused => self.refused(),
         }
+    }
+
+    /// The text from the root on is no JSON.
+    fn refused(&mut self) {
+        if self.is_json || self.asides >= ASIDES_MAX {
+            self.is_over = true;
+            return;
+        }
+        let (wrapper, asides) = (self.wrapper.take(), self.asides + 1);
+        let preface = Preface::Aside(self.scanner.open().len());
+        *self = PartialReader { wrapper, preface, asides, ..PartialReader::new(None) };
     }
 
     /// Ends a number, if it is one that the parser can hold.
@@ -175,6 +204,7 @@ impl PartialReader {
 
     fn opened(&mut self, at: usize, container: Container) {
         let around = self.scanner.open().len() - 1;
+        self.is_json |= around > 0;
         let is_wrapper = around == 0 && container == Container::Object && self.wrapper.is_some();
         if !is_wrapper {
             self.began(at, around);
@@ -188,6 +218,7 @@ impl PartialReader {
 
     /// A value begins, in so many open objects and lists.
     fn began(&mut self, at: usize, around: usize) {
+        self.is_json |= self.scanner.open().last() == Some(&Container::Object) && around > 0;
         if matches!(self.value, Place::Undecided | Place::Awaited) {
             self.value = Place::At { start: at, depth: around };
         }
@@ -200,6 +231,7 @@ impl PartialReader {
     fn ended(&mut self, end: usize) {
         self.known = end;
         self.in_string = false;
+        self.is_json = true;
         let around = self.scanner.open().len();
         if self.items.depth == Some(around) {
             self.items.complete.push(self.items.start..end);

@@ -15,6 +15,8 @@ pub enum Preface {
     Thoughts(usize),
     /// In other text, which a bracket ends.
     Prose,
+    /// In a part of it that stands in brackets, of which so many are open.
+    Aside(usize),
 }
 
 impl Preface {
@@ -22,6 +24,7 @@ impl Preface {
     pub fn with(self, byte: u8) -> Option<Preface> {
         match (self, byte) {
             (Preface::Thoughts(matched), _) => Some(in_thoughts(matched, byte)),
+            (Preface::Aside(open), _) => Some(in_aside(open, byte)),
             (_, b'{' | b'[') => None,
             (Preface::Begin, b'<') => Some(Preface::Opening(1)),
             (Preface::Begin, _) if byte.is_ascii_whitespace() || BYTE_ORDER_MARK.contains(&byte) => {
@@ -36,6 +39,15 @@ impl Preface {
             }
             _ => Some(Preface::Prose),
         }
+    }
+}
+
+fn in_aside(open: usize, byte: u8) -> Preface {
+    match byte {
+        b'{' | b'[' => Preface::Aside(open + 1),
+        b'}' | b']' if open <= 1 => Preface::Prose,
+        b'}' | b']' => Preface::Aside(open - 1),
+        _ => Preface::Aside(open),
     }
 }
 

@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::error::{Unsolved, UnsolvedCause};
-use super::reading::{Invalid, Useless};
-use crate::llm::structured::Strategy;
-use crate::llm::{AnswerOrigin, Choice, Usage};
+use super::reading::Useless;
+use crate::llm::Usage;
+use crate::llm::structured::{Strategy, StructuredRequest, Way};
 use base::schema::Violation;
-use template::value::Value;
 
 /// What a request cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -18,6 +17,26 @@ pub struct Spent {
     pub attempts: usize,
     /// The tokens of all answers; unknown where an upstream did not tell them.
     pub usage: Usage,
+}
+
+/// Who gave an answer, and how it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerOrigin {
+    /// The model: the one that was asked for, or a fallback.
+    pub model: String,
+    /// How it was asked for a value.
+    pub strategy: Strategy,
+    /// Whether an upstream was asked for the value as the client itself asked.
+    pub is_native: bool,
+}
+
+impl AnswerOrigin {
+    /// Where an answer to `request` comes from; without a `way` it is from the built-in model, which takes every one.
+    pub(super) fn of(request: &StructuredRequest, model: String, way: Option<Way>) -> AnswerOrigin {
+        let strategy = way.unwrap_or(request.plan.first()).strategy();
+        let is_native = way.is_some() && request.plan.native == way;
+        AnswerOrigin { model, strategy, is_native }
+    }
 }
 
 /// What happened in an attempt; of an answer with several choices there is one for each.
@@ -41,60 +60,102 @@ pub struct AttemptReport {
     pub milliseconds: u64,
 }
 
+/// An answer of a model.
+#[derive(Debug, Clone)]
+pub(super) struct Attempt {
+    /// Its number, from 1.
+    number: usize,
+    /// Who gave it.
+    pub origin: AnswerOrigin,
+    usage: Usage,
+    milliseconds: u64,
+}
+
 /// The attempts so far.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub spent: Spent,
     pub report: Vec<AttemptReport>,
-    last: Option<(AnswerOrigin, Usage, u64)>,
 }
 
 impl Run {
     /// Adds an answer of a model.
-    pub fn answered(&mut self, origin: &AnswerOrigin, usage: Usage, took: Duration) {
+    pub fn answered(&mut self, origin: AnswerOrigin, usage: Usage, took: Duration) -> Attempt {
         let Spent { attempts, usage: before } = self.spent;
         let usage_in_all = if attempts == 0 { usage } else { before.plus(usage) };
         self.spent = Spent { attempts: attempts + 1, usage: usage_in_all };
-        self.last = Some((origin.clone(), usage, u64::try_from(took.as_millis()).unwrap_or(u64::MAX)));
+        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        Attempt { number: self.spent.attempts, origin, usage, milliseconds }
     }
 
-    /// Adds what a choice of the last answer says.
-    pub fn read(&mut self, choice: usize, said: &Choice, reading: &Result<Value, Useless>) {
-        let Some((origin, usage, milliseconds)) = &self.last else { return };
-        let violations = match reading {
-            Err(Useless::Invalid(invalid)) => invalid.violations.clone(),
-            _ => Vec::new(),
-        };
+    /// Adds what a choice of an answer says.
+    pub fn read(&mut self, choice: usize, attempt: Attempt, answer: String, violations: &[Violation]) {
+        let Attempt { number, origin, usage, milliseconds } = attempt;
         self.report.push(AttemptReport {
-            attempt: self.spent.attempts,
+            attempt: number,
             choice,
-            model: origin.model.clone(),
+            model: origin.model,
             strategy: origin.strategy,
-            answer: said_by(said),
-            violations,
-            usage: *usage,
-            milliseconds: *milliseconds,
+            answer,
+            violations: violations.to_vec(),
+            usage,
+            milliseconds,
         });
     }
 
     /// The end of a request with an answer that is of no use.
-    pub fn unsolved(&mut self, last: Useless) -> Box<Unsolved> {
-        let cause = match last {
+    pub fn unsolved(&mut self, answer: String, useless: Useless) -> Box<Unsolved> {
+        let cause = match useless {
             Useless::Refused { refusal, is_filtered } => UnsolvedCause::Refused { refusal, is_filtered },
-            Useless::Truncated { text } => UnsolvedCause::Truncated { answer: text },
-            Useless::Invalid(Invalid { text, violations, .. }) => {
-                UnsolvedCause::Invalid { answer: text, violations }
+            Useless::Truncated => UnsolvedCause::Truncated { answer },
+            Useless::Invalid(violations) => UnsolvedCause::Invalid { answer, violations },
+            Useless::Uncheckable(violation) => {
+                UnsolvedCause::Invalid { answer, violations: violation.into() }
             }
         };
         Box::new(Unsolved { cause, spent: self.spent, report: std::mem::take(&mut self.report) })
     }
 }
 
-/// What a choice says, in the order in which it would be read.
-fn said_by(choice: &Choice) -> String {
-    match (choice.tool_calls.first(), &choice.refusal) {
-        (Some(call), _) => call.arguments.clone(),
-        (None, Some(refusal)) if choice.text.is_empty() => refusal.clone(),
-        _ => choice.text.clone(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::structured::{OutputSchema, Plan};
+    use serde_json::json;
+    use std::sync::Arc;
+
+    #[test]
+    fn an_answer_comes_by_its_way_or_from_the_built_in_model() {
+        let request = StructuredRequest {
+            payload: Arc::default(),
+            schema: OutputSchema::new(json!({})).unwrap().into(),
+            text: None,
+            plan: Plan::CALL,
+            failed: Vec::new(),
+            emulation: Arc::default(),
+        };
+        for (way, strategy, is_native) in [
+            (Some(Way::Tools), Strategy::Tools, true),
+            (Some(Way::Text), Strategy::JsonObject, false),
+            (None, Strategy::Tools, false),
+        ] {
+            let origin = AnswerOrigin::of(&request, "m".into(), way);
+            assert_eq!(origin, AnswerOrigin { model: "m".into(), strategy, is_native }, "{way:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_summed_and_attempts_keep_their_numbers() {
+        let origin = || AnswerOrigin { model: "m".into(), strategy: Strategy::Tools, is_native: false };
+        let usage = |tokens| Usage { total_tokens: tokens, ..Usage::default() };
+        let mut run = Run::default();
+        let first = run.answered(origin(), usage(Some(1)), Duration::ZERO);
+        let second = run.answered(origin(), usage(Some(2)), Duration::ZERO);
+        assert_eq!(run.spent, Spent { attempts: 2, usage: usage(Some(3)) });
+        run.read(0, second, "b".into(), &[]);
+        run.read(1, first, "a".into(), &[]);
+        let told: Vec<(usize, usize, &str)> =
+            run.report.iter().map(|one| (one.attempt, one.choice, one.answer.as_str())).collect();
+        assert_eq!(told, [(2, 0, "b"), (1, 1, "a")]);
     }
 }

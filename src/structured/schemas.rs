@@ -10,7 +10,7 @@ use super::error::StructuredError;
 use crate::llm::structured::OutputSchema;
 use crate::render::Renderer;
 use base::pool::Lane;
-use base::schema::{Effort, Schema, Violation, violations_of_schema};
+use base::schema::{Effort, EffortError, Schema, Violation, violations_of_schema};
 use template::value::{Value, parse_json};
 
 /// How many schemas are kept.
@@ -77,17 +77,17 @@ impl CompiledSchema {
         Ok(CompiledSchema { text, output, validator })
     }
 
-    /// The violations of a value: found at once if that is quick, else in the pool.
+    /// The violations of a value: found at once if that is quick, else in the pool; or that it cannot be checked.
     pub(super) async fn violations(
         self: &Arc<CompiledSchema>,
         value: &Value,
         renderer: &Renderer,
-    ) -> Result<Vec<Violation>, StructuredError> {
+    ) -> Result<Result<Vec<Violation>, EffortError>, StructuredError> {
         if let Ok(violations) = self.validator.check(value, Effort::SERVING) {
-            return Ok(violations);
+            return Ok(Ok(violations));
         }
         let (schema, value) = (self.clone(), value.clone());
-        let work = move || schema.validator.violations(&value, Effort::POOL);
+        let work = move || schema.validator.check(&value, Effort::POOL);
         Ok(renderer.run_in_pool(Lane::Long, work).await?)
     }
 }

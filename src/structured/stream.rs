@@ -7,18 +7,15 @@ use std::time::Instant;
 use futures_util::stream::{LocalBoxStream, StreamExt, unfold};
 use tokio::time::timeout_at;
 
-use super::partial::PartialReader;
-use super::reading::Useless;
+use super::growing::{GrowingAnswer, News};
+use super::judge::{Fit, GivenAnswer, Verdict};
 use super::run::Run;
 use super::{Solved, Structured, StructuredError, Task};
+use crate::llm::Request;
 use crate::llm::structured::StructuredRequest;
-use crate::llm::{AnswerOrigin, AnswerStream, Collector, Request, StreamedAnswer};
 use base::caller::Caller;
 use base::schema::Violation;
 use template::value::Value;
-
-/// A part is told when this share of it is new, so that all parts together are not much longer than the value.
-const SHARE: usize = 16;
 
 /// What is told of a value that grows; `S` is what is told in the end.
 #[derive(Debug)]
@@ -96,34 +93,13 @@ struct Growing {
     ready: VecDeque<SolutionEvent<Solved>>,
 }
 
-/// An answer that is being read.
-struct GrowingAnswer {
-    events: AnswerStream,
-    origin: AnswerOrigin,
-    collector: Collector,
-    partial: PartialReader,
-    began: Instant,
-    /// How much of the text had come when a part was told last.
-    told_at: usize,
-    /// The last part that was told.
-    told: Option<Value>,
-}
-
 impl Growing {
     /// Asks the model.
     async fn begin(&mut self) -> Result<(), StructuredError> {
         let (began, llm) = (Instant::now(), &self.service.llm);
         let asked = Request::Structured(&self.request);
-        let StreamedAnswer { events, origin } = llm.stream_answer(&self.caller, asked, true).await?;
-        self.answer = Some(GrowingAnswer {
-            events,
-            origin,
-            collector: llm.collector(),
-            partial: PartialReader::new(self.task.schema.output.wrapper()),
-            began,
-            told_at: 0,
-            told: None,
-        });
+        let streamed = llm.stream_answer(&self.caller, asked, true).await?;
+        self.answer = Some(GrowingAnswer::new(&self.request, streamed, llm.collector(), began));
         Ok(())
     }
 
@@ -154,73 +130,34 @@ impl Growing {
     /// Reads what comes next, or what the whole answer says.
     async fn step(&mut self) -> Result<(), StructuredError> {
         let Some(answer) = &mut self.answer else { return Ok(()) };
-        match answer.events.next().await {
-            Some(events) => {
-                let events = events?;
-                answer.take(&events, &self.task, &mut self.ready)
-            }
-            None => self.finish().await,
-        }
+        let Some(events) = answer.events.next().await else { return self.finish().await };
+        let News { items, part } = answer.take(&events?, &self.service).await?;
+        self.ready.extend(items.into_iter().map(SolutionEvent::Item));
+        self.ready.extend(part.map(SolutionEvent::Partial));
+        Ok(())
     }
 
     async fn finish(&mut self) -> Result<(), StructuredError> {
-        let Some(answer) = self.answer.take() else { return Ok(()) };
-        let completion = answer.collector.completion();
-        self.run.answered(&answer.origin, completion.usage, answer.began.elapsed());
-        let choice = completion.choices.into_iter().next().unwrap_or_default();
-        let reading = self.service.read(&self.caller, &self.task, &choice, answer.origin.strategy).await?;
-        self.run.read(0, &choice, &reading);
-        match reading {
-            Ok(value) => {
-                if answer.told.as_ref() != Some(&value) {
+        let Some(mut answer) = self.answer.take() else { return Ok(()) };
+        let told = answer.told.take();
+        let (choice, attempt) = answer.finish(&mut self.run)?;
+        let answer = GivenAnswer { choice, at: 0, attempt };
+        let (service, request) = (self.service.clone(), &mut self.request);
+        match service.judge(&self.caller, &self.task, request, answer, &mut self.run).await? {
+            Verdict::Fits(Fit { value, origin, held }) => {
+                if told.as_ref() != Some(&value) {
                     self.ready.push_back(SolutionEvent::Partial(value.clone()));
                 }
-                let Run { spent, report, .. } = std::mem::take(&mut self.run);
-                let solved = Solved { solutions: vec![value], origin: answer.origin, spent, report };
+                let Run { spent, report } = std::mem::take(&mut self.run);
+                let solved = Solved { solutions: vec![value], origin, spent, report, held: vec![held] };
                 self.ready.push_back(SolutionEvent::Solution(Box::new(solved)));
                 Ok(())
             }
-            Err(Useless::Invalid(invalid)) if self.request.failed.len() < self.task.max_repairs => {
-                let (attempt, violations) = (self.run.spent.attempts + 1, invalid.violations.clone());
+            Verdict::SentBack(violations) => {
+                let attempt = self.run.spent.attempts + 1;
                 self.ready.push_back(SolutionEvent::Repair { attempt, violations });
-                let failed = self.service.complain(&self.caller, invalid).await?;
-                self.request.failed.push(failed);
                 self.begin().await
             }
-            Err(useless) => Err(self.run.unsolved(useless).into()),
         }
-    }
-}
-
-impl GrowingAnswer {
-    /// Takes events of the upstream, and tells what they add.
-    fn take(
-        &mut self,
-        events: &[u8],
-        task: &Task,
-        ready: &mut VecDeque<SolutionEvent<Solved>>,
-    ) -> Result<(), StructuredError> {
-        let added = self.collector.push(events)?;
-        let piece = if added.arguments.is_empty() { added.text } else { added.arguments };
-        if piece.is_empty() {
-            return Ok(());
-        }
-        self.partial.push(&piece);
-        let (schema, strategy) = (&task.schema.output, self.origin.strategy);
-        for item in self.partial.take_items() {
-            let list = Value::from(vec![item]);
-            if let Value::List(items) = schema.meaning_of_part(&list, strategy) {
-                ready.extend(items.iter().map(|item| SolutionEvent::Item(item.clone())));
-            }
-        }
-        if self.partial.bytes() >= self.told_at + (self.told_at / SHARE).max(1)
-            && let Some(value) = self.partial.value().map(|part| schema.meaning_of_part(&part, strategy))
-            && self.told.as_ref() != Some(&value)
-        {
-            self.told_at = self.partial.bytes();
-            self.told = Some(value.clone());
-            ready.push_back(SolutionEvent::Partial(value));
-        }
-        Ok(())
     }
 }

@@ -21,8 +21,8 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::error::StructuredError;
-use super::run::Run;
-use super::{Checks, First, Structured, Task};
+use super::run::{AnswerOrigin, Run};
+use super::{Checks, First, Given, Structured, Task};
 use crate::llm::structured::StructuredRequest;
 use crate::llm::{Answer, AnswerStream, Completion, KeptEvents, LlmError, Request, StreamedAnswer};
 use asked::Asked;
@@ -98,13 +98,14 @@ impl Structured {
         emulated: Emulated<'_>,
     ) -> Result<Answer, StructuredError> {
         let mut run = Run::default();
-        let answered = self.ask(caller, &emulated.request, &mut run).await?;
-        let is_own = answered.completion.choices.iter().all(|choice| emulated.asked.is_clients_call(choice));
-        if answered.origin.is_native || is_own {
-            return Ok(Answer::Whole(answered.body));
-        }
         let Emulated { asked, task, request } = emulated;
-        let first = First { request, completion: answered.completion, origin: answered.origin, run };
+        let Given { completion, body, attempt } = self.ask(caller, &request, &mut run).await?;
+        let is_own = completion.choices.iter().all(|choice| asked.is_clients_call(choice));
+        if attempt.origin.is_native || is_own {
+            return Ok(Answer::Whole(body));
+        }
+        drop(body);
+        let first = First { request, completion, attempt, run };
         let told = self.settle_emulated(caller, asked, task, first).await?;
         Ok(Answer::Whole(self.llm.buffered(told.whole())?))
     }
@@ -119,7 +120,8 @@ impl Structured {
         let include_usage = options.is_some_and(|options| options.find("include_usage").unwrap_or(false));
         let began = Instant::now();
         let streamed = self.llm.stream_answer(caller, Request::Structured(&request), include_usage).await?;
-        let StreamedAnswer { mut events, origin } = streamed;
+        let StreamedAnswer { mut events, model, way } = streamed;
+        let origin = AnswerOrigin::of(&request, model, way);
         if origin.is_native {
             return Ok(Answer::Stream(events));
         }
@@ -133,8 +135,8 @@ impl Structured {
             return Ok(Answer::Stream(kept.stream()?));
         }
         let mut run = Run::default();
-        run.answered(&origin, completion.usage, began.elapsed());
-        let first = First { request, completion, origin, run };
+        let attempt = run.answered(origin, completion.usage, began.elapsed());
+        let first = First { request, completion, attempt, run };
         let told = self.settle_emulated(caller, asked, task, first).await?;
         Ok(Answer::Stream(AnswerStream::buffered(self.llm.buffered(told.events(include_usage))?)))
     }
@@ -153,7 +155,7 @@ impl Structured {
                 kept.push(event)?;
             }
         }
-        Ok((collector.completion(), kept))
+        Ok((collector.completion()?, kept))
     }
 }
 

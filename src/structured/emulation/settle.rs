@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use super::asked::Asked;
 use super::told::{Told, ToldChoice};
-use crate::llm::Choice;
+use crate::llm::structured::StructuredRequest;
+use crate::structured::judge::GivenAnswer;
 use crate::structured::run::Run;
-use crate::structured::{Dialogue, First, Structured, StructuredError, Task};
+use crate::structured::{First, Structured, StructuredError, Task};
 use base::caller::Caller;
 
 impl Structured {
@@ -21,33 +22,43 @@ impl Structured {
         task: &Task,
         first: First,
     ) -> Result<Told, StructuredError> {
-        let First { request, completion, origin, mut run } = first;
-        let (mut choices, mut last) = (Vec::with_capacity(completion.choices.len()), origin.clone());
+        let First { request, completion, attempt, mut run } = first;
+        let mut told = Told { model: attempt.origin.model.clone(), ..Told::default() };
         for (at, choice) in completion.choices.into_iter().enumerate() {
-            last = origin.clone();
-            let mut dialogue = Dialogue { request: request.clone(), at, origin: &mut last };
-            choices.push(self.settle_choice(caller, (asked, task), &mut dialogue, choice, &mut run).await?);
+            let answer = GivenAnswer { choice, at, attempt: attempt.clone() };
+            self.settle_choice(caller, (asked, task), (request.clone(), answer), &mut run, &mut told).await?;
         }
-        Ok(Told { model: last.model, choices, usage: run.spent.usage })
+        told.usage = run.spent.usage;
+        Ok(told)
     }
 
     async fn settle_choice(
         &self,
         caller: &Caller,
         (asked, task): (&Asked, &Task),
-        dialogue: &mut Dialogue<'_>,
-        mut choice: Choice,
+        (mut request, mut answer): (StructuredRequest, GivenAnswer),
         run: &mut Run,
-    ) -> Result<ToldChoice, StructuredError> {
+        told: &mut Told,
+    ) -> Result<(), StructuredError> {
         loop {
-            if asked.is_clients_call(&choice) {
-                return Ok(ToldChoice::own(choice));
+            if asked.is_clients_call(&answer.choice) {
+                told.choices.push(ToldChoice::own(answer.choice));
+                return Ok(());
             }
-            match self.settle_step(caller, task, dialogue, &choice, run).await {
-                Ok(ControlFlow::Break(value)) => return Ok(ToldChoice::of(asked, &value)),
-                Ok(ControlFlow::Continue(next)) => choice = next,
+            match self.settle_step(caller, task, &mut request, answer, run).await {
+                Ok(ControlFlow::Continue(next)) => {
+                    told.model.clone_from(&next.attempt.origin.model);
+                    answer = next;
+                }
+                Ok(ControlFlow::Break(fit)) => {
+                    told.choices.push(ToldChoice::of(asked, &fit.value));
+                    told.held.push(fit.held);
+                    return Ok(());
+                }
                 Err(StructuredError::Unsolved(unsolved)) => {
-                    return ToldChoice::of_cause(&unsolved.cause).ok_or(StructuredError::Unsolved(unsolved));
+                    let choice = ToldChoice::of_cause(&unsolved.cause);
+                    told.choices.push(choice.ok_or(StructuredError::Unsolved(unsolved))?);
+                    return Ok(());
                 }
                 Err(error) => return Err(error),
             }

@@ -7,10 +7,12 @@ use bytes::Bytes;
 use super::asked::Asked;
 use crate::llm::{AnswerChoice, AnswerWriter, Choice, DONE, FinishReason, ToolCall, Usage};
 use crate::structured::UnsolvedCause;
+use base::memory::Reservation;
 use base::random::random;
 use template::value::Value;
 
 /// An answer in OpenAI's format.
+#[derive(Default)]
 pub struct Told {
     /// Who gave it.
     pub model: String,
@@ -18,6 +20,8 @@ pub struct Told {
     pub choices: Vec<ToldChoice>,
     /// What it cost.
     pub usage: Usage,
+    /// The part of the budget of memory that its values take.
+    pub held: Vec<Reservation>,
 }
 
 /// A choice of it.

@@ -316,3 +316,14 @@ async fn such_a_call_may_be_streamed() {
         "{read}"
     );
 }
+
+#[actix_web::test]
+async fn a_stream_without_choices_is_an_error_of_the_upstream() {
+    let (app, upstream) =
+        start(|_| sse(&[event("[DONE]")]), |llm| llm.models = vec![declared("m", Ability::JsonObject)]).await;
+    let mut body = chat();
+    body["stream"] = true.into();
+    let answer = ask(&app, &body).await;
+    answer.assert_error(502, "upstream_error", "llm_unavailable");
+    assert_eq!(upstream.seen().len(), 1);
+}

@@ -151,6 +151,75 @@ async fn arguments_may_be_an_object() {
 }
 
 #[actix_web::test]
+async fn a_model_is_told_of_its_answer_in_the_wrapper_that_it_was_asked_for() {
+    let missing = "the whole answer: must be an object with the member `value`, which is missing";
+    for ability in [Ability::JsonSchema, Ability::Tools, Ability::JsonObject] {
+        for (answer, path, told) in [
+            (r#"{"value":[{"x":"s"},{"x":1}]}"#, "/0/x", vec!["`/value/0/x`: "]),
+            (r#"{"items":[1]}"#, "", vec![missing]),
+            (r#"[{"x":"s"}]"#, "/0/x", vec![missing, "`/value/0/x`: "]),
+        ] {
+            let texts: &'static [&'static str] = Box::leak(Box::new([answer, r#"{"value":[{"x":1}]}"#]));
+            let (app, upstream) = saying_in_turn(texts, ability).await;
+            let mut body = for_a();
+            body["schema"] = json!({
+                "type": "array", "items": {"type": "object", "properties": {"x": {"type": "integer"}}},
+            });
+            let answer = app.post("/api/requests?explain=true", body).await;
+            assert_eq!(solution(&answer), &json!([{"x": 1}]));
+            let violations = &answer.body["report"]["attempts"][0]["violations"];
+            assert_eq!(violations[0]["path"], path, "{violations}");
+            let sent = upstream.seen()[1].json();
+            let complaint = sent["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+            assert_eq!(complaint.matches("\n- ").count(), told.len(), "{complaint}");
+            assert!(told.iter().all(|told| complaint.contains(&format!("- {told}"))), "{complaint}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_value_that_cannot_be_checked_is_the_end() {
+    let text: &'static str = json!({"value": vec![1; 5_000]}).to_string().leak();
+    let (app, upstream) = saying_in_turn(Box::leak(Box::new([text])), Ability::JsonSchema).await;
+    let mut body = for_a();
+    body["schema"] = json!({"type": "array", "items": {"allOf": vec![json!({"minimum": 0}); 1_000]}});
+    let answer = request(&app, body).await;
+    answer.assert_error(422, "invalid_request_error", "solution_invalid");
+    let details = answer.error().3;
+    let message = details["violations"][0]["message"].as_str().unwrap();
+    assert!(message.contains("could take more than"), "{details}");
+    assert_eq!((&details["attempts"], &details["answer"]), (&json!(1), &json!(text)));
+    assert_eq!(upstream.seen().len(), 1);
+}
+
+#[actix_web::test]
+async fn long_answers_are_read_too_but_not_those_of_too_many_small_values() {
+    let long: &'static str = json!({"a": "x".repeat(200_000)}).to_string().leak();
+    let dense: &'static str = format!("{{\"a\":[{}1]}}", "1,".repeat(1 << 20)).leak();
+    let (app, upstream) = saying_in_turn(Box::leak(Box::new([dense, long])), Ability::JsonSchema).await;
+    let answer = request(&app, for_a()).await;
+    assert_eq!(solution(&answer)["a"].as_str().unwrap().len(), 200_000);
+    let sent = upstream.seen()[1].json();
+    let complaint = sent["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+    assert!(complaint.contains("so many small values"), "{complaint}");
+}
+
+#[actix_web::test]
+async fn the_report_shows_the_answer_that_was_read() {
+    let call =
+        |name: &str, arguments: &str| json!({"id": name, "function": {"name": name, "arguments": arguments}});
+    let calls = json!([call("other", "{\"o\":1}"), call("generate_response", "{\"a\":\"x\"}")]);
+    let (app, _upstream) = start(
+        move |_| reply_json(200, super::of_message(json!({"content": "Well.", "tool_calls": calls}))),
+        |llm| llm.models = vec![declared("m", Ability::Tools)],
+    )
+    .await;
+    let answer = app.post("/api/requests?explain=true", for_a()).await;
+    assert_eq!(solution(&answer), &json!({"a": "x"}));
+    assert_eq!(answer.body["report"]["attempts"][0]["answer"], "{\"a\":\"x\"}");
+}
+
+#[actix_web::test]
 async fn checks_are_expressions_over_the_solution() {
     let (app, upstream) = saying_in_turn(
         &[r#"{"low":3,"high":2}"#, r#"{"low":1,"high":200}"#, r#"{"low":1,"high":2}"#],
@@ -225,4 +294,31 @@ async fn of_several_choices_each_is_repaired_by_itself() {
     assert_eq!(answer.body["solutions"], json!([{"a": "0"}, {"a": "1"}, {"a": "2"}]));
     assert_eq!((&answer.body["attempts"], upstream.seen().len()), (&json!(2), 2));
     assert_eq!(answer.body["usage"]["total_tokens"], json!(null));
+}
+
+#[actix_web::test]
+async fn choices_come_by_their_numbers_and_one_without_a_message_is_asked_for_again() {
+    let choice = |index: u64, text: &str| json!({"index": index, "message": {"content": text}});
+    let script = move |seen: &Seen| {
+        let choices = match seen.json()["n"].as_u64() {
+            Some(_) => json!([{"index": 1}, choice(2, r#"{"a":"2"}"#), choice(0, "bad")]),
+            None if seen.json()["messages"].as_array().unwrap().len() == 2 => {
+                json!([choice(0, r#"{"a":"1"}"#)])
+            }
+            None => json!([choice(0, r#"{"a":"0"}"#)]),
+        };
+        reply_json(200, json!({"choices": choices}))
+    };
+    let (app, upstream) = start(script, |_| {}).await;
+    let mut body = for_a();
+    body["n"] = 3.into();
+    let answer = app.post("/api/requests?explain=true", body).await;
+    assert_eq!(answer.body["solutions"], json!([{"a": "0"}, {"a": "1"}, {"a": "2"}]), "{answer:?}");
+    assert_eq!(upstream.seen().len(), 3);
+    let report = answer.body["report"]["attempts"].as_array().unwrap();
+    let told: Vec<(u64, u64)> = report
+        .iter()
+        .map(|one| (one["attempt"].as_u64().unwrap(), one["choice"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(told, [(1, 0), (2, 0), (1, 1), (3, 1), (1, 2)], "each belongs to the answer that it came in");
 }

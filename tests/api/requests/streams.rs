@@ -221,3 +221,69 @@ async fn long_values_are_told_in_parts_that_together_stay_short() {
     let (read, _) = read_stream(&app, "/api/requests", &body).await;
     assert!(read.len() < 30 * text.len(), "{} bytes for a value of {}", read.len(), text.len());
 }
+
+#[actix_web::test]
+async fn a_stream_without_choices_is_no_answer() {
+    let usage = event(&json!({"choices": [], "usage": {"total_tokens": 3}}).to_string());
+    for sent in [vec![event("[DONE]")], vec![usage, event("[DONE]")]] {
+        let (app, upstream) = start(move |_| sse(&sent), |_| {}).await;
+        let told = events(&app, for_a()).await;
+        assert_eq!((told.len(), &told[0]["error"]["code"]), (1, &json!("llm_unavailable")), "{told:?}");
+        assert_eq!(upstream.seen().len(), 1);
+    }
+}
+
+#[actix_web::test]
+async fn the_arguments_of_another_function_are_no_part_of_the_value() {
+    let call = |index: u64, name: &str, arguments: &str| {
+        let call = json!({"index": index, "id": "c", "function": {"name": name, "arguments": arguments}});
+        event(&json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string())
+    };
+    let said = [
+        piece(Ability::JsonObject, "I call [two]: {\"b\": 1} "),
+        call(0, "other", "{\"o\":"),
+        call(0, "", "1}"),
+        call(1, "generate_response", "{\"a\":"),
+        call(1, "", "\"x\"}"),
+        event("[DONE]"),
+    ];
+    let (app, _upstream) =
+        start(move |_| sse(&said), |llm| llm.models = vec![declared("m", Ability::Tools)]).await;
+    let told = events(&app, for_a()).await;
+    let partials: Vec<&Json> = told.iter().filter_map(|event| event.get("partial")).collect();
+    assert_eq!(partials.last(), Some(&&json!({"a": "x"})));
+    assert!(partials.iter().all(|part| part.get("o").is_none()), "{partials:?}");
+    assert_eq!(told.last().unwrap()["solution"], json!({"a": "x"}));
+}
+
+#[actix_web::test]
+async fn items_come_after_a_bracket_in_a_sentence() {
+    let pieces = ["Here [see ", "below]: [{\"x\"", ":1}, {\"x\":2", "}]"].map(str::to_owned);
+    let (app, _upstream) = start(
+        move |_| stream_of(Ability::JsonObject, &pieces, "stop"),
+        |llm| {
+            llm.models = vec![declared("m", Ability::JsonObject)];
+        },
+    )
+    .await;
+    let mut body = for_a();
+    body["schema"] = json!({"type": "array"});
+    let told = events(&app, body).await;
+    let items: Vec<&Json> = told.iter().filter_map(|event| event.get("item")).collect();
+    assert_eq!(items, [&json!({"x": 1}), &json!({"x": 2})], "{told:?}");
+    assert_eq!(told.last().unwrap()["solution"], json!([{"x": 1}, {"x": 2}]));
+}
+
+#[actix_web::test]
+async fn parts_of_long_values_are_made_in_the_pool() {
+    let list = json!({"value": (0..40_000).collect::<Vec<u32>>()}).to_string();
+    let pieces = cut(&list, &(0..200).map(|at| at * 1_100).collect::<Vec<_>>());
+    let (app, _upstream) = start(move |_| stream_of(Ability::JsonSchema, &pieces, "stop"), |_| {}).await;
+    let mut body = for_a();
+    body["schema"] = json!({"type": "array", "items": {"type": "integer"}});
+    let told = events(&app, body).await;
+    let partials: Vec<&Json> = told.iter().filter_map(|event| event.get("partial")).collect();
+    assert!(partials.iter().all(|part| begins(part, &told.last().unwrap()["solution"])));
+    assert_eq!(partials.last().unwrap().as_array().unwrap().len(), 40_000);
+    assert_eq!(told.iter().filter(|event| event.get("item").is_some()).count(), 40_000);
+}

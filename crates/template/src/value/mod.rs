@@ -16,7 +16,7 @@ pub use map::Map;
 pub use path::{Path, Step};
 pub use raw::{RawObject, each_item};
 pub use smol_str::SmolStr;
-pub use weight::{Tree, weight};
+pub use weight::{TooDense, Tree, admissible_weight, weight};
 
 /// One JSON value.
 #[derive(Debug, Clone, PartialEq)]

@@ -95,6 +95,35 @@ pub fn weight(text: &[u8], tree: Tree) -> usize {
     weight + open.into_iter().flatten().map(|commas| sizes.item * most_at_once(commas)).sum::<usize>()
 }
 
+/// A text longer than `DENSE_FROM` bytes may take at most `DENSITY_MAX` times its length in memory when it is parsed.
+const DENSE_FROM: usize = 1 << 20;
+const DENSITY_MAX: usize = 12;
+
+/// The error of a text that takes too much memory for its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "has so many small values that it would take {} MB of memory, more than {times} times its length",
+    weight >> 20
+)]
+pub struct TooDense {
+    /// About how many bytes it would take.
+    pub weight: usize,
+    /// How many times its length a text may take.
+    pub times: usize,
+}
+
+/// The [`weight`] of a text.
+///
+/// # Errors
+/// [`TooDense`] if that is too much for its length: a short text would use up the memory of many long ones.
+pub fn admissible_weight(text: &[u8], tree: Tree) -> Result<usize, TooDense> {
+    let weight = weight(text, tree);
+    match text.len() > DENSE_FROM && weight / DENSITY_MAX > text.len() {
+        true => Err(TooDense { weight, times: DENSITY_MAX }),
+        false => Ok(weight),
+    }
+}
+
 /// How many items are in memory at most while a list of `items` items grows: it doubles its capacity, and during the last
 /// move, old and new buffer exist together.
 fn most_at_once(items: usize) -> usize {
@@ -142,6 +171,16 @@ mod tests {
         );
         assert!(times(format!("[{}0]", "{\"\":0},".repeat(10_000))) > 12.0);
         assert!(times(format!("[{}0]", "[0],".repeat(10_000))) > 12.0);
+    }
+
+    #[test]
+    fn long_texts_of_small_values_are_too_dense() {
+        let dense = |times| format!("[{}0]", "[0],".repeat(times));
+        assert!(admissible_weight(dense(1_000).as_bytes(), Tree::Value).is_ok());
+        let error = admissible_weight(dense(400_000).as_bytes(), Tree::Value).unwrap_err();
+        assert!(error.weight > 12 * 1_600_000 && error.to_string().contains("12 times"), "{error}");
+        let long = format!("\"{}\"", "x".repeat(2 << 20));
+        assert_eq!(admissible_weight(long.as_bytes(), Tree::Value), Ok(long.len()));
     }
 
     #[test]

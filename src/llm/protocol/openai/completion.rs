@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use serde::de::{MapAccess, SeqAccess};
-use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::error::{self, is_error};
@@ -13,21 +12,26 @@ use crate::llm::message::{self, CallPiece, Message, TextKind};
 use base::outbound::Secrets;
 use template::value::{RawObject, SmolStr, parse_json};
 
-/// The longest body, in bytes, in which an error is looked for.
+/// The longest error that is read, in bytes, and the longest body that is read for one.
 const ERROR_BYTES: usize = 1 << 20;
 
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
     let Read(Answer { choices: AnswerChoices(choices), usage }) =
         parse_json(body).map_err(|_| no_object())?;
-    let is_sound = |choice: &AnswerChoice| choice.message.is_some() && !choice.has_error;
-    if !choices.first().is_some_and(is_sound) {
+    if !choices.iter().any(AnswerChoice::is_sound) {
         message_of(&choice(&object_of(body)?, body, secrets)?)?;
     }
-    Ok(Completion {
-        choices: choices.into_iter().filter_map(AnswerChoice::read).collect(),
-        usage: usage.unwrap_or_default(),
-    })
+    let choices = in_order(choices).into_iter().map(AnswerChoice::read).collect();
+    Ok(Completion { choices, usage: usage.unwrap_or_default() })
+}
+
+/// Choices by their numbers; one that has none counts as that of its place.
+fn in_order(choices: Vec<AnswerChoice>) -> Vec<AnswerChoice> {
+    let mut numbered: Vec<(u64, AnswerChoice)> =
+        (0..).zip(choices).map(|(place, choice)| (choice.index.unwrap_or(place), choice)).collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    numbered.into_iter().map(|(_, choice)| choice).collect()
 }
 
 /// What is read of an answer.
@@ -67,9 +71,10 @@ impl Lenient for AnswerChoices {
 
 #[derive(Default)]
 struct AnswerChoice {
+    index: Option<u64>,
     message: Option<Message>,
     finish_reason: Option<String>,
-    /// Whether there is a member `error`, which may be null.
+    /// Whether it reports an error.
     has_error: bool,
 }
 
@@ -78,12 +83,14 @@ impl Lenient for Option<AnswerChoice> {
         let mut choice = AnswerChoice::default();
         while let Some(name) = object.next_key::<SmolStr>()? {
             match name.as_str() {
+                "index" => choice.index = value(&mut object)?,
                 "message" => choice.message = value(&mut object)?,
                 "finish_reason" => choice.finish_reason = value(&mut object)?,
-                other => {
-                    choice.has_error |= other == "error";
-                    skip(&mut object)?;
+                "error" => {
+                    let error: Box<RawValue> = object.next_value()?;
+                    choice.has_error = reports_error(&error);
                 }
+                _ => skip(&mut object)?,
             }
         }
         Ok(Some(choice))
@@ -91,9 +98,13 @@ impl Lenient for Option<AnswerChoice> {
 }
 
 impl AnswerChoice {
-    /// The choice, if it has a message.
-    fn read(self) -> Option<Choice> {
-        let Message { texts, calls } = self.message?;
+    fn is_sound(&self) -> bool {
+        self.message.is_some() && !self.has_error
+    }
+
+    /// The choice; an empty one beside sound ones, if it is not sound itself.
+    fn read(self) -> Choice {
+        let Message { texts, calls } = self.message.filter(|_| !self.has_error).unwrap_or_default();
         let (mut text, mut refusal) = (String::new(), String::new());
         for (kind, said) in texts {
             match kind {
@@ -103,12 +114,12 @@ impl AnswerChoice {
                 TextKind::Reasoning => {}
             }
         }
-        Some(Choice {
+        Choice {
             text,
             tool_calls: named_calls(calls),
             refusal: non_empty(refusal),
             finish_reason: self.finish_reason.and_then(FinishReason::read),
-        })
+        }
     }
 }
 
@@ -146,21 +157,25 @@ fn no_object() -> UpstreamError {
 fn choice(answer: &RawObject, body: &[u8], secrets: &Secrets) -> Result<RawObject, UpstreamError> {
     let choice = message::choice(answer, |_| true);
     // OpenRouter, among others, reports errors with the status 200, some of them inside of the choice.
-    let reports_error = |object: &RawObject| {
-        body.len() <= ERROR_BYTES && object.find("error").is_some_and(|error: Json| is_error(&error))
-    };
+    let reported = |json: &[u8]| UpstreamError::Reported { message: error::read(json, secrets).message };
     match choice {
-        Some(choice) if reports_error(&choice) => {
-            let error =
-                error::read(choice.get("error").map(RawValue::get).unwrap_or_default().as_bytes(), secrets);
-            Err(UpstreamError::Reported { message: error.message })
-        }
-        Some(choice) => Ok(choice),
-        None if reports_error(answer) => {
-            Err(UpstreamError::Reported { message: error::read(body, secrets).message })
-        }
+        Some(choice) => match error_in(&choice) {
+            Some(error) => Err(reported(error.as_bytes())),
+            None => Ok(choice),
+        },
+        None if body.len() <= ERROR_BYTES && error_in(answer).is_some() => Err(reported(body)),
         None => Err(UpstreamError::unusable("it has no choices")),
     }
+}
+
+/// The error that an object reports.
+fn error_in(object: &RawObject) -> Option<&str> {
+    object.get("error").filter(|error| reports_error(error)).map(RawValue::get)
+}
+
+/// Whether a member `error` reports one.
+fn reports_error(error: &RawValue) -> bool {
+    error.get().len() <= ERROR_BYTES && parse_json(error.get().as_bytes()).is_ok_and(|error| is_error(&error))
 }
 
 /// The message of a choice.
@@ -186,10 +201,15 @@ pub fn named_calls(calls: Vec<CallPiece>) -> Vec<ToolCall> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value as Json, json};
 
     fn completion(body: &Json) -> Result<Completion, UpstreamError> {
         read(body.to_string().as_bytes(), &Secrets::new(["sk-hidden-key"].into_iter()))
+    }
+
+    /// The texts of all choices.
+    fn texts(answer: &Json) -> Vec<String> {
+        completion(answer).unwrap().choices.into_iter().map(|choice| choice.text).collect()
     }
 
     /// The first choice of an answer.
@@ -335,8 +355,35 @@ mod tests {
     fn choices_come_in_their_order_and_those_that_are_none_are_left_out() {
         let choice = |text: &str| json!({"message": {"content": text}});
         let answer = json!({"choices": [choice("a"), choice("b"), 5]});
-        let texts: Vec<String> = completion(&answer).unwrap().choices.into_iter().map(|c| c.text).collect();
-        assert_eq!(texts, ["a", "b"]);
+        assert_eq!(texts(&answer), ["a", "b"]);
+    }
+
+    #[test]
+    fn choices_are_in_the_order_of_their_numbers() {
+        let choice = |index: Json, text: &str| json!({"index": index, "message": {"content": text}});
+        for (indices, expected) in [
+            ([json!(2), json!(0), json!(1)], ["b", "c", "a"]),
+            ([json!(2), json!(null), json!(0)], ["c", "b", "a"]),
+            ([json!(0), json!(0), json!(0)], ["a", "b", "c"]),
+            ([json!("x"), json!(-1), json!(null)], ["a", "b", "c"]),
+        ] {
+            let [a, b, c] = &indices;
+            let choices = [choice(a.clone(), "a"), choice(b.clone(), "b"), choice(c.clone(), "c")];
+            assert_eq!(texts(&json!({"choices": choices})), expected, "{indices:?}");
+        }
+    }
+
+    #[test]
+    fn a_choice_without_a_message_is_empty_beside_others() {
+        let sound = json!({"message": {"content": "a"}, "error": null});
+        for none in [
+            json!({}),
+            json!({"message": null}),
+            json!({"message": {"content": "half"}, "error": {"message": "busy"}}),
+        ] {
+            assert_eq!(texts(&json!({"choices": [none, sound]})), ["", "a"], "{none}");
+            assert_eq!(texts(&json!({"choices": [sound, none]})), ["a", ""], "{none}");
+        }
     }
 
     #[test]
