@@ -112,10 +112,8 @@ pub enum RenderError {
     /// The queue of renders is full.
     #[error("too many long renders are waiting; try again in a moment")]
     Overloaded,
-    /// A text of the service itself cannot be rendered.
-    #[error(
-        "the prompt `{id}`, which the service itself uses, cannot be rendered: {error}; mend the prompt, or delete it to use the shipped one"
-    )]
+    /// A text of the service itself cannot be rendered. If its prompt is wrong, that is not the client's fault.
+    #[error("the prompt `{id}`: {error}")]
     Own {
         /// The id of its prompt.
         id: &'static str,
@@ -170,7 +168,6 @@ impl Kinded for RenderError {
             F::Timeout | F::NoTurn | F::ToolsTimeout { .. } => Kind::Timeout,
             F::NotLoaded(error) => error.kind(),
             F::Overloaded => Kind::Overloaded,
-            // The client cannot mend it.
             F::Own { error, .. } => match error.kind() {
                 Kind::InvalidInput | Kind::NotFound => Kind::Failed,
                 kind => kind,
