@@ -173,13 +173,13 @@ async fn the_texts_of_data_can_be_replaced_and_an_error_names_the_prompt() {
     ]);
     assert_eq!(sent(&app, &upstream, some_data()).await, expected);
 
-    for (document, status, words) in [
-        (json!({"messages": [{"role": "user", "content": "x"}]}), 500, "renders to messages"),
-        (json!({"userPrompt": "{{ variables.more }}"}), 400, "variables.more"),
+    for (document, words) in [
+        (json!({"messages": [{"role": "user", "content": "x"}]}), "renders to messages"),
+        (json!({"userPrompt": "{{ variables.more }}"}), "variables.more"),
     ] {
         app.put_prompt("requests.data", document).await;
         let answer = app.post("/api/chat/prompts/c.x", json!({"messages": some_data()})).await;
-        assert_eq!(answer.status, status, "{answer:?}");
+        answer.assert_error(500, "render_error", "render_failed");
         let message = answer.error().2;
         assert!(message.starts_with("/messages/1: the prompt `requests.data`: "), "{message}");
         assert!(message.contains(words), "{message}");
