@@ -1,4 +1,4 @@
-//! Requests for a value that fits a schema of 30 members, beside plain chats of the same service and the same upstream, in turns.
+//! Requests for a value that fits a schema of 30 members, beside chats through the same service to the same upstream, in turns.
 
 use std::path::PathBuf;
 
@@ -20,8 +20,8 @@ struct Kind {
     name: &'static str,
     path: &'static str,
     asked: Asked,
-    /// The kind of the chats that it is compared with, by its place.
-    plain: usize,
+    /// The kinds of chats that it is compared with, by their places: a plain one, and one that carries the same schema.
+    chats: [usize; 2],
 }
 
 /// What a body asks for.
@@ -29,6 +29,8 @@ struct Kind {
 enum Asked {
     /// A chat.
     Chat,
+    /// A chat that carries the schema, which is only passed on.
+    ChatWithSchema,
     /// A value by `response_format`.
     Value,
     /// A value by a function.
@@ -37,28 +39,52 @@ enum Asked {
     NewValue,
     /// A chat with a rendered prompt.
     PromptChat,
+    /// The same, which carries the schema.
+    PromptChatWithSchema,
     /// The value that a prompt returns.
     PromptValue,
 }
 
-const KINDS: [Kind; 8] = [
-    Kind { name: "chat", path: "/v1/chat/completions", asked: Asked::Chat, plain: 0 },
-    Kind { name: "request", path: "/api/requests", asked: Asked::Value, plain: 0 },
-    Kind { name: "request, save=false", path: "/api/requests?save=false", asked: Asked::Value, plain: 0 },
-    Kind { name: "request, by tools", path: "/api/requests", asked: Asked::ValueByTools, plain: 0 },
-    Kind { name: "request, new ideas", path: "/api/requests", asked: Asked::NewValue, plain: 0 },
-    Kind { name: "prompt, chat", path: "/api/chat/prompts/bench.value", asked: Asked::PromptChat, plain: 5 },
+const KINDS: [Kind; 10] = [
+    Kind { name: "chat", path: "/v1/chat/completions", asked: Asked::Chat, chats: [0, 1] },
+    Kind {
+        name: "chat with the schema",
+        path: "/v1/chat/completions",
+        asked: Asked::ChatWithSchema,
+        chats: [0, 1],
+    },
+    Kind { name: "request", path: "/api/requests", asked: Asked::Value, chats: [0, 1] },
+    Kind {
+        name: "request, save=false",
+        path: "/api/requests?save=false",
+        asked: Asked::Value,
+        chats: [0, 1],
+    },
+    Kind { name: "request, by tools", path: "/api/requests", asked: Asked::ValueByTools, chats: [0, 1] },
+    Kind { name: "request, new ideas", path: "/api/requests", asked: Asked::NewValue, chats: [0, 1] },
+    Kind {
+        name: "prompt, chat",
+        path: "/api/chat/prompts/bench.value",
+        asked: Asked::PromptChat,
+        chats: [6, 7],
+    },
+    Kind {
+        name: "prompt, chat with the schema",
+        path: "/api/chat/prompts/bench.value",
+        asked: Asked::PromptChatWithSchema,
+        chats: [6, 7],
+    },
     Kind {
         name: "prompt, request",
         path: "/api/requests/prompts/bench.value",
         asked: Asked::PromptValue,
-        plain: 5,
+        chats: [6, 7],
     },
     Kind {
         name: "prompt, request, save=false",
         path: "/api/requests/prompts/bench.value?save=false",
         asked: Asked::PromptValue,
-        plain: 5,
+        chats: [6, 7],
     },
 ];
 
@@ -130,16 +156,26 @@ fn body(asked: Asked) -> Outcome<Json> {
     ]);
     Ok(match asked {
         Asked::Chat => json!({"model": VALUE, "messages": messages}),
+        Asked::ChatWithSchema => {
+            json!({"model": VALUE, "messages": messages, "response_format": response_format()})
+        }
         Asked::Value | Asked::NewValue => json!({"model": VALUE, "context": messages, "schema": schema()}),
         Asked::ValueByTools => {
             json!({"model": format!("{VALUE}-by-tools"), "context": messages, "schema": schema()})
         }
-        Asked::PromptChat | Asked::PromptValue => {
+        Asked::PromptChat | Asked::PromptChatWithSchema | Asked::PromptValue => {
             let mut body = workload::body("small")?;
             body["model"] = json!(VALUE);
+            if asked == Asked::PromptChatWithSchema {
+                body["response_format"] = response_format();
+            }
             body
         }
     })
+}
+
+fn response_format() -> Json {
+    json!({"type": "json_schema", "json_schema": {"name": "response", "strict": true, "schema": schema()}})
 }
 
 fn schema() -> Json {
@@ -182,10 +218,12 @@ fn verify(url: &str, body: &[u8]) -> Outcome {
 
 fn print_table(rows: &[Row]) {
     println!(
-        "values by a schema of {MEMBERS} members: requests per second, 64 connections, medians; ratios to chats (lowest..highest of a round), processor time of a request"
+        "values by a schema of {MEMBERS} members, medians; ratios to plain chats and to chats that carry the schema (lowest..highest of a round)"
     );
-    for (Kind { name, plain, .. }, row) in KINDS.iter().zip(rows) {
-        let (figures, ratios) = (median(&row.per_second), ratios(&row.per_second, &rows[*plain].per_second));
-        println!("{name:44} {figures:7.0} {ratios:>20} {:7.1} us", median(&row.cpu));
+    println!("{:30} {:>8} {:>10} {:>20} {:>20}", "", "a second", "processor", "to plain", "to carrying");
+    for (Kind { name, chats, .. }, row) in KINDS.iter().zip(rows) {
+        let [plain, carrying] = chats.map(|at| ratios(&row.per_second, &rows[at].per_second));
+        let (per_second, cpu) = (median(&row.per_second), median(&row.cpu));
+        println!("{name:30} {per_second:8.0} {cpu:7.1} us {plain:>20} {carrying:>20}");
     }
 }
