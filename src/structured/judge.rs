@@ -119,7 +119,7 @@ impl Structured {
         for value in values {
             match self.misfit(caller, task, &value).await? {
                 None => return Ok(Ok(value)),
-                Some(misfit) => drop(first.get_or_insert(misfit)),
+                Some(misfit) => _ = first.get_or_insert(misfit),
             }
         }
         Ok(Err(first.unwrap_or(Misfit::Violations(Vec::new()))))
