@@ -45,10 +45,10 @@ impl Renderer {
     /// [`InvalidExpression`].
     pub fn expression(&self, text: &str, variable: &'static str) -> Result<Expression, InvalidExpression> {
         let snapshot = self.catalog.snapshot();
-        // A text that ends one of these tags does not compile in the other.
-        self.compiled_expression(&format!("{{{{ ({text}) }}}}"), variable, &snapshot)?;
         let test = format!("{{% set holds = ({text}) %}}{{% if holds %}}true{{% endif %}}");
         let compiled = self.compiled_expression(&test, variable, &snapshot)?;
+        // A text that ends a tag of one kind does not compile in the other.
+        self.compiled_expression(&format!("{{{{ ({text}) }}}}"), variable, &snapshot)?;
         let names = unknown(&compiled, variable, &snapshot);
         match names.is_empty() {
             true => Ok(Expression { compiled: Arc::new(compiled), variable }),

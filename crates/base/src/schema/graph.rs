@@ -422,8 +422,14 @@ impl<'s> Builder<'s> {
     }
 }
 
-fn unresolved(error: referencing::Error) -> InvalidSchema {
-    InvalidSchema::new(error.to_string())
+/// A reference that leads nowhere.
+pub(super) fn unresolved(error: referencing::Error) -> InvalidSchema {
+    InvalidSchema::new(match error {
+        referencing::Error::Unretrievable { uri, .. } => {
+            format!("it refers to `{uri}`, and nothing is fetched; put that schema into `$defs`")
+        }
+        error => error.to_string(),
+    })
 }
 
 /// The most steps that a comparison with this value can take.

@@ -248,8 +248,7 @@ fn costs(schema: &Json) -> Result<Costs, InvalidSchema> {
     let Some(known) = OWN_SCHEMAS.as_ref() else {
         return Err(InvalidSchema::new("our own schemas are broken"));
     };
-    let unresolved = |error: referencing::Error| InvalidSchema::new(error.to_string());
-    let (registry, base) = graph::registry(known, schema, draft).map_err(unresolved)?;
+    let (registry, base) = graph::registry(known, schema, draft).map_err(graph::unresolved)?;
     Costs::of(Graph::of(schema, draft, registry.resolver(base))?)
 }
 

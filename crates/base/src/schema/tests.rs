@@ -429,3 +429,10 @@ fn a_type_that_does_not_exist_is_told_as_such() {
     assert_eq!(violations[0].path, "/properties/a/type");
     assert!(violations[0].message.starts_with("must be a JSON type"), "{violations:?}");
 }
+
+#[test]
+fn nothing_is_fetched_and_that_is_told() {
+    let far = json!({"properties": {"a": {"$ref": "http://schemas.invalid/a"}}});
+    let error = Schema::compile(&far).err().unwrap().to_string();
+    assert!(error.contains("`http://schemas.invalid/a`, and nothing is fetched"), "{error}");
+}
