@@ -235,6 +235,9 @@ impl From<RequestError> for ApiError {
                 let is_of_context = |violation: &Violation| violation.path.starts_with("/context");
                 if violations.iter().all(is_of_context) { answer.about("context") } else { answer }
             }
+            RequestError::Returns { ref violations } => {
+                answer("invalid_schema").about("id").with_details(json!({"violations": violations}))
+            }
             RequestError::SchemaMissing { .. } => answer("schema_missing").about("schema"),
             RequestError::IdeaNotFound { .. } => answer("idea_not_found").about("id"),
             RequestError::IdeaUnreadable { .. } => answer("invalid_document").about("id"),

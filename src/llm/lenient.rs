@@ -1,4 +1,5 @@
-//! Reading JSON of which some is expected: what is of another type counts as absent, and what nobody asks for is skipped.
+//! Reading JSON of which some is expected: what is of another type counts as absent, and what nobody asks for is skipped. Only a
+//! number that is out of range (`1e999`) in an expected place makes the whole invalid.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -260,6 +260,22 @@ mod tests {
     }
 
     #[test]
+    fn the_last_member_of_a_name_counts_and_what_nobody_asks_for_is_skipped() {
+        let read = |text: &str| parse_json::<Message>(text.as_bytes());
+        let twice = read(r#"{"content":"a","x":[[[{"y":1e999}]]],"content":null,"refusal":"No"}"#).unwrap();
+        assert_eq!(twice.texts, [(TextKind::Refusal, "No".to_owned())]);
+        let halves = read(
+            r#"{"content":"a\ud83d","tool_calls":[{"function":{"name":"f","arguments":{"x":"\ud83d"}}}]}"#,
+        );
+        let halves = halves.unwrap();
+        assert_eq!(halves.texts, [(TextKind::Output, "a\u{fffd}".to_owned())]);
+        assert_eq!(halves.calls[0].arguments, "{\"x\":\"\\ufffd\"}");
+        for none in ["null", "[]", "\"text\"", "1"] {
+            assert!(read(none).is_err(), "{none}");
+        }
+    }
+
+    #[test]
     fn calls_are_found_wherever_servers_write_them() {
         let piece = |number, id: &str, name: &str, arguments: &str| CallPiece {
             number,

@@ -48,8 +48,8 @@ impl Renderer {
         let test = format!("{{% set holds = ({text}) %}}{{% if holds %}}true{{% endif %}}");
         let compiled = self.compiled_expression(&test, variable, &snapshot)?;
         // A text that ends a tag of one kind does not compile in the other.
-        self.compiled_expression(&format!("{{{{ ({text}) }}}}"), variable, &snapshot)?;
-        let names = unknown(&compiled, variable, &snapshot);
+        let alone = self.compiled_expression(&format!("{{{{ ({text}) }}}}"), variable, &snapshot)?;
+        let names = unknown(&alone, variable, &snapshot);
         match names.is_empty() {
             true => Ok(Expression { compiled: Arc::new(compiled), variable }),
             false => Err(InvalidExpression::Unknown { names, variable }),

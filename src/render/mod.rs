@@ -287,7 +287,20 @@ impl Renderer {
         lane: Lane,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, RenderError> {
-        Ok(self.pool.run(lane, Instant::now() + self.options.timeout, work).await?)
+        self.run_in_pool_within(self.options.timeout, lane, work).await
+    }
+
+    /// Runs other work in the pool; waiting for it and doing it may take so long.
+    ///
+    /// # Errors
+    /// If the pool is overloaded, or the time limit is exceeded.
+    pub async fn run_in_pool_within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        lane: Lane,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, RenderError> {
+        Ok(self.pool.run(lane, Instant::now() + limit, work).await?)
     }
 
     /// Replaces the error of a missing prompt by [`RenderError::NotLoaded`] if the store has not been read yet, because the

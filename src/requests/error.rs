@@ -21,6 +21,15 @@ pub enum RequestError {
         /// Whether a prompt could have one.
         is_of_prompt: bool,
     },
+    /// What the prompt has as its schema is none.
+    #[error(
+        "the `returns` of the prompt is not a valid JSON Schema: {}; mend the prompt, or give `schema`",
+        in_words(violations)
+    )]
+    Returns {
+        /// Everything that is wrong with it.
+        violations: Vec<Violation>,
+    },
     /// There is no such idea.
     #[error("there is no idea `{id}`; ideas are kept for requests.ideas_ttl_seconds")]
     IdeaNotFound {
@@ -57,7 +66,9 @@ impl RequestError {
 impl Kinded for RequestError {
     fn kind(&self) -> Kind {
         match self {
-            RequestError::Invalid { .. } | RequestError::SchemaMissing { .. } => Kind::InvalidInput,
+            RequestError::Invalid { .. }
+            | RequestError::SchemaMissing { .. }
+            | RequestError::Returns { .. } => Kind::InvalidInput,
             RequestError::IdeaNotFound { .. } => Kind::NotFound,
             RequestError::IdeaUnreadable { .. } => Kind::Failed,
             RequestError::Expand(error) => error.kind(),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use template::value::parse_json;
 
 /// An idea; it never changes.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Idea {
     /// The messages as they came, content objects included.
     pub context: Box<RawValue>,
@@ -99,20 +99,7 @@ fn finished(mut hashed: Sha256, name: &str, text: &str) -> String {
 /// # Errors
 /// If it is no JSON.
 pub fn canonical(json: &str) -> Result<String, serde_json::Error> {
-    let Canonical(text) = parse_json(json.as_bytes())?;
-    Ok(text)
-}
-
-/// What is read is written at once, so that no tree is built.
-struct Canonical(String);
-
-impl<'de> Deserialize<'de> for Canonical {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Canonical, D::Error> {
-        let mut json = Vec::new();
-        serde_transcode::transcode(deserializer, &mut serde_json::Serializer::new(&mut json))
-            .map_err(D::Error::custom)?;
-        String::from_utf8(json).map(Canonical).map_err(D::Error::custom)
-    }
+    serde_json::to_string(&parse_json::<serde_json::Value>(json.as_bytes())?)
 }
 
 /// Whether a text may be the id of an idea.
@@ -146,6 +133,11 @@ mod tests {
         assert_eq!(one, same.0);
         assert!(is_id(&one) && !is_id("abc") && !is_id(&one.to_uppercase()));
         assert_ne!(one, idea(context, r#"{"title":"T","type":"object"}"#, r#"{"a":1e2}"#).0);
+        // Of members of one name the last counts, as in all parsers.
+        let context = r#"[{"x":1,"role":"user","x":2}]"#;
+        let last = idea(r#"[{"x":2,"role":"user"}]"#, "{}", "1").0;
+        assert_eq!(idea(context, r#"{"a":1,"a":2}"#, "1").0, idea(context, r#"{"a":2}"#, "1").0);
+        assert_eq!(idea(context, "{}", "1").0, last);
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl Requests {
         match self.structured.schema(&schema).await {
             Ok(compiled) => Ok(Given { text: written, compiled }),
             Err(StructuredError::Schema { violations, .. }) if wanted.schema.is_none() => {
-                Err(StructuredError::Schema { member: "returns".into(), violations }.into())
+                Err(RequestError::Returns { violations })
             }
             Err(error) => Err(error.into()),
         }

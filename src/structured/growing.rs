@@ -11,6 +11,7 @@ use super::reading::INLINE_BYTES;
 use super::run::{AnswerOrigin, Attempt, Run};
 use crate::llm::structured::{OutputSchema, Strategy, StructuredRequest};
 use crate::llm::{AnswerStream, Choice, Collector, StreamedAnswer};
+use base::memory::Reservation;
 use base::pool::Lane;
 use template::value::{Tree, Value, admissible_weight, parse_json};
 
@@ -28,6 +29,8 @@ pub(super) struct GrowingAnswer {
     pace: Pace,
     /// The last part that was told.
     pub told: Option<Value>,
+    /// The memory of that part.
+    held: Reservation,
 }
 
 /// What can be told of a value.
@@ -45,13 +48,14 @@ impl GrowingAnswer {
         request: &StructuredRequest,
         streamed: StreamedAnswer,
         collector: Collector,
+        held: Reservation,
         began: Instant,
     ) -> GrowingAnswer {
         let StreamedAnswer { events, model, way } = streamed;
         let (origin, schema) = (AnswerOrigin::of(request, model, way), request.schema.clone());
         let partial = PartialReader::new(schema.wrapper());
         let (is_call, pace, told) = (false, Pace::default(), None);
-        GrowingAnswer { events, origin, schema, collector, partial, is_call, began, pace, told }
+        GrowingAnswer { events, origin, schema, collector, partial, is_call, began, pace, told, held }
     }
 
     /// Takes events of the upstream: what they add.
@@ -97,9 +101,11 @@ impl GrowingAnswer {
     async fn part(&mut self, service: &Structured) -> Option<Value> {
         let known = self.partial.known().filter(|known| self.pace.is_due(*known))?;
         let (json, schema, strategy) = (self.partial.json()?, self.schema.clone(), self.origin.strategy);
+        // Where there is no room for a part, it is left out: the next one says more.
+        let weight = admissible_weight(json.as_bytes(), Tree::Value).ok()?;
+        self.held.resize(weight).ok()?;
         let value = match known {
             ..=INLINE_BYTES => part_of(&json, &schema, strategy),
-            // Where there is no room for the work, a part is left out: the next one says more.
             _ => {
                 let work = move || part_of(&json, &schema, strategy);
                 service.renderer.run_in_pool(Lane::Long, work).await.ok().flatten()
@@ -111,9 +117,8 @@ impl GrowingAnswer {
     }
 }
 
-/// What the JSON of a part means; nothing if it takes too much memory.
+/// What the JSON of a part means.
 fn part_of(json: &str, schema: &OutputSchema, strategy: Strategy) -> Option<Value> {
-    admissible_weight(json.as_bytes(), Tree::Value).ok()?;
     let part = parse_json(json.as_bytes()).ok()?;
     Some(schema.meaning_of_part(&part, strategy))
 }

@@ -1,5 +1,7 @@
 //! Judges answers: one fits, or is sent back with everything that is wrong with it, or ends the request.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::error::StructuredError;
@@ -16,6 +18,9 @@ use template::value::Value;
 
 /// The prompt that asks for a corrected answer.
 const REPAIR_PROMPT: &str = "requests.repair";
+
+/// How long an answer may wait for the pool and be read there: it was paid for.
+const READING_TIME: Duration = Duration::from_secs(30);
 
 /// One choice of an answer.
 pub(super) struct GivenAnswer {
@@ -104,7 +109,10 @@ impl Structured {
             let read = said.read(&schema, strategy, &mut held);
             read.map(|read| (said, read.map(|meanings| (meanings, held))))
         };
-        let read = if is_long { self.renderer.run_in_pool(Lane::Long, work).await? } else { work() };
+        let read = match is_long {
+            true => self.renderer.run_in_pool_within(READING_TIME, Lane::Long, work).await?,
+            false => work(),
+        };
         Ok(read.map_err(LlmError::from)?)
     }
 

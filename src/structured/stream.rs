@@ -52,8 +52,16 @@ impl Structured {
         let request = self.stream_request(&caller, &task).await?;
         let service = self.clone();
         let run = Run::default();
-        let mut growing =
-            Growing { service, caller, task, request, run, deadline, answer: None, ready: VecDeque::new() };
+        let mut growing = Growing {
+            service,
+            caller,
+            task,
+            request,
+            run,
+            deadline,
+            phase: Phase::Asking,
+            ready: VecDeque::new(),
+        };
         growing.in_time(Growing::begin).await?;
         Ok(unfold(growing, |mut growing| async move { Some((growing.next().await?, growing)) }).boxed_local())
     }
@@ -87,10 +95,19 @@ struct Growing {
     request: StructuredRequest,
     run: Run,
     deadline: Instant,
-    /// The answer that is being read; `None` at the end.
-    answer: Option<GrowingAnswer>,
+    phase: Phase,
     /// Events that are still to be told.
     ready: VecDeque<SolutionEvent<Solved>>,
+}
+
+/// What comes next.
+enum Phase {
+    /// The model is asked.
+    Asking,
+    /// Its answer is read.
+    Reading(Box<GrowingAnswer>),
+    /// Nothing.
+    Over,
 }
 
 impl Growing {
@@ -99,7 +116,8 @@ impl Growing {
         let (began, llm) = (Instant::now(), &self.service.llm);
         let asked = Request::Structured(&self.request);
         let streamed = llm.stream_answer(&self.caller, asked, true).await?;
-        self.answer = Some(GrowingAnswer::new(&self.request, streamed, llm.collector(), began));
+        let answer = GrowingAnswer::new(&self.request, streamed, llm.collector(), llm.reservation(), began);
+        self.phase = Phase::Reading(Box::new(answer));
         Ok(())
     }
 
@@ -109,9 +127,11 @@ impl Growing {
             if let Some(event) = self.ready.pop_front() {
                 return Some(Ok(event));
             }
-            self.answer.as_ref()?;
+            if let Phase::Over = self.phase {
+                return None;
+            }
             if let Err(error) = self.in_time(Growing::step).await {
-                self.answer = None;
+                self.phase = Phase::Over;
                 return Some(Err(error));
             }
         }
@@ -127,9 +147,13 @@ impl Growing {
         done.map_err(|_| StructuredError::Timeout { milliseconds })?
     }
 
-    /// Reads what comes next, or what the whole answer says.
+    /// Asks the model, or reads what comes next, or what the whole answer says.
     async fn step(&mut self) -> Result<(), StructuredError> {
-        let Some(answer) = &mut self.answer else { return Ok(()) };
+        let answer = match &mut self.phase {
+            Phase::Asking => return self.begin().await,
+            Phase::Reading(answer) => answer,
+            Phase::Over => return Ok(()),
+        };
         let Some(events) = answer.events.next().await else { return self.finish().await };
         let News { items, part } = answer.take(&events?, &self.service).await?;
         self.ready.extend(items.into_iter().map(SolutionEvent::Item));
@@ -138,7 +162,9 @@ impl Growing {
     }
 
     async fn finish(&mut self) -> Result<(), StructuredError> {
-        let Some(mut answer) = self.answer.take() else { return Ok(()) };
+        let Phase::Reading(mut answer) = std::mem::replace(&mut self.phase, Phase::Over) else {
+            return Ok(());
+        };
         let told = answer.told.take();
         let (choice, attempt) = answer.finish(&mut self.run)?;
         let answer = GivenAnswer { choice, at: 0, attempt };
@@ -156,7 +182,8 @@ impl Growing {
             Verdict::SentBack(violations) => {
                 let attempt = self.run.spent.attempts + 1;
                 self.ready.push_back(SolutionEvent::Repair { attempt, violations });
-                self.begin().await
+                self.phase = Phase::Asking;
+                Ok(())
             }
         }
     }

@@ -28,8 +28,9 @@ impl StructuredRequest {
 
     fn ask_for_value(&self, body: &mut RawObject, way: Way) -> Result<(), serde_json::Error> {
         body.remove("response_format");
-        if self.plan.is_call && way != Way::Tools {
-            // The function whose arguments the value is.
+        // The function whose arguments the value is; and servers refuse an empty list.
+        let is_value = self.plan.is_call && way != Way::Tools;
+        if is_value || body.find("tools").is_some_and(|tools: Vec<Box<RawValue>>| tools.is_empty()) {
             OF_FUNCTIONS.into_iter().for_each(|member| drop(body.remove(member)));
         }
         match way {

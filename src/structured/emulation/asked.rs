@@ -58,7 +58,7 @@ impl Asked {
                 Some(Asked::value(schema.get(), functions()))
             }
             // The functions of the client could be called, which the text way has no place for.
-            Some("json_object") if payload.get("tools").is_none() => Some(Asked::Object),
+            Some("json_object") if !functions().may_be_called() => Some(Asked::Object),
             _ if payload.get("tool_choice").is_some() => {
                 functions().forced().map(|function| Asked::call(function, false))
             }
@@ -131,6 +131,9 @@ impl Asked {
         let is_ours =
             |name: &str| matches!(self, Asked::Value { beside: Beside::Functions, .. }) && name == FUNCTION;
         let calls = &choice.tool_calls;
+        if let Asked::Call { name, has_format: false, .. } = self {
+            return calls.iter().any(|call| call.name == *name);
+        }
         self.may_call_clients() && !calls.is_empty() && !calls.iter().any(|call| is_ours(&call.name))
     }
 }

@@ -160,3 +160,39 @@ async fn a_call_of_a_function_that_nobody_offered_is_repaired() {
     }
     assert_eq!(upstream.seen().len(), 6);
 }
+
+#[actix_web::test]
+async fn a_fallback_may_make_the_call_itself_after_an_answer_that_does_not_fit() {
+    let script = |seen: &Seen| {
+        let body = seen.json();
+        match (body["model"].as_str(), body["messages"].as_array().unwrap().len()) {
+            (Some("m"), 1) => reply_json(200, saying(&body, "no value")),
+            // No answer, so that the fallback is asked.
+            (Some("m"), _) => reply_json(200, json!({})),
+            _ => reply_json(200, of_message(calling("save", "{\"x\":1}"))),
+        }
+    };
+    let (app, upstream) = start(script, |llm| {
+        let mut first = declared("m", Ability::JsonSchema);
+        first.fallback = vec!["other".to_owned()];
+        llm.models = vec![first, declared("other", Ability::Tools)];
+    })
+    .await;
+    let mut body = chat_with(&["save"], json!("required"));
+    body.as_object_mut().unwrap().remove("response_format");
+    let answer = ask(&app, &body).await;
+    assert_eq!((answer.status, called(&answer)), (200, vec!["save"]), "{answer:?}");
+    assert_eq!(upstream.seen().len(), 3);
+}
+
+#[actix_web::test]
+async fn json_mode_beside_an_empty_list_of_functions_is_json_mode() {
+    let (app, _upstream) =
+        start(super::model(Ability::Text, |_| "Here: {\"a\": 1}".to_owned()), |_| {}).await;
+    let mut body = chat();
+    body["response_format"] = json!({"type": "json_object"});
+    body["tools"] = json!([]);
+    let answer = ask(&app, &body).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.body["choices"][0]["message"]["content"], "{\"a\":1}");
+}

@@ -102,6 +102,7 @@ async fn the_schema_comes_from_the_request_or_from_the_prompt() {
     let refused = request(&app, "p.bad", json!({})).await;
     refused.assert_error(400, "invalid_request_error", "invalid_schema");
     assert_eq!(refused.error().3["violations"][0]["path"], "/properties/a/type");
+    assert!(refused.error().2.starts_with("the `returns` of the prompt is not"), "{refused:?}");
     let own = request(&app, "p.q0", json!({"args": {"x": 1}, "schema": for_a()["schema"]})).await;
     assert_eq!(solution(&own), &json!({"a": "x"}));
 }

@@ -12,23 +12,22 @@ use crate::llm::message::{self, CallPiece, Message, TextKind};
 use base::outbound::Secrets;
 use template::value::{RawObject, SmolStr, parse_json};
 
-/// The longest error that is read, in bytes, and the longest body that is read for one.
+/// Longer errors, in bytes, are not read: the member `error` of a choice, or a body without choices.
 const ERROR_BYTES: usize = 1 << 20;
 
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
-    let Read(Answer { choices: AnswerChoices(choices), usage }) =
-        parse_json(body).map_err(|_| no_object())?;
-    if !choices.iter().any(AnswerChoice::is_sound) {
+    let Read(Answer { choices: ReadChoices(choices), usage }) = parse_json(body).map_err(|_| no_object())?;
+    if !choices.iter().any(ReadChoice::is_sound) {
         message_of(&choice(&object_of(body)?, body, secrets)?)?;
     }
-    let choices = in_order(choices).into_iter().map(AnswerChoice::read).collect();
+    let choices = in_order(choices).into_iter().map(ReadChoice::read).collect();
     Ok(Completion { choices, usage: usage.unwrap_or_default() })
 }
 
 /// Choices by their numbers; one that has none counts as that of its place.
-fn in_order(choices: Vec<AnswerChoice>) -> Vec<AnswerChoice> {
-    let mut numbered: Vec<(u64, AnswerChoice)> =
+fn in_order(choices: Vec<ReadChoice>) -> Vec<ReadChoice> {
+    let mut numbered: Vec<(u64, ReadChoice)> =
         (0..).zip(choices).map(|(place, choice)| (choice.index.unwrap_or(place), choice)).collect();
     numbered.sort_by_key(|(number, _)| *number);
     numbered.into_iter().map(|(_, choice)| choice).collect()
@@ -37,7 +36,7 @@ fn in_order(choices: Vec<AnswerChoice>) -> Vec<AnswerChoice> {
 /// What is read of an answer.
 #[derive(Default)]
 struct Answer {
-    choices: AnswerChoices,
+    choices: ReadChoices,
     usage: Option<Usage>,
 }
 
@@ -57,20 +56,20 @@ impl Lenient for Answer {
 
 /// The choices that are objects.
 #[derive(Default)]
-struct AnswerChoices(Vec<AnswerChoice>);
+struct ReadChoices(Vec<ReadChoice>);
 
-impl Lenient for AnswerChoices {
-    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<AnswerChoices, A::Error> {
+impl Lenient for ReadChoices {
+    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<ReadChoices, A::Error> {
         let mut choices = Vec::with_capacity(1);
-        while let Some(Read(choice)) = list.next_element::<Read<Option<AnswerChoice>>>()? {
+        while let Some(Read(choice)) = list.next_element::<Read<Option<ReadChoice>>>()? {
             choices.extend(choice);
         }
-        Ok(AnswerChoices(choices))
+        Ok(ReadChoices(choices))
     }
 }
 
 #[derive(Default)]
-struct AnswerChoice {
+struct ReadChoice {
     index: Option<u64>,
     message: Option<Message>,
     finish_reason: Option<String>,
@@ -78,9 +77,9 @@ struct AnswerChoice {
     has_error: bool,
 }
 
-impl Lenient for Option<AnswerChoice> {
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<AnswerChoice>, A::Error> {
-        let mut choice = AnswerChoice::default();
+impl Lenient for Option<ReadChoice> {
+    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<ReadChoice>, A::Error> {
+        let mut choice = ReadChoice::default();
         while let Some(name) = object.next_key::<SmolStr>()? {
             match name.as_str() {
                 "index" => choice.index = value(&mut object)?,
@@ -97,7 +96,7 @@ impl Lenient for Option<AnswerChoice> {
     }
 }
 
-impl AnswerChoice {
+impl ReadChoice {
     fn is_sound(&self) -> bool {
         self.message.is_some() && !self.has_error
     }
