@@ -36,7 +36,7 @@ use serde_json::value::{RawValue, to_raw_value};
 pub use compiled::checker;
 pub use contents::{ExpandError, Expansion};
 pub use error::RenderError;
-pub use expressions::Expression;
+pub use expressions::{Expression, InvalidExpression};
 pub use names::{NameOrigin, Requires};
 pub use report::{CallReport, OutcomeKind, Report, Warning, WaveReport};
 pub use variables::only_one;
