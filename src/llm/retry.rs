@@ -170,8 +170,10 @@ impl Call<'_> {
         let ladder = Ladder::new(candidate.capabilities, offers, candidate.model, request.plan);
         let mut refused: Vec<(Way, Refusal)> = Vec::new();
         for step in ladder.0 {
-            if request.plan.native != Some(step.way) {
-                request.emulation.notify_one();
+            if let Some(emulation) =
+                request.emulation.as_ref().filter(|_| request.plan.native != Some(step.way))
+            {
+                emulation.notify_one();
             }
             let turn = self.turn(candidate, Service::Chat, Some(step))?;
             match turn.take::<F>(client, attempts).await? {

@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use template::value::parse_json;
-
 /// An idea; it never changes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Idea {
@@ -24,8 +22,7 @@ pub struct Idea {
     pub created_at: u64,
 }
 
-/// What an idea is made of beside its solution, in canonical form: no white space, the shortest escapes, numbers as the service prints
-/// them, members in their order, which steers models.
+/// What an idea is made of beside its solution, in canonical form.
 #[derive(Debug, Clone)]
 pub struct Source {
     context: String,
@@ -94,14 +91,6 @@ fn finished(mut hashed: Sha256, name: &str, text: &str) -> String {
     HEXLOWER.encode(&hashed.finalize())
 }
 
-/// A JSON text in canonical form.
-///
-/// # Errors
-/// If it is no JSON.
-pub fn canonical(json: &str) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&parse_json::<serde_json::Value>(json.as_bytes())?)
-}
-
 /// Whether a text may be the id of an idea.
 pub fn is_id(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -110,6 +99,7 @@ pub fn is_id(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::structured::canonical;
 
     /// The id of an idea, and what is stored.
     fn idea(context: &str, schema: &str, solution: &str) -> (String, Vec<u8>) {
@@ -133,11 +123,6 @@ mod tests {
         assert_eq!(one, same.0);
         assert!(is_id(&one) && !is_id("abc") && !is_id(&one.to_uppercase()));
         assert_ne!(one, idea(context, r#"{"title":"T","type":"object"}"#, r#"{"a":1e2}"#).0);
-        // Of members of one name the last counts, as in all parsers.
-        let context = r#"[{"x":1,"role":"user","x":2}]"#;
-        let last = idea(r#"[{"x":2,"role":"user"}]"#, "{}", "1").0;
-        assert_eq!(idea(context, r#"{"a":1,"a":2}"#, "1").0, idea(context, r#"{"a":2}"#, "1").0);
-        assert_eq!(idea(context, "{}", "1").0, last);
     }
 
     #[test]

@@ -7,13 +7,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::error::RequestError;
-use super::idea::{Source, canonical};
+use super::idea::Source;
 use super::wanted::OWN_PARAMS;
 use super::{Context, Rendering, Request, Requests, Wanted};
 use crate::content::{MessageList, PlacedSchema};
 use crate::llm::structured::Plan;
 use crate::render::{Expansion, RenderTicket, RenderedPrompt, Warning};
-use crate::structured::{CompiledSchema, StructuredError, Task};
+use crate::structured::{CompiledSchema, StructuredError, Task, canonical};
 use base::caller::Caller;
 use base::model::{AnswerSchema, Id, Prompt};
 use base::pool::Lane;

@@ -1,9 +1,8 @@
 //! The JSON value in a model's answer, which may stand in a code fence, after thoughts, or between sentences. The value itself is
 //! never corrected.
 
-use template::value::Value;
+use template::value::{Value, from_json_distinct};
 
-use super::distinct::parse_distinct;
 use super::scan::{Container, Event, Scanner};
 
 /// Why a text is no JSON value.
@@ -33,7 +32,7 @@ pub fn value_of(text: &str) -> Result<Value, Unreadable> {
     if said.is_empty() {
         return Err(Unreadable::new("the answer is empty; answer with a JSON value"));
     }
-    match parse_distinct(said) {
+    match from_json_distinct(said.as_bytes()) {
         Ok(value) => Ok(value),
         Err(error) => Search::new(text, said).run().unwrap_or_else(|| Err(located(text, said, &error))),
     }
@@ -148,7 +147,7 @@ impl<'t> Search<'t> {
     /// Takes a balanced part of the text as the value if it parses; gives its end.
     fn candidate(&mut self, start: usize, length: usize) -> Result<usize, Unreadable> {
         let part = self.rest(start).get(..length).unwrap_or_default();
-        match parse_distinct(part) {
+        match from_json_distinct(part.as_bytes()) {
             Ok(_) if self.found.is_some() => {
                 return Err(Unreadable::new("there are several JSON values in the answer; answer with one"));
             }
@@ -159,7 +158,7 @@ impl<'t> Search<'t> {
     }
 
     fn fail(&mut self, part: &'t str) -> Option<usize> {
-        if let Err(error) = parse_distinct(part) {
+        if let Err(error) = from_json_distinct(part.as_bytes()) {
             self.note(part, error);
         }
         None

@@ -1,8 +1,8 @@
 //! Structured outputs: a chat and a JSON Schema to a value that validates, from any model.
 //!
 //! - [`Structured`]: has a model answer until its answer fits, a bounded number of times
-//! - `schemas`: compiled schemas, which are kept; `checks`: what a value has to fulfil beside its schema
-//! - `reading`: what an answer says; `answer`: a JSON value in a text; `distinct`: parsing that refuses repeated names
+//! - `schemas`: compiled schemas, which are kept; `canonical`: JSON in one way of writing; `checks`: what a value has to fulfil beside its schema
+//! - `reading`: what an answer says; `answer`: a JSON value in a text
 //! - `judge`: whether an answer fits, is sent back, or ends the request; `run`: what the attempts of one request cost
 //! - `stream`: the same with the value as it grows; `growing`: its parts, and `pace`, how often they are told
 //! - `partial`: a value from the beginning of its text; `preface`: what comes before it; `scan`: the grammar of JSON, byte by byte;
@@ -10,8 +10,8 @@
 //! - `emulation`: what OpenAI's clients ask for, for models that do not have it
 
 mod answer;
+mod canonical;
 mod checks;
-mod distinct;
 mod emulation;
 mod error;
 mod growing;
@@ -32,6 +32,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+pub use canonical::canonical;
 pub use checks::{Check, Checks};
 pub use error::{StructuredError, Unsolved, UnsolvedCause};
 pub use run::{AnswerOrigin, AttemptReport, Spent};
@@ -192,7 +193,7 @@ impl Structured {
             text,
             plan: task.plan,
             failed: Vec::new(),
-            emulation: Arc::default(),
+            emulation: None,
         })
     }
 

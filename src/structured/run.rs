@@ -132,7 +132,7 @@ mod tests {
             text: None,
             plan: Plan::CALL,
             failed: Vec::new(),
-            emulation: Arc::default(),
+            emulation: None,
         };
         for (way, strategy, is_native) in [
             (Some(Way::Tools), Strategy::Tools, true),

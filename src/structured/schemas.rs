@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lru::LruCache;
 use serde_json::Value as Json;
 
+use super::canonical::canonical;
 use super::error::StructuredError;
 use crate::llm::structured::OutputSchema;
 use crate::render::Renderer;
@@ -25,7 +26,7 @@ const INLINE_BYTES: usize = 8 << 10;
 /// A compiled schema.
 #[derive(Debug)]
 pub struct CompiledSchema {
-    /// The schema as JSON, without white space.
+    /// The schema in canonical form.
     pub text: Arc<str>,
     /// The forms in which models get it.
     pub output: Arc<OutputSchema>,
@@ -72,7 +73,7 @@ impl CompiledSchema {
         let unreadable = |error: serde_json::Error| vec![Violation::new("", error.to_string())];
         let schema: Json = parse_json(json.as_bytes()).map_err(unreadable)?;
         let validator = Schema::compile(&schema).map_err(|error| violations_of_schema(&schema, &error))?;
-        let text = schema.to_string().into();
+        let text = canonical(json).map_err(unreadable)?.into();
         let output = Arc::new(OutputSchema::new(schema).map_err(unreadable)?);
         Ok(CompiledSchema { text, output, validator })
     }

@@ -149,7 +149,7 @@ mod tests {
             text: Some("As JSON.".into()),
             plan: Plan::ANY,
             failed: Vec::new(),
-            emulation: Arc::default(),
+            emulation: None,
         }
     }
 

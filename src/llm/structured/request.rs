@@ -23,7 +23,7 @@ pub struct StructuredRequest {
     /// Earlier answers that did not fit.
     pub failed: Vec<FailedAnswer>,
     /// Is told when a model is asked in another way than that of the payload itself.
-    pub emulation: Arc<Notify>,
+    pub emulation: Option<Arc<Notify>>,
 }
 
 /// An answer that does not fit, and what the model is told of it.

@@ -63,8 +63,9 @@ impl Structured {
         }
         let (plan, checks, max_repairs) = (asked.plan(), Checks::default(), self.options.max_repairs);
         let task = Task { payload: Arc::new(payload.clone()), schema, plan, checks, max_repairs };
+        let emulation = Arc::new(Notify::new());
         let request = self.request(caller, &task).await?;
-        let emulation = request.emulation.clone();
+        let request = StructuredRequest { emulation: Some(emulation.clone()), ..request };
         let emulated = Emulated { asked: &asked, task: &task, request };
         let answer = async {
             match is_stream {

@@ -17,6 +17,14 @@ pub fn from_json(text: &[u8]) -> Result<Value, serde_json::Error> {
     parse_json(text)
 }
 
+/// As [`from_json`]; that an object repeats a name is an error, too.
+///
+/// # Errors
+/// As [`from_json`], and for a repeated name.
+pub fn from_json_distinct(text: &[u8]) -> Result<Value, serde_json::Error> {
+    parse_json(text).map(|Parsed::<true>(value)| value)
+}
+
 /// As [`from_json`], into any type.
 ///
 /// # Errors
@@ -82,9 +90,18 @@ fn moved_once<T>(mut parts: SmallVec<[T; FEW]>) -> Vec<T> {
     if parts.spilled() { parts.into_vec() } else { parts.drain(..).collect() }
 }
 
-struct ValueVisitor;
+/// A value; if it is to be `DISTINCT`, its objects repeat no name.
+struct Parsed<const DISTINCT: bool>(Value);
 
-impl<'de> Visitor<'de> for ValueVisitor {
+impl<'de, const DISTINCT: bool> Deserialize<'de> for Parsed<DISTINCT> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parsed<DISTINCT>, D::Error> {
+        deserializer.deserialize_any(ValueVisitor::<DISTINCT>).map(Parsed)
+    }
+}
+
+struct ValueVisitor<const DISTINCT: bool>;
+
+impl<'de, const DISTINCT: bool> Visitor<'de> for ValueVisitor<DISTINCT> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,7 +134,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = SmallVec::<[Value; FEW]>::new();
-        while let Some(item) = seq.next_element()? {
+        while let Some(Parsed::<DISTINCT>(item)) = seq.next_element()? {
             items.push(item);
         }
         let mut items = moved_once(items);
@@ -131,15 +148,21 @@ impl<'de> Visitor<'de> for ValueVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut entries = SmallVec::<[_; FEW]>::new();
         while let Some(Key(key)) = map.next_key()? {
-            entries.push((key, map.next_value()?));
+            let Parsed::<DISTINCT>(value) = map.next_value()?;
+            entries.push((key, value));
         }
-        Ok(Value::from(Map::from_entries(moved_once(entries))))
+        let written = entries.len();
+        let map = Map::from_entries(moved_once(entries));
+        match DISTINCT && map.len() < written {
+            true => Err(de::Error::custom("an object has two members of the same name")),
+            false => Ok(Value::from(map)),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(ValueVisitor)
+        deserializer.deserialize_any(ValueVisitor::<false>)
     }
 }
 

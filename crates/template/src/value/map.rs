@@ -1,9 +1,9 @@
 //! Objects: ordered members, fast look-up, and an optional shared layer below them.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{SmolStr, Value};
 
@@ -41,8 +41,8 @@ impl MapExtras {
     }
 }
 
-/// The hashes of keys; they differ from process to process, so that nobody can choose keys of equal hashes.
-static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// The hashes of keys; they differ from process to process, so that keys of equal hashes cannot be prepared.
+static HASHES: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
 
 fn hash_of(key: &str) -> u64 {
     HASHES.hash_one(key)

@@ -11,7 +11,7 @@ mod weight;
 
 use std::sync::Arc;
 
-pub use json::{from_json, parse_json};
+pub use json::{from_json, from_json_distinct, parse_json};
 pub use map::Map;
 pub use path::{Path, Step};
 pub use raw::{RawObject, each_item};
