@@ -64,7 +64,7 @@ fn print_piece(chunk: &RawObject, calls: &mut Calls) -> Result<(), CliError> {
         say("");
         return Err(broken_off(&json!({"error": error})));
     }
-    let delta = message::choice(chunk, |_| true).and_then(|choice| choice.find("delta"));
+    let delta = message::choice(chunk, |_| true).and_then(|choice| Message::find(&choice, "delta"));
     let Some(Message { texts, calls: pieces }) = delta else { return Ok(()) };
     let texts = texts.into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
     texts.for_each(|(_, text)| say_on(text));

@@ -14,7 +14,7 @@ use super::object::{ContentObject, Message};
 use super::tools::{PlacedSchema, fault, with_tools};
 use super::types::{ObjectType, Purpose};
 use super::{ContentError, Draft};
-use base::schema::{Effort, Schema, Violation, token};
+use base::schema::{Effort, Schema, token};
 
 /// The state of the pipeline: what the handlers have contributed so far.
 #[derive(Debug, Default)]
@@ -153,10 +153,7 @@ impl Pipeline {
             Ok(schema) => schema
                 .violations(&input.into(), Effort::POOL.shared_by(self.inputs))
                 .into_iter()
-                .for_each(|violation| {
-                    let path = format!("{path}/input{}", violation.path);
-                    self.errors.add_violation(Violation { path, ..violation });
-                }),
+                .for_each(|violation| self.errors.add_violation(violation.below(&format!("{path}/input")))),
             Err(error) => self.errors.add(format!("{path}/schema"), error.to_string()),
         }
     }

@@ -71,10 +71,7 @@ impl PlacedSchema {
     pub fn violations(&self) -> Vec<Violation> {
         let PlacedSchema { path, schema } = self;
         let Err(error) = Schema::compile(schema) else { return Vec::new() };
-        let violations = violations_of_schema(schema, &error).into_iter();
-        violations
-            .map(|violation| Violation { path: format!("{path}{}", violation.path), ..violation })
-            .collect()
+        violations_of_schema(schema, &error).into_iter().map(|violation| violation.below(path)).collect()
     }
 }
 

@@ -25,17 +25,11 @@ use crate::settings;
 use base::encoding::media_type;
 use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
 use base::model::ProblemDetail;
-use base::pool::{DeferredDrop, Lane, Pool};
+use base::pool::{DeferredDrop, INLINE_JSON_BYTES, Lane, PARSE_TIME, Pool};
 use template::value::{Tree, Value, admissible_weight, parse_json};
-
-/// Longer bodies, in bytes, are parsed in the pool: parsing takes about as long as a render may take on a serving thread.
-const INLINE_BYTES: usize = 64 << 10;
 
 /// Longer bodies, in bytes, are long work for the pool.
 const SHORT_BYTES: usize = 1 << 20;
-
-/// How long a body may wait for the pool and be parsed there.
-const PARSE_TIME: Duration = Duration::from_secs(30);
 
 /// How long a body has before its rate counts.
 const RATE_GRACE: Duration = Duration::from_secs(5);
@@ -135,7 +129,7 @@ impl JsonBody {
     ) -> Result<ParsedBody<T>, ApiError> {
         let JsonBody { sent, bounds } = self;
         let length = sent.len();
-        if length <= INLINE_BYTES {
+        if length <= INLINE_JSON_BYTES {
             let BufferedBytes { bytes, held } = sent.finish()?;
             return Ok(ParsedBody { value: object(&bytes)?, held });
         }
@@ -162,7 +156,7 @@ impl JsonBody {
 
     /// Whether the body is so long that its parsed form is large.
     pub fn is_large(&self) -> bool {
-        self.sent.len() > INLINE_BYTES
+        self.sent.len() > INLINE_JSON_BYTES
     }
 }
 

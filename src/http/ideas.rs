@@ -7,9 +7,8 @@ use serde_json::value::RawValue;
 
 use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
-use super::chat::finished;
 use super::error::ApiError;
-use super::requests::{Options, SolutionReply, explained_by, preview};
+use super::requests::{Options, SolutionReply, preview, solved};
 use crate::app::App;
 use crate::requests::{Idea, Wanted};
 use template::value::{RawObject, Tree};
@@ -47,15 +46,13 @@ pub async fn replay(
     if options.dry_run {
         return Ok(HttpResponse::Ok().json(preview(&app, &caller, request).await?));
     }
-    let (services, explain) = (app.clone().into_inner(), options.explain);
-    let solution = finished(&app, async move { services.requests.solve(&caller, request).await });
-    let solution = solution.await?.map_err(|error| explained_by(error, explain))?;
+    let solution = solved(&app, caller, request, options.explain).await?;
     let Some(new) = solution.values.first() else { return Err(ApiError::broken_off("there is no value")) };
     let reply = ReplayReply {
         old: &old.solution,
         new,
         is_equal: new.get() == old.solution.get(),
-        reply: SolutionReply::new(&solution, 1, explain).without_value(),
+        reply: SolutionReply::new(&solution, 1, options.explain).without_value(),
     };
     Ok(HttpResponse::Ok().json(reply))
 }

@@ -183,13 +183,24 @@ async fn answer(
         let body = SolutionEvents::new(events, shutdown, options.explain);
         return Ok(streamed(&mut response, "text/event-stream", body));
     }
-    let solution = finished(app, async move { services.requests.solve(&caller, request).await });
-    let solution = solution.await?.map_err(|error| explained_by(error, options.explain))?;
+    let solution = solved(app, caller, request, options.explain).await?;
     let mut response = HttpResponse::Ok();
     rendered_in(&mut response, solution.rendering.as_ref());
     let rendering = solution.rendering.as_ref().map(|rendering| rendering.duration);
     response.insert_header((SERVER_TIMING, timing(rendering, solution.llm)));
     Ok(response.json(SolutionReply::new(&solution, n, options.explain)))
+}
+
+/// Solves a request, for as long as its client waits.
+pub(super) async fn solved(
+    app: &Data<App>,
+    caller: Caller,
+    request: Request,
+    explain: bool,
+) -> Result<Solution, ApiError> {
+    let services = app.clone().into_inner();
+    let solution = finished(app, async move { services.requests.solve(&caller, request).await });
+    solution.await?.map_err(|error| explained_by(error, explain))
 }
 
 /// Tells which prompt was rendered.

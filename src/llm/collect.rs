@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::completion::{Choice, Completion, FinishReason, Usage};
 use super::error::{LlmError, UpstreamError};
-use super::lenient::Read;
+use super::lenient;
 use super::message::{self, CallPiece, Message, TextKind};
 use super::protocol::named_calls;
 use super::structured::FUNCTION;
@@ -81,12 +81,12 @@ impl Collector {
             let message = error.find("message").unwrap_or_else(|| "it gave no reason".to_owned());
             return Err(LlmError::Interrupted(UpstreamError::Reported { message }));
         }
-        if let Some(Read(Some(usage))) = chunk.find("usage") {
+        if let Some(usage) = lenient::find(chunk, "usage") {
             self.usage = usage;
         }
         let Some(choice) = choice else { return Ok(()) };
         self.has_choice = true;
-        if let Some(delta) = choice.find("delta") {
+        if let Some(delta) = Message::find(&choice, "delta") {
             self.delta(delta, added);
         }
         let finish_reason = choice.find("finish_reason").and_then(FinishReason::read);

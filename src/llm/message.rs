@@ -1,11 +1,11 @@
 //! What the message of a chat completion says, or a piece of one in a stream, in all the ways in which servers write it, which are
 //! more than OpenAI's documents describe. Members of an unexpected type count as absent.
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess};
+use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
-use super::lenient::{Lenient, Read, skip, value};
-use template::value::{RawObject, SmolStr, each_item, parse_json};
+use super::lenient::{self, Lenient, Members, number, skip, value};
+use template::value::{RawObject, each_item, parse_json};
 
 /// What a text in a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,41 +57,59 @@ pub fn object(json: &RawValue) -> Option<RawObject> {
     parse_json(json.get().as_bytes()).ok()
 }
 
-impl<'de> Deserialize<'de> for Message {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Message, D::Error> {
-        let Read(message) = Read::<Option<Message>>::deserialize(deserializer)?;
-        message.ok_or_else(|| D::Error::custom("a message must be an object"))
+impl Message {
+    /// The member of a choice, or of a piece of one, that is a message.
+    pub fn find(choice: &RawObject, member: &str) -> Option<Message> {
+        lenient::find(choice, member)
+    }
+}
+
+/// The members of a message.
+#[derive(Default)]
+struct MessageMembers {
+    content: Content,
+    refusal: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    tool_calls: Vec<Option<Call>>,
+    function_call: Option<Function>,
+}
+
+impl Members for MessageMembers {
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, object: &mut A) -> Result<(), A::Error> {
+        match name {
+            "content" => self.content = value(object)?,
+            "refusal" => self.refusal = value(object)?,
+            "reasoning_content" => self.reasoning_content = value(object)?,
+            "reasoning" => self.reasoning = value(object)?,
+            "tool_calls" => self.tool_calls = value(object)?,
+            "function_call" => self.function_call = value(object)?,
+            _ => skip(object)?,
+        }
+        Ok(())
+    }
+}
+
+impl MessageMembers {
+    fn message(self) -> Message {
+        let mut texts = Vec::with_capacity(1);
+        // Where servers put the thoughts of a model: DeepSeek, vLLM and llama.cpp; OpenRouter.
+        let thoughts = self.reasoning_content.filter(|text| !text.is_empty()).or(self.reasoning);
+        add(&mut texts, TextKind::Reasoning, thoughts);
+        self.content.0.into_iter().for_each(|(kind, text)| add(&mut texts, kind, Some(text)));
+        add(&mut texts, TextKind::Refusal, self.refusal);
+        let listed = (0..).zip(self.tool_calls).filter_map(|(place, call)| call?.piece(place));
+        let mut calls: Vec<CallPiece> = listed.collect();
+        if calls.is_empty() {
+            calls.extend(self.function_call.map(|function| CallPiece::new(0, None, function)));
+        }
+        Message { texts, calls }
     }
 }
 
 impl Lenient for Option<Message> {
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<Message>, A::Error> {
-        let (mut content, mut refusal) = (Content::default(), None);
-        // Where servers put the thoughts of a model: DeepSeek, vLLM and llama.cpp; OpenRouter.
-        let (mut reasoning_content, mut reasoning) = (None, None);
-        let (mut calls, mut function_call) = (Calls::default(), None);
-        while let Some(name) = object.next_key::<SmolStr>()? {
-            match name.as_str() {
-                "content" => content = value(&mut object)?,
-                "refusal" => refusal = value(&mut object)?,
-                "reasoning_content" => reasoning_content = value(&mut object)?,
-                "reasoning" => reasoning = value(&mut object)?,
-                "tool_calls" => calls = value(&mut object)?,
-                "function_call" => function_call = value(&mut object)?,
-                _ => skip(&mut object)?,
-            }
-        }
-        let mut texts = Vec::with_capacity(1);
-        let is_said = |text: &String| !text.is_empty();
-        let thoughts = reasoning_content.filter(is_said).or(reasoning);
-        add(&mut texts, TextKind::Reasoning, thoughts);
-        content.0.into_iter().for_each(|(kind, text)| add(&mut texts, kind, Some(text)));
-        add(&mut texts, TextKind::Refusal, refusal);
-        let Calls(mut calls) = calls;
-        if calls.is_empty() {
-            calls.extend(function_call.map(|function| CallPiece::new(0, None, function)));
-        }
-        Ok(Some(Message { texts, calls }))
+    fn of_object<'de, A: MapAccess<'de>>(object: A) -> Result<Option<Message>, A::Error> {
+        Ok(Option::<MessageMembers>::of_object(object)?.map(MessageMembers::message))
     }
 }
 
@@ -112,56 +130,50 @@ impl Lenient for Content {
         Content(vec![(TextKind::Output, text.to_owned())])
     }
 
-    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Content, A::Error> {
-        let mut texts = Vec::new();
-        while let Some(Read(Part(part))) = list.next_element()? {
-            texts.extend(part);
-        }
-        Ok(Content(texts))
+    fn of_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Content, A::Error> {
+        let parts = Vec::<Part>::of_list(list)?;
+        Ok(Content(parts.into_iter().filter_map(Part::text).collect()))
     }
 }
 
-/// The text of a part. Of other parts than texts and refusals, nothing: a model's thoughts, for example, are not meant for the
-/// reader.
+/// A part of the content.
 #[derive(Default)]
-struct Part(Option<(TextKind, String)>);
+struct Part {
+    kind: Option<String>,
+    text: Option<String>,
+    refusal: Option<String>,
+}
+
+impl Members for Part {
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, object: &mut A) -> Result<(), A::Error> {
+        match name {
+            "type" => self.kind = value(object)?,
+            "text" => self.text = value(object)?,
+            "refusal" => self.refusal = value(object)?,
+            _ => skip(object)?,
+        }
+        Ok(())
+    }
+}
 
 impl Lenient for Part {
     fn of_text(text: &str) -> Part {
-        Part(Some((TextKind::Output, text.to_owned())))
+        Part { text: Some(text.to_owned()), ..Part::default() }
     }
 
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Part, A::Error> {
-        let (mut kind, mut text, mut refusal) = (None::<String>, None, None);
-        while let Some(name) = object.next_key::<SmolStr>()? {
-            match name.as_str() {
-                "type" => kind = value(&mut object)?,
-                "text" => text = value(&mut object)?,
-                "refusal" => refusal = value(&mut object)?,
-                _ => skip(&mut object)?,
-            }
-        }
-        Ok(Part(match kind.as_deref() {
-            None | Some("text" | "output_text" | "") => text.map(|text| (TextKind::Output, text)),
-            Some("refusal") => refusal.map(|text| (TextKind::Refusal, text)),
-            Some(_) => None,
-        }))
+    fn of_object<'de, A: MapAccess<'de>>(object: A) -> Result<Part, A::Error> {
+        Option::<Part>::of_object(object).map(Option::unwrap_or_default)
     }
 }
 
-/// The calls in a list.
-#[derive(Default)]
-struct Calls(Vec<CallPiece>);
-
-impl Lenient for Calls {
-    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Calls, A::Error> {
-        let (mut calls, mut place) = (Vec::new(), 0);
-        while let Some(Read(Call { number, id, function })) = list.next_element()? {
-            let piece = |function| CallPiece::new(number.unwrap_or(place), id, function);
-            calls.extend(function.map(piece));
-            place += 1;
+impl Part {
+    /// Its text. Of other parts than texts and refusals, nothing: a model's thoughts, for example, are not meant for the reader.
+    fn text(self) -> Option<(TextKind, String)> {
+        match self.kind.as_deref() {
+            None | Some("text" | "output_text" | "") => self.text.map(|text| (TextKind::Output, text)),
+            Some("refusal") => self.refusal.map(|text| (TextKind::Refusal, text)),
+            Some(_) => None,
         }
-        Ok(Calls(calls))
     }
 }
 
@@ -173,18 +185,22 @@ struct Call {
     function: Option<Function>,
 }
 
-impl Lenient for Call {
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Call, A::Error> {
-        let mut call = Call::default();
-        while let Some(name) = object.next_key::<SmolStr>()? {
-            match name.as_str() {
-                "index" => call.number = value(&mut object)?,
-                "id" => call.id = value(&mut object)?,
-                "function" => call.function = value(&mut object)?,
-                _ => skip(&mut object)?,
-            }
+impl Members for Call {
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, object: &mut A) -> Result<(), A::Error> {
+        match name {
+            "index" => self.number = number(object)?,
+            "id" => self.id = value(object)?,
+            "function" => self.function = value(object)?,
+            _ => skip(object)?,
         }
-        Ok(call)
+        Ok(())
+    }
+}
+
+impl Call {
+    /// The call, at this place of the list.
+    fn piece(self, place: u64) -> Option<CallPiece> {
+        Some(CallPiece::new(self.number.unwrap_or(place), self.id, self.function?))
     }
 }
 
@@ -195,17 +211,14 @@ struct Function {
     arguments: Option<String>,
 }
 
-impl Lenient for Option<Function> {
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<Function>, A::Error> {
-        let mut function = Function::default();
-        while let Some(name) = object.next_key::<SmolStr>()? {
-            match name.as_str() {
-                "name" => function.name = value(&mut object)?,
-                "arguments" => function.arguments = arguments(object.next_value()?),
-                _ => skip(&mut object)?,
-            }
+impl Members for Function {
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, object: &mut A) -> Result<(), A::Error> {
+        match name {
+            "name" => self.name = value(object)?,
+            "arguments" => self.arguments = arguments(object.next_value()?),
+            _ => skip(object)?,
         }
-        Ok(Some(function))
+        Ok(())
     }
 }
 
@@ -231,7 +244,7 @@ mod tests {
     use serde_json::{Value as Json, json};
 
     fn read(message: &Json) -> Message {
-        parse_json(message.to_string().as_bytes()).unwrap()
+        lenient::read::<Option<Message>>(message.to_string().as_bytes()).unwrap().unwrap()
     }
 
     #[test]
@@ -261,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_last_member_of_a_name_counts_and_what_nobody_asks_for_is_skipped() {
-        let read = |text: &str| parse_json::<Message>(text.as_bytes());
+        let read = |text: &str| lenient::read::<Option<Message>>(text.as_bytes()).unwrap();
         let twice = read(r#"{"content":"a","x":[[[{"y":1e999}]]],"content":null,"refusal":"No"}"#).unwrap();
         assert_eq!(twice.texts, [(TextKind::Refusal, "No".to_owned())]);
         let halves = read(
@@ -271,7 +284,7 @@ mod tests {
         assert_eq!(halves.texts, [(TextKind::Output, "a\u{fffd}".to_owned())]);
         assert_eq!(halves.calls[0].arguments, "{\"x\":\"\\ufffd\"}");
         for none in ["null", "[]", "\"text\"", "1"] {
-            assert!(read(none).is_err(), "{none}");
+            assert!(read(none).is_none(), "{none}");
         }
     }
 

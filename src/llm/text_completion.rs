@@ -73,7 +73,7 @@ fn told(chat: &RawObject, news: &str) -> Json {
 }
 
 fn told_choice(choice: &RawObject, news: &str) -> Json {
-    let said = choice.find::<Message>(news).unwrap_or_default().texts;
+    let said = Message::find(choice, news).unwrap_or_default().texts;
     let said = said.into_iter().filter(|(kind, _)| *kind != TextKind::Reasoning);
     let text: String = said.map(|(_, text)| text).collect();
     let reason = match choice.find::<String>("finish_reason").as_deref() {

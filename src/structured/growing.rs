@@ -7,12 +7,11 @@ use super::Structured;
 use super::error::StructuredError;
 use super::pace::Pace;
 use super::partial::PartialReader;
-use super::reading::INLINE_BYTES;
 use super::run::{AnswerOrigin, Attempt, Run};
 use crate::llm::structured::{OutputSchema, Strategy, StructuredRequest};
 use crate::llm::{AnswerStream, Choice, Collector, StreamedAnswer};
 use base::memory::Reservation;
-use base::pool::Lane;
+use base::pool::{INLINE_JSON_BYTES, Lane};
 use template::value::{Tree, Value, admissible_weight, parse_json};
 
 /// An answer that is being read.
@@ -105,7 +104,7 @@ impl GrowingAnswer {
         let weight = admissible_weight(json.as_bytes(), Tree::Value).ok()?;
         self.held.resize(weight).ok()?;
         let value = match known {
-            ..=INLINE_BYTES => part_of(&json, &schema, strategy),
+            ..=INLINE_JSON_BYTES => part_of(&json, &schema, strategy),
             _ => {
                 let work = move || part_of(&json, &schema, strategy);
                 service.renderer.run_in_pool(Lane::Long, work).await.ok().flatten()

@@ -1,7 +1,5 @@
 //! Judges answers: one fits, or is sent back with everything that is wrong with it, or ends the request.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::error::StructuredError;
@@ -12,15 +10,12 @@ use crate::llm::structured::{FailedAnswer, Strategy, StructuredRequest};
 use crate::llm::{Choice, LlmError};
 use base::caller::Caller;
 use base::memory::Reservation;
-use base::pool::Lane;
+use base::pool::{Lane, PARSE_TIME};
 use base::schema::{EffortError, Violation};
 use template::value::Value;
 
 /// The prompt that asks for a corrected answer.
 const REPAIR_PROMPT: &str = "requests.repair";
-
-/// How long an answer may wait for the pool and be read there: it was paid for.
-const READING_TIME: Duration = Duration::from_secs(30);
 
 /// One choice of an answer.
 pub(super) struct GivenAnswer {
@@ -110,7 +105,7 @@ impl Structured {
             read.map(|read| (said, read.map(|meanings| (meanings, held))))
         };
         let read = match is_long {
-            true => self.renderer.run_in_pool_within(READING_TIME, Lane::Long, work).await?,
+            true => self.renderer.run_in_pool_within(PARSE_TIME, Lane::Long, work).await?,
             false => work(),
         };
         Ok(read.map_err(LlmError::from)?)

@@ -4,11 +4,9 @@ use super::answer::value_of;
 use crate::llm::structured::{FUNCTION, OutputSchema, Strategy};
 use crate::llm::{Choice, FinishReason, ToolCall};
 use base::memory::{OutOfMemory, Reservation};
+use base::pool::INLINE_JSON_BYTES;
 use base::schema::Violation;
 use template::value::{Tree, Value, admissible_weight};
-
-/// Longer answers, in bytes, are read in the pool.
-pub(super) const INLINE_BYTES: usize = 64 << 10;
 
 /// The answer in a choice: the arguments of the function that was asked for, if it was called; else the text; where there is none,
 /// the arguments of another function, or the words of a refusal.
@@ -92,7 +90,7 @@ impl Said {
 
     /// Whether it is to be read in the pool.
     pub fn is_long(&self) -> bool {
-        self.text.len() > INLINE_BYTES
+        self.text.len() > INLINE_JSON_BYTES
     }
 
     /// The call in which the model answered, with its arguments.
@@ -198,11 +196,7 @@ impl Wrapping {
         });
         // Where the wrapper was forgotten, it is unknown what of the object is the value.
         let inner = violations.iter().filter(|_| !matches!(self, Wrapping::Missing(_)));
-        let inner = inner.map(|Violation { path, message, missing }| Violation {
-            path: format!("/{name}{path}"),
-            message: message.clone(),
-            missing: missing.clone(),
-        });
+        let inner = inner.map(|violation| violation.clone().below(&format!("/{name}")));
         missing.into_iter().chain(inner).collect()
     }
 }

@@ -135,7 +135,7 @@ impl ResponseWriter {
     }
 
     fn message(&mut self, choice: &RawObject, piece: Piece, tell: &mut dyn FnMut(&'static str, Json)) {
-        let Some(message) = choice.find::<Message>(piece.member()) else { return };
+        let Some(message) = Message::find(choice, piece.member()) else { return };
         let ResponseWriter { response, output, .. } = self;
         let logprobs = choice.find("logprobs").and_then(|logprobs: RawObject| logprobs.find("content"));
         let mut logprobs: Vec<Json> = logprobs.unwrap_or_default();

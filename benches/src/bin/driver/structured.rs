@@ -45,48 +45,35 @@ enum Asked {
     PromptValue,
 }
 
+/// The places of the chats that requests with a context are compared with, and of those with the rendered prompt.
+const CHATS: [usize; 2] = [0, 1];
+const PROMPT_CHATS: [usize; 2] = [6, 7];
+
+/// Where chats go, and where those with the prompt.
+const CHAT: &str = "/v1/chat/completions";
+const PROMPT_CHAT: &str = "/api/chat/prompts/bench.value";
+
 const KINDS: [Kind; 10] = [
-    Kind { name: "chat", path: "/v1/chat/completions", asked: Asked::Chat, chats: [0, 1] },
-    Kind {
-        name: "chat with the schema",
-        path: "/v1/chat/completions",
-        asked: Asked::ChatWithSchema,
-        chats: [0, 1],
-    },
-    Kind { name: "request", path: "/api/requests", asked: Asked::Value, chats: [0, 1] },
-    Kind {
-        name: "request, save=false",
-        path: "/api/requests?save=false",
-        asked: Asked::Value,
-        chats: [0, 1],
-    },
-    Kind { name: "request, by tools", path: "/api/requests", asked: Asked::ValueByTools, chats: [0, 1] },
-    Kind { name: "request, new ideas", path: "/api/requests", asked: Asked::NewValue, chats: [0, 1] },
-    Kind {
-        name: "prompt, chat",
-        path: "/api/chat/prompts/bench.value",
-        asked: Asked::PromptChat,
-        chats: [6, 7],
-    },
-    Kind {
-        name: "prompt, chat with the schema",
-        path: "/api/chat/prompts/bench.value",
-        asked: Asked::PromptChatWithSchema,
-        chats: [6, 7],
-    },
-    Kind {
-        name: "prompt, request",
-        path: "/api/requests/prompts/bench.value",
-        asked: Asked::PromptValue,
-        chats: [6, 7],
-    },
-    Kind {
-        name: "prompt, request, save=false",
-        path: "/api/requests/prompts/bench.value?save=false",
-        asked: Asked::PromptValue,
-        chats: [6, 7],
-    },
+    kind("chat", CHAT, Asked::Chat, CHATS),
+    kind("chat with the schema", CHAT, Asked::ChatWithSchema, CHATS),
+    kind("request", "/api/requests", Asked::Value, CHATS),
+    kind("request, save=false", "/api/requests?save=false", Asked::Value, CHATS),
+    kind("request, by tools", "/api/requests", Asked::ValueByTools, CHATS),
+    kind("request, new ideas", "/api/requests", Asked::NewValue, CHATS),
+    kind("prompt, chat", PROMPT_CHAT, Asked::PromptChat, PROMPT_CHATS),
+    kind("prompt, chat with the schema", PROMPT_CHAT, Asked::PromptChatWithSchema, PROMPT_CHATS),
+    kind("prompt, request", "/api/requests/prompts/bench.value", Asked::PromptValue, PROMPT_CHATS),
+    kind(
+        "prompt, request, save=false",
+        "/api/requests/prompts/bench.value?save=false",
+        Asked::PromptValue,
+        PROMPT_CHATS,
+    ),
 ];
+
+const fn kind(name: &'static str, path: &'static str, asked: Asked, chats: [usize; 2]) -> Kind {
+    Kind { name, path, asked, chats }
+}
 
 /// What was measured of a kind.
 #[derive(Default)]

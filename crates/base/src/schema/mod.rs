@@ -280,6 +280,11 @@ impl Violation {
         Violation { path: path.into(), message: message.into(), missing: None }
     }
 
+    /// The violation as one of what has this value at a place, a JSON Pointer.
+    pub fn below(self, place: &str) -> Violation {
+        Violation { path: format!("{place}{}", self.path), ..self }
+    }
+
     /// A violation that concerns the value as a whole.
     fn whole(message: impl Into<String>) -> Violation {
         Violation::new("", message)

@@ -1,34 +1,42 @@
 //! Reads a chat completion in all the ways in which real servers write it, which are more than OpenAI's documents describe.
 
 use bytes::Bytes;
-use serde::de::{MapAccess, SeqAccess};
+use serde::de::MapAccess;
 use serde_json::value::RawValue;
 
 use super::error::{self, is_error};
 use crate::llm::completion::{Choice, Completion, FinishReason, ToolCall, Usage};
 use crate::llm::error::UpstreamError;
-use crate::llm::lenient::{Lenient, Read, skip, value};
-use crate::llm::message::{self, CallPiece, Message, TextKind};
+use crate::llm::lenient::{self, Members, number, skip, value};
+use crate::llm::message::{CallPiece, Message, TextKind};
 use base::outbound::Secrets;
-use template::value::{RawObject, SmolStr, parse_json};
+use template::value::parse_json;
 
 /// Longer errors, in bytes, are not read: the member `error` of a choice, or a body without choices.
 const ERROR_BYTES: usize = 1 << 20;
 
 /// See [`crate::llm::protocol::Protocol::completion`]. Members of an unexpected type count as absent.
 pub fn read(body: &[u8], secrets: &Secrets) -> Result<Completion, UpstreamError> {
-    let Read(Answer { choices: ReadChoices(choices), usage }) = parse_json(body).map_err(|_| no_object())?;
-    if !choices.iter().any(ReadChoice::is_sound) {
-        message_of(&choice(&object_of(body)?, body, secrets)?)?;
+    let answer = Answer::read(body)?;
+    if !answer.choices().any(ReadChoice::is_sound) {
+        answer.check_first(body, secrets)?;
     }
+    let Answer { choices, usage, .. } = answer;
     let choices = in_order(choices).into_iter().map(ReadChoice::read).collect();
     Ok(Completion { choices, usage: usage.unwrap_or_default() })
 }
 
-/// Choices by their numbers; one that has none counts as that of its place.
-fn in_order(choices: Vec<ReadChoice>) -> Vec<ReadChoice> {
+/// See [`crate::llm::protocol::Protocol::chat`].
+pub fn with_choice(body: Bytes, secrets: &Secrets) -> Result<Bytes, UpstreamError> {
+    Answer::read(&body)?.check_first(&body, secrets)?;
+    Ok(body)
+}
+
+/// Choices by their numbers; one that has none counts as that of its place. What is no object is none.
+fn in_order(choices: Vec<Option<ReadChoice>>) -> Vec<ReadChoice> {
+    let choices = (0..).zip(choices.into_iter().flatten());
     let mut numbered: Vec<(u64, ReadChoice)> =
-        (0..).zip(choices).map(|(place, choice)| (choice.index.unwrap_or(place), choice)).collect();
+        choices.map(|(place, choice)| (choice.index.unwrap_or(place), choice)).collect();
     numbered.sort_by_key(|(number, _)| *number);
     numbered.into_iter().map(|(_, choice)| choice).collect()
 }
@@ -36,35 +44,47 @@ fn in_order(choices: Vec<ReadChoice>) -> Vec<ReadChoice> {
 /// What is read of an answer.
 #[derive(Default)]
 struct Answer {
-    choices: ReadChoices,
+    choices: Vec<Option<ReadChoice>>,
     usage: Option<Usage>,
+    /// Whether it reports an error.
+    has_error: bool,
 }
 
-impl Lenient for Answer {
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Answer, A::Error> {
-        let mut answer = Answer::default();
-        while let Some(name) = object.next_key::<SmolStr>()? {
-            match name.as_str() {
-                "choices" => answer.choices = value(&mut object)?,
-                "usage" => answer.usage = value(&mut object)?,
-                _ => skip(&mut object)?,
-            }
+impl Members for Answer {
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, object: &mut A) -> Result<(), A::Error> {
+        match name {
+            "choices" => self.choices = value(object)?,
+            "usage" => self.usage = value(object)?,
+            "error" => self.has_error = error_member(object.next_value()?).is_some(),
+            _ => skip(object)?,
         }
-        Ok(answer)
+        Ok(())
     }
 }
 
-/// The choices that are objects.
-#[derive(Default)]
-struct ReadChoices(Vec<ReadChoice>);
+impl Answer {
+    fn read(body: &[u8]) -> Result<Answer, UpstreamError> {
+        let answer = lenient::read::<Option<Answer>>(body).ok().flatten();
+        answer.ok_or_else(|| UpstreamError::unusable("it is not a JSON object"))
+    }
 
-impl Lenient for ReadChoices {
-    fn of_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<ReadChoices, A::Error> {
-        let mut choices = Vec::with_capacity(1);
-        while let Some(Read(choice)) = list.next_element::<Read<Option<ReadChoice>>>()? {
-            choices.extend(choice);
+    fn choices(&self) -> impl Iterator<Item = &ReadChoice> {
+        self.choices.iter().flatten()
+    }
+
+    /// Refuses an answer whose first choice is not sound; its text is `body`.
+    fn check_first(&self, body: &[u8], secrets: &Secrets) -> Result<(), UpstreamError> {
+        let reported = |json: &[u8]| UpstreamError::Reported { message: error::read(json, secrets).message };
+        // OpenRouter, among others, reports errors with the status 200, some of them inside of the choice.
+        match self.choices().next() {
+            Some(ReadChoice { error: Some(error), .. }) => Err(reported(error.get().as_bytes())),
+            Some(ReadChoice { message: None, .. }) => {
+                Err(UpstreamError::unusable("its choice has no message"))
+            }
+            Some(_) => Ok(()),
+            None if self.has_error && body.len() <= ERROR_BYTES => Err(reported(body)),
+            None => Err(UpstreamError::unusable("it has no choices")),
         }
-        Ok(ReadChoices(choices))
     }
 }
 
@@ -73,37 +93,38 @@ struct ReadChoice {
     index: Option<u64>,
     message: Option<Message>,
     finish_reason: Option<String>,
-    /// Whether it reports an error.
-    has_error: bool,
+    /// The error that it reports.
+    error: Option<Box<RawValue>>,
 }
 
-impl Lenient for Option<ReadChoice> {
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<ReadChoice>, A::Error> {
-        let mut choice = ReadChoice::default();
-        while let Some(name) = object.next_key::<SmolStr>()? {
-            match name.as_str() {
-                "index" => choice.index = value(&mut object)?,
-                "message" => choice.message = value(&mut object)?,
-                "finish_reason" => choice.finish_reason = value(&mut object)?,
-                "error" => {
-                    let error: Box<RawValue> = object.next_value()?;
-                    choice.has_error = reports_error(&error);
-                }
-                _ => skip(&mut object)?,
-            }
+impl Members for ReadChoice {
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, object: &mut A) -> Result<(), A::Error> {
+        match name {
+            "index" => self.index = number(object)?,
+            "message" => self.message = value(object)?,
+            "finish_reason" => self.finish_reason = value(object)?,
+            "error" => self.error = error_member(object.next_value()?),
+            _ => skip(object)?,
         }
-        Ok(Some(choice))
+        Ok(())
     }
+}
+
+/// A member `error`, if it reports one.
+fn error_member(error: &RawValue) -> Option<Box<RawValue>> {
+    let json = error.get().as_bytes();
+    let reports = json.len() <= ERROR_BYTES && parse_json(json).is_ok_and(|error| is_error(&error));
+    reports.then(|| error.to_owned())
 }
 
 impl ReadChoice {
     fn is_sound(&self) -> bool {
-        self.message.is_some() && !self.has_error
+        self.message.is_some() && self.error.is_none()
     }
 
     /// The choice; an empty one beside sound ones, if it is not sound itself.
     fn read(self) -> Choice {
-        let Message { texts, calls } = self.message.filter(|_| !self.has_error).unwrap_or_default();
+        let Message { texts, calls } = self.message.filter(|_| self.error.is_none()).unwrap_or_default();
         let (mut text, mut refusal) = (String::new(), String::new());
         for (kind, said) in texts {
             match kind {
@@ -123,63 +144,16 @@ impl ReadChoice {
 }
 
 /// The usage of an answer, or of the chunk of a stream that brings it.
-impl Lenient for Option<Usage> {
-    fn of_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Option<Usage>, A::Error> {
-        let mut usage = Usage::default();
-        while let Some(name) = object.next_key::<SmolStr>()? {
-            match name.as_str() {
-                "prompt_tokens" => usage.prompt_tokens = value(&mut object)?,
-                "completion_tokens" => usage.completion_tokens = value(&mut object)?,
-                "total_tokens" => usage.total_tokens = value(&mut object)?,
-                _ => skip(&mut object)?,
-            }
+impl Members for Usage {
+    fn member<'de, A: MapAccess<'de>>(&mut self, name: &str, object: &mut A) -> Result<(), A::Error> {
+        match name {
+            "prompt_tokens" => self.prompt_tokens = number(object)?,
+            "completion_tokens" => self.completion_tokens = number(object)?,
+            "total_tokens" => self.total_tokens = number(object)?,
+            _ => skip(object)?,
         }
-        Ok(Some(usage))
+        Ok(())
     }
-}
-
-/// See [`crate::llm::protocol::Protocol::chat`].
-pub fn with_choice(body: Bytes, secrets: &Secrets) -> Result<Bytes, UpstreamError> {
-    message_of(&choice(&object_of(&body)?, &body, secrets)?)?;
-    Ok(body)
-}
-
-fn object_of(body: &[u8]) -> Result<RawObject, UpstreamError> {
-    parse_json(body).map_err(|_| no_object())
-}
-
-fn no_object() -> UpstreamError {
-    UpstreamError::unusable("it is not a JSON object")
-}
-
-/// The first choice of an answer, whose text is `body`.
-fn choice(answer: &RawObject, body: &[u8], secrets: &Secrets) -> Result<RawObject, UpstreamError> {
-    let choice = message::choice(answer, |_| true);
-    // OpenRouter, among others, reports errors with the status 200, some of them inside of the choice.
-    let reported = |json: &[u8]| UpstreamError::Reported { message: error::read(json, secrets).message };
-    match choice {
-        Some(choice) => match error_in(&choice) {
-            Some(error) => Err(reported(error.as_bytes())),
-            None => Ok(choice),
-        },
-        None if body.len() <= ERROR_BYTES && error_in(answer).is_some() => Err(reported(body)),
-        None => Err(UpstreamError::unusable("it has no choices")),
-    }
-}
-
-/// The error that an object reports.
-fn error_in(object: &RawObject) -> Option<&str> {
-    object.get("error").filter(|error| reports_error(error)).map(RawValue::get)
-}
-
-/// Whether a member `error` reports one.
-fn reports_error(error: &RawValue) -> bool {
-    error.get().len() <= ERROR_BYTES && parse_json(error.get().as_bytes()).is_ok_and(|error| is_error(&error))
-}
-
-/// The message of a choice.
-fn message_of(choice: &RawObject) -> Result<RawObject, UpstreamError> {
-    choice.find("message").ok_or_else(|| UpstreamError::unusable("its choice has no message"))
 }
 
 fn non_empty(text: String) -> Option<String> {
