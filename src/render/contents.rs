@@ -13,7 +13,6 @@ use crate::content::{ContentError, Conversation, CustomObject, DataBlock, Messag
 use base::caller::Caller;
 use base::error::{Kind, Kinded};
 use base::model::Id;
-use base::pool::Lane;
 use base::schema::Violation;
 use template::value::{Map, SmolStr, Value};
 
@@ -75,7 +74,7 @@ impl Renderer {
             false => Vec::new(),
         };
         let draft = match list.has_schemas() {
-            true => self.run_in_pool(Lane::Long, move || list.expand()).await?,
+            true => self.run_in_pool(move || list.expand()).await?,
             false => list.expand(),
         }?;
         let texts = match draft.blocks() {

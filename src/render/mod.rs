@@ -45,7 +45,7 @@ use crate::catalog::{Catalog, PromptEntry, Snapshot, shipped_prompts, violations
 use base::caller::Caller;
 use base::memory::Memory;
 use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt, ToolFailure};
-use base::pool::{Lane, Pool};
+use base::pool::{Lane, PARSE_TIME, Pool};
 use compiled::{CompiledPrompt, PromptCache};
 use cost::Stage;
 use names::TopLevelNames;
@@ -278,29 +278,15 @@ impl Renderer {
         self.pool.run(Lane::Short, started + self.options.timeout, work).await?
     }
 
-    /// Runs other work in the pool, with the time limit of a render.
+    /// Reads or checks JSON in the pool's lane for long work.
     ///
     /// # Errors
-    /// If the pool is overloaded, or the time limit is exceeded.
+    /// If the pool is overloaded, or [`PARSE_TIME`] is exceeded.
     pub async fn run_in_pool<T: Send + 'static>(
         &self,
-        lane: Lane,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, RenderError> {
-        self.run_in_pool_within(self.options.timeout, lane, work).await
-    }
-
-    /// Runs other work in the pool; waiting for it and doing it may take so long.
-    ///
-    /// # Errors
-    /// If the pool is overloaded, or the time limit is exceeded.
-    pub async fn run_in_pool_within<T: Send + 'static>(
-        &self,
-        limit: Duration,
-        lane: Lane,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, RenderError> {
-        Ok(self.pool.run(lane, Instant::now() + limit, work).await?)
+        Ok(self.pool.run(Lane::Long, Instant::now() + PARSE_TIME, work).await?)
     }
 
     /// Replaces the error of a missing prompt by [`RenderError::NotLoaded`] if the store has not been read yet, because the

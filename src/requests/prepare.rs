@@ -16,7 +16,6 @@ use crate::render::{Expansion, RenderTicket, RenderedPrompt, Warning};
 use crate::structured::{CompiledSchema, StructuredError, Task, canonical};
 use base::caller::Caller;
 use base::model::{AnswerSchema, Id, Prompt};
-use base::pool::Lane;
 use template::value::{RawObject, Value, parse_json};
 
 /// A request that is ready for a model.
@@ -118,7 +117,7 @@ impl Requests {
         error: StructuredError,
     ) -> Result<RequestError, RequestError> {
         let find = move || tools.iter().flat_map(PlacedSchema::violations).collect::<Vec<_>>();
-        let found = self.renderer.run_in_pool(Lane::Long, find).await?;
+        let found = self.renderer.run_in_pool(find).await?;
         Ok(match found.is_empty() {
             true => error.into(),
             false => RequestError::Invalid { violations: found },

@@ -11,7 +11,7 @@ use super::run::{AnswerOrigin, Attempt, Run};
 use crate::llm::structured::{OutputSchema, Strategy, StructuredRequest};
 use crate::llm::{AnswerStream, Choice, Collector, StreamedAnswer};
 use base::memory::Reservation;
-use base::pool::{INLINE_JSON_BYTES, Lane};
+use base::pool::INLINE_JSON_BYTES;
 use template::value::{Tree, Value, admissible_weight, parse_json};
 
 /// An answer that is being read.
@@ -107,7 +107,7 @@ impl GrowingAnswer {
             ..=INLINE_JSON_BYTES => part_of(&json, &schema, strategy),
             _ => {
                 let work = move || part_of(&json, &schema, strategy);
-                service.renderer.run_in_pool(Lane::Long, work).await.ok().flatten()
+                service.renderer.run_in_pool(work).await.ok().flatten()
             }
         };
         let value = value.filter(|value| self.told.as_ref() != Some(value))?;

@@ -10,7 +10,6 @@ use crate::llm::structured::{FailedAnswer, Strategy, StructuredRequest};
 use crate::llm::{Choice, LlmError};
 use base::caller::Caller;
 use base::memory::Reservation;
-use base::pool::{Lane, PARSE_TIME};
 use base::schema::{EffortError, Violation};
 use template::value::Value;
 
@@ -105,7 +104,7 @@ impl Structured {
             read.map(|read| (said, read.map(|meanings| (meanings, held))))
         };
         let read = match is_long {
-            true => self.renderer.run_in_pool_within(PARSE_TIME, Lane::Long, work).await?,
+            true => self.renderer.run_in_pool(work).await?,
             false => work(),
         };
         Ok(read.map_err(LlmError::from)?)

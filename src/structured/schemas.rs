@@ -10,7 +10,6 @@ use super::canonical::canonical;
 use super::error::StructuredError;
 use crate::llm::structured::OutputSchema;
 use crate::render::Renderer;
-use base::pool::Lane;
 use base::schema::{Effort, EffortError, Schema, Violation, violations_of_schema};
 use template::value::{Value, parse_json};
 
@@ -55,7 +54,7 @@ impl SchemaCache {
             ..=INLINE_BYTES => CompiledSchema::new(json),
             _ => {
                 let json = json.to_owned();
-                renderer.run_in_pool(Lane::Long, move || CompiledSchema::new(&json)).await?
+                renderer.run_in_pool(move || CompiledSchema::new(&json)).await?
             }
         };
         let none = |violations| StructuredError::Schema { member: "schema".into(), violations };
@@ -89,6 +88,6 @@ impl CompiledSchema {
         }
         let (schema, value) = (self.clone(), value.clone());
         let work = move || schema.validator.check(&value, Effort::POOL);
-        Ok(renderer.run_in_pool(Lane::Long, work).await?)
+        Ok(renderer.run_in_pool(work).await?)
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{Kind, Kinded};
 /// Longer JSON texts, in bytes, are parsed in the pool: parsing takes about as long as a render may take on a serving thread.
 pub const INLINE_JSON_BYTES: usize = 64 << 10;
 
-/// How long a JSON text may wait for the pool and be parsed there.
+/// How long JSON may wait for the pool and be read or checked there.
 pub const PARSE_TIME: Duration = Duration::from_secs(30);
 
 /// The stack size of a pool thread: enough for the deepest recursion that the limits allow. Untouched pages take no memory.
