@@ -25,7 +25,7 @@ use crate::settings;
 use base::encoding::media_type;
 use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
 use base::model::ProblemDetail;
-use base::pool::{DeferredDrop, INLINE_JSON_BYTES, Lane, PARSE_TIME, Pool};
+use base::pool::{DeferredDrop, INLINE_JSON_BYTES, Lane, Pool};
 use template::value::{Tree, Value, admissible_weight, parse_json};
 
 /// Longer bodies, in bytes, are long work for the pool.
@@ -85,8 +85,7 @@ impl BodyLimits {
     /// Unpacks a body in the pool, as a short one may become long.
     async fn unpack(&self, packed: Buffer) -> Result<Buffer, ApiError> {
         let (limit, memory) = (self.bytes, self.memory.clone());
-        let deadline = std::time::Instant::now() + PARSE_TIME;
-        self.pool.run(Lane::Short, deadline, move || unpack(packed, limit, &memory)).await?
+        self.pool.run_on_json(Lane::Short, move || unpack(packed, limit, &memory)).await?
     }
 
     fn unreadable(&self, error: &PayloadError) -> ApiError {
@@ -134,8 +133,7 @@ impl JsonBody {
             return Ok(ParsedBody { value: object(&bytes)?, held });
         }
         let lane = if length <= SHORT_BYTES { Lane::Short } else { Lane::Long };
-        let deadline = std::time::Instant::now() + PARSE_TIME;
-        let parsed = bounds.pool.run(lane, deadline, move || {
+        let parsed = bounds.pool.run_on_json(lane, move || {
             let BufferedBytes { bytes, mut held } = sent.finish()?;
             held.grow(admitted(&bytes, tree)?)?;
             let value = object(&bytes)?;

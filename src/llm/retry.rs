@@ -170,8 +170,8 @@ impl Call<'_> {
         let ladder = Ladder::new(candidate.capabilities, offers, candidate.model, request.plan);
         let mut refused: Vec<(Way, Refusal)> = Vec::new();
         for step in ladder.0 {
-            if let Some(emulation) =
-                request.emulation.as_ref().filter(|_| request.plan.native != Some(step.way))
+            if request.plan.native != Some(step.way)
+                && let Some(emulation) = &request.emulation
             {
                 emulation.notify_one();
             }

@@ -74,7 +74,7 @@ impl Renderer {
             false => Vec::new(),
         };
         let draft = match list.has_schemas() {
-            true => self.run_in_pool(move || list.expand()).await?,
+            true => self.run_on_json(move || list.expand()).await?,
             false => list.expand(),
         }?;
         let texts = match draft.blocks() {

@@ -45,7 +45,7 @@ use crate::catalog::{Catalog, PromptEntry, Snapshot, shipped_prompts, violations
 use base::caller::Caller;
 use base::memory::Memory;
 use base::model::{Body, DocumentKind, Id, Messages, Origin, Prompt, ToolFailure};
-use base::pool::{Lane, PARSE_TIME, Pool};
+use base::pool::{Lane, Pool};
 use compiled::{CompiledPrompt, PromptCache};
 use cost::Stage;
 use names::TopLevelNames;
@@ -278,15 +278,15 @@ impl Renderer {
         self.pool.run(Lane::Short, started + self.options.timeout, work).await?
     }
 
-    /// Reads or checks JSON in the pool's lane for long work.
+    /// Reads or checks JSON in the pool's lane for long work, by [`Pool::run_on_json`].
     ///
     /// # Errors
-    /// If the pool is overloaded, or [`PARSE_TIME`] is exceeded.
-    pub async fn run_in_pool<T: Send + 'static>(
+    /// If the pool is overloaded, or the time limit is exceeded.
+    pub async fn run_on_json<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, RenderError> {
-        Ok(self.pool.run(Lane::Long, Instant::now() + PARSE_TIME, work).await?)
+        Ok(self.pool.run_on_json(Lane::Long, work).await?)
     }
 
     /// Replaces the error of a missing prompt by [`RenderError::NotLoaded`] if the store has not been read yet, because the

@@ -117,7 +117,7 @@ impl Requests {
         error: StructuredError,
     ) -> Result<RequestError, RequestError> {
         let find = move || tools.iter().flat_map(PlacedSchema::violations).collect::<Vec<_>>();
-        let found = self.renderer.run_in_pool(find).await?;
+        let found = self.renderer.run_on_json(find).await?;
         Ok(match found.is_empty() {
             true => error.into(),
             false => RequestError::Invalid { violations: found },

@@ -107,7 +107,7 @@ impl GrowingAnswer {
             ..=INLINE_JSON_BYTES => part_of(&json, &schema, strategy),
             _ => {
                 let work = move || part_of(&json, &schema, strategy);
-                service.renderer.run_in_pool(work).await.ok().flatten()
+                service.renderer.run_on_json(work).await.ok().flatten()
             }
         };
         let value = value.filter(|value| self.told.as_ref() != Some(value))?;

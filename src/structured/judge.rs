@@ -104,7 +104,7 @@ impl Structured {
             read.map(|read| (said, read.map(|meanings| (meanings, held))))
         };
         let read = match is_long {
-            true => self.renderer.run_in_pool(work).await?,
+            true => self.renderer.run_on_json(work).await?,
             false => work(),
         };
         Ok(read.map_err(LlmError::from)?)

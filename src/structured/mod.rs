@@ -1,8 +1,8 @@
 //! Structured outputs: a chat and a JSON Schema to a value that validates, from any model.
 //!
 //! - [`Structured`]: has a model answer until its answer fits, a bounded number of times
-//! - `schemas`: compiled schemas, which are kept; `canonical`: JSON in one way of writing; `checks`: what a value has to fulfil beside its schema
-//! - `reading`: what an answer says; `answer`: a JSON value in a text
+//! - `schemas`: compiled schemas, which are kept; `checks`: what a value has to fulfil beside its schema
+//! - `canonical`: JSON in one way of writing; `reading`: what an answer says; `answer`: a JSON value in a text
 //! - `judge`: whether an answer fits, is sent back, or ends the request; `run`: what the attempts of one request cost
 //! - `stream`: the same with the value as it grows; `growing`: its parts, and `pace`, how often they are told
 //! - `partial`: a value from the beginning of its text; `preface`: what comes before it; `scan`: the grammar of JSON, byte by byte;

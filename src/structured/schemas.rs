@@ -54,7 +54,7 @@ impl SchemaCache {
             ..=INLINE_BYTES => CompiledSchema::new(json),
             _ => {
                 let json = json.to_owned();
-                renderer.run_in_pool(move || CompiledSchema::new(&json)).await?
+                renderer.run_on_json(move || CompiledSchema::new(&json)).await?
             }
         };
         let none = |violations| StructuredError::Schema { member: "schema".into(), violations };
@@ -88,6 +88,6 @@ impl CompiledSchema {
         }
         let (schema, value) = (self.clone(), value.clone());
         let work = move || schema.validator.check(&value, Effort::POOL);
-        Ok(renderer.run_in_pool(work).await?)
+        Ok(renderer.run_on_json(work).await?)
     }
 }

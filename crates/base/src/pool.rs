@@ -19,7 +19,7 @@ use crate::error::{Kind, Kinded};
 pub const INLINE_JSON_BYTES: usize = 64 << 10;
 
 /// How long JSON may wait for the pool and be read or checked there.
-pub const PARSE_TIME: Duration = Duration::from_secs(30);
+const JSON_TIME: Duration = Duration::from_secs(30);
 
 /// The stack size of a pool thread: enough for the deepest recursion that the limits allow. Untouched pages take no memory.
 const STACK_BYTES: usize = 256 << 20;
@@ -178,6 +178,18 @@ impl Pool {
     ) -> BoxFuture<'_, Result<T, PoolError>> {
         // Boxed, so that the futures of requests that do not use the pool stay small.
         Box::pin(self.wait(lane, deadline, work))
+    }
+
+    /// As [`Pool::run`], for work that reads or checks JSON: its deadline is 30 seconds from now.
+    ///
+    /// # Errors
+    /// As [`Pool::run`].
+    pub fn run_on_json<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, PoolError>> {
+        self.run(lane, Instant::now() + JSON_TIME, work)
     }
 
     async fn wait<T: Send + 'static>(
