@@ -1,0 +1,44 @@
+//! A command as a model, a skill or a person proposes it: a program and its arguments, never a line for a shell.
+
+use serde::{Deserialize, Deserializer};
+
+/// A command that is to be judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Command {
+    /// The program: a bare name, or a path.
+    pub program: String,
+    /// Its arguments, each as the program gets it.
+    pub args: Vec<String>,
+    /// The folder that it runs in; that of the session, if absent. Relative ones begin at the session's.
+    #[serde(default)]
+    pub cwd: Option<String>,
+    /// What whoever proposes the command says that it needs.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub requires: Requires,
+}
+
+/// What a command is said to need. It can only raise the level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Requires {
+    /// A person has to agree.
+    pub confirm: bool,
+    /// It needs more rights than the user has.
+    pub elevated: bool,
+    /// It uses the network.
+    pub network: bool,
+    /// It writes.
+    pub write: bool,
+}
+
+impl Command {
+    /// A command in the session's folder that is said to need nothing.
+    pub fn new<'a>(program: &str, args: impl IntoIterator<Item = &'a str>) -> Command {
+        let args = args.into_iter().map(str::to_owned).collect();
+        Command { program: program.to_owned(), args, ..Command::default() }
+    }
+}
+
+fn null_is_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Requires, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}

@@ -1,0 +1,72 @@
+//! git's arguments as they are run: hardened, so that a repository cannot have programs started.
+//!
+//! Hooks and the file system monitor are switched off for every subcommand; external diffs and text conversion for those that show
+//! differences. Pagers are never started, since the output is no terminal; `--no-pager` says so.
+
+use crate::options::Parsed;
+use crate::tables::{Program, Role, Tables};
+
+/// What stands in front of the subcommand.
+const GLOBAL: &[&str] =
+    &["--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+
+/// The arguments with which a program is run: those of git are hardened, behind wrappers, too.
+pub fn hardened(program: &str, args: &[String]) -> Vec<String> {
+    let tables = Tables::built_in();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut hardened = args.to_vec();
+    // From the end, so that places before it stay.
+    for (at, words) in insertions(tables, program, &words, 0).into_iter().rev() {
+        hardened.splice(at..at, words.into_iter().map(str::to_owned));
+    }
+    hardened
+}
+
+/// What is put in, and before which argument.
+fn insertions<'t>(tables: &'t Tables, program: &str, args: &[&str], start: usize) -> Vec<(usize, Vec<&'t str>)> {
+    let base = program.rsplit('/').next().unwrap_or(program);
+    let Some(table) = tables.get(base) else { return Vec::new() };
+    let parsed = Parsed::read(table, args, true);
+    let rest = parsed.rest.unwrap_or(args.len());
+    if base == "git" {
+        return of_git(tables, table, args, rest, start);
+    }
+    let Some(at) = command_at(table, args, rest) else { return Vec::new() };
+    match args.get(at..) {
+        Some([program, args @ ..]) => insertions(tables, program, args, start + at + 1),
+        _ => Vec::new(),
+    }
+}
+
+fn of_git<'t>(
+    tables: &'t Tables,
+    git: &Program,
+    args: &[&str],
+    rest: usize,
+    start: usize,
+) -> Vec<(usize, Vec<&'t str>)> {
+    let mut found = vec![(start, GLOBAL.to_vec())];
+    let mut at = rest;
+    let mut table = args.get(at).and_then(|word| tables.subcommand(git, word));
+    while let Some(next) = table.and_then(|table| tables.subcommand(table, args.get(at + 1)?)) {
+        table = Some(next);
+        at += 1;
+    }
+    if let Some(table) = table.filter(|table| !table.hardened.is_empty()) {
+        found.push((start + at + 1, table.hardened.iter().map(String::as_str).collect()));
+    }
+    found
+}
+
+/// Where the command of a wrapper begins among its arguments.
+fn command_at(table: &Program, args: &[&str], rest: usize) -> Option<usize> {
+    let mut at = rest;
+    for role in &table.operands {
+        match role {
+            Role::Command => return Some(at),
+            Role::Assignments => at += args.iter().skip(at).take_while(|word| **word == "-" || word.contains('=')).count(),
+            _ => at += 1,
+        }
+    }
+    None
+}

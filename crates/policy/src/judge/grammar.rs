@@ -1,0 +1,234 @@
+//! Arguments that are not written as getopt reads them: `find`, `tar`, `dd`, `ps`, and the scripts of `sed`.
+
+use super::{Judge, Place, sed};
+use crate::decision::{Level, Rule};
+use crate::options::{Given, Parsed};
+use crate::shell::is_input;
+use crate::tables::{Class, Program, Role, Takes};
+
+
+/// Paths of `find` for which its commands are judged.
+const MOST_STARTS: usize = 8;
+
+impl Judge<'_> {
+    /// `find`: options, paths, then an expression.
+    pub(super) fn find(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
+        let first = self.found.len();
+        let removes = args.contains(&"-delete");
+        let (mut in_expression, mut paths) = (false, Vec::new());
+        let mut at = 0;
+        while let Some(arg) = args.get(at).copied() {
+            at += 1;
+            let rest = args.get(at..).unwrap_or_default();
+            match arg {
+                "(" | ")" | "!" | "," => in_expression = true,
+                "--" if !in_expression => {}
+                _ if is_level(arg) && !in_expression => {}
+                _ if arg.starts_with('-') && arg.len() > 1 => {
+                    in_expression |= !matches!(arg, "-H" | "-L" | "-P" | "-D");
+                    at += self.primary(table, arg, rest, &paths, place);
+                }
+                _ if in_expression => self.operand(table, None, arg),
+                _ => {
+                    paths.push(arg);
+                    if removes { self.target(arg) } else { self.read(arg) }
+                }
+            }
+        }
+        self.harmless_since(first, table);
+    }
+
+    /// A primary of `find`; how many arguments belong to it.
+    fn primary(&mut self, table: &'static Program, name: &str, rest: &[&str], paths: &[&str], place: Place<'_>) -> usize {
+        let newer = name.strip_prefix("-newer").filter(|letters| letters.len() == 2);
+        if let Some(letters) = newer {
+            let value = rest.first().copied().unwrap_or_default();
+            if !letters.ends_with('t') {
+                self.read(value);
+            }
+            return 1;
+        }
+        let Some(option) = table.option(name) else {
+            let message = format!("`find`: nothing is known about {name:?}");
+            self.add(Rule::UnknownOption, Level::L1, message);
+            self.arguments_of_unknown(rest);
+            return 0;
+        };
+        if option.class == Class::Run {
+            return self.executed(&format!("find {name}"), rest, paths, place);
+        }
+        let count = match option.takes {
+            Takes::Nothing | Takes::Attached(_) => 0,
+            Takes::Value(_) if name == "-fprintf" => 2,
+            Takes::Value(_) => 1,
+        };
+        self.option(table, &Given { option, value: rest.first().copied().filter(|_| count > 0) });
+        count
+    }
+
+    /// The command of `-exec` and its like, which ends with `;`, or with `{} +`.
+    fn executed(&mut self, name: &str, rest: &[&str], paths: &[&str], place: Place<'_>) -> usize {
+        self.class(Class::Run, format!("`{name}` starts other programs"));
+        let ends = |at: usize| {
+            let before = at.checked_sub(1).and_then(|before| rest.get(before));
+            rest.get(at) == Some(&";") || (rest.get(at) == Some(&"+") && before == Some(&"{}"))
+        };
+        let end = (0..rest.len()).find(|at| ends(*at)).unwrap_or(rest.len());
+        let Some([program, args @ ..]) = rest.get(..end) else { return end + 1 };
+        let place = Place { is_wrapped: true, marker: "{}", ..place };
+        self.command(program, args, place);
+        // What is found begins with one of the paths.
+        for path in paths.iter().take(MOST_STARTS) {
+            let args: Vec<&str> = args.iter().map(|arg| if *arg == "{}" { path } else { *arg }).collect();
+            self.keeping(|reason| reason.rule == Rule::SystemPath, |judge| judge.command(program, &args, place));
+        }
+        end + 1
+    }
+
+    /// `tar`: the letters of the first argument may stand without a dash, and then take their values from the arguments after it.
+    pub(super) fn tar(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
+        let Some((bundle, rest)) = args.split_first().filter(|(first, _)| !first.starts_with('-')) else {
+            return self.tar_form(table, args, place);
+        };
+        let letters: Vec<String> = bundle.chars().map(|letter| format!("-{letter}")).collect();
+        let mut spelled: Vec<&str> = Vec::new();
+        let mut rest = rest.iter().copied();
+        for letter in &letters {
+            spelled.push(letter);
+            if table.option(letter).is_some_and(|option| matches!(option.takes, Takes::Value(_))) {
+                spelled.extend(rest.next());
+            }
+        }
+        spelled.extend(rest);
+        self.tar_form(table, &spelled, place);
+    }
+
+    fn tar_form(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
+        let parsed = Parsed::read(table, args, false);
+        let values = |short: &'static str, long: &'static str| {
+            let named = parsed.options.iter().filter(move |given| [short, long].contains(&given.option.name.as_str()));
+            named.filter_map(|given| given.value)
+        };
+        let extracts = ["-x", "--extract", "--get"].iter().any(|name| parsed.has(name));
+        let writes = parsed.options.iter().any(|given| given.option.class == Class::Write);
+        values("-C", "--directory").filter(|_| extracts).for_each(|folder| self.target(folder));
+        values("-f", "--file").filter(|_| writes && !extracts).for_each(|archive| self.target(archive));
+        parsed.operands.iter().filter(|_| writes && !extracts).for_each(|file| self.read(file));
+        for archive in values("-f", "--file") {
+            if archive.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
+                let message = format!("{archive:?} is an archive on another machine");
+                self.class(Class::Network, message);
+            }
+        }
+        self.parsed(table, &parsed, args, place);
+    }
+
+    /// `dd`: `name=value`.
+    pub(super) fn dd(&mut self, table: &'static Program, args: &[&str]) {
+        let first = self.found.len();
+        for arg in args {
+            match arg.split_once('=') {
+                Some(("of", path)) => {
+                    self.add(Rule::Destructive, Level::L2, format!("`dd` writes over {path:?}"));
+                    self.target(path);
+                }
+                Some(("if", path)) => self.read(path),
+                _ => {}
+            }
+        }
+        let effects = table.effects.iter();
+        effects.for_each(|effect| self.class(*effect, format!("`{}` {}", table.name, effect.sentence())));
+        self.harmless_since(first, table);
+    }
+
+    /// `ps`: letters with a dash, and letters without one, among which `e` shows the environment.
+    pub(super) fn ps(&mut self, table: &'static Program, args: &[&str]) {
+        let first = self.found.len();
+        let parsed = Parsed::read(table, args, false);
+        self.options(table, &parsed, args);
+        // `-aux` means `aux`, if there is no user of the name `x`.
+        let bundles = args.iter().filter(|arg| arg.starts_with("-a") && arg.contains('u')).map(|arg| arg.trim_start_matches('-'));
+        for letters in parsed.operands.iter().copied().chain(bundles) {
+            let is_number = letters.chars().all(|letter| letter.is_ascii_digit() || letter == ',');
+            if letters.contains('e') {
+                self.class(Class::Environment, format!("`ps {letters}` prints the environment of processes"));
+            } else if !is_number && !letters.chars().all(|letter| "aAcfghjlmrSTuvwx".contains(letter)) {
+                self.operand(table, None, letters);
+            }
+        }
+        self.harmless_since(first, table);
+    }
+
+    /// `sed`: scripts from options, or the first operand; then files.
+    pub(super) fn sed(&mut self, table: &'static Program, args: &[&str]) {
+        let first = self.found.len();
+        let parsed = Parsed::read(table, args, false);
+        self.options(table, &parsed, args);
+        self.sed_needs(table, &parsed);
+        let by_option = parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-e" | "--expression"));
+        let mut scripts: Vec<&str> = by_option.filter_map(|given| given.value).collect();
+        let mut files = parsed.operands.as_slice();
+        let from_file = parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-f" | "--file"));
+        let from_file: Vec<&str> = from_file.filter_map(|given| given.value).collect();
+        if from_file.iter().any(|file| is_input(file)) {
+            self.unknown_code("`sed` reads its script from the standard input");
+        }
+        if let ([script, rest @ ..], true) = (files, scripts.is_empty() && from_file.is_empty()) {
+            scripts.push(script);
+            files = rest;
+        }
+        for script in scripts {
+            self.sed_script(script);
+        }
+        let in_place = parsed.options.iter().any(|given| given.option.class == Class::Write);
+        let role = if in_place { Role::Target } else { Role::Path };
+        files.iter().for_each(|file| self.operand(table, Some(role), file));
+        self.harmless_since(first, table);
+    }
+
+    fn sed_script(&mut self, script: &str) {
+        for effect in sed::effects(script) {
+            match effect {
+                sed::Effect::Writes(file) => {
+                    self.class(Class::Write, format!("the script of `sed` writes {file:?}"));
+                    self.target(file);
+                }
+                sed::Effect::Reads(file) => {
+                    self.add(Rule::Form, Level::L1, format!("the script of `sed` reads {file:?}"));
+                    self.read(file);
+                }
+                sed::Effect::Runs(line) => {
+                    self.class(Class::Run, format!("the script of `sed` runs {line:?}"));
+                    self.shell_code(line);
+                }
+                sed::Effect::RunsText => self.unknown_code("the script of `sed` runs what stands in the text"),
+                sed::Effect::Unreadable => {
+                    self.add(Rule::Form, Level::L1, format!("`sed`: the script {script:?} cannot be read with certainty"));
+                    self.other_code(script);
+                }
+                sed::Effect::Other => {
+                    self.add(Rule::Form, Level::L1, format!("`sed`: the script {script:?} does more than print lines"));
+                }
+            }
+        }
+    }
+
+    fn sed_needs(&mut self, table: &Program, parsed: &Parsed) {
+        if !parsed.has_any(&table.needs) {
+            let message = format!("`sed` runs by itself only with {}", table.needs.join(" or "));
+            self.add(Rule::Form, Level::L1, message);
+        }
+    }
+
+    /// Says that a program only reads, if nothing else was found.
+    fn harmless_since(&mut self, first: usize, table: &Program) {
+        if self.found.len() == first && table.can_be_harmless() {
+            self.add(Rule::Harmless, Level::L0, format!("`{}` {}", table.name, table.does));
+        }
+    }
+}
+
+/// Whether an argument of `find` is a level of optimization, `-O3`.
+fn is_level(arg: &str) -> bool {
+    arg.strip_prefix("-O").is_some_and(|level| !level.is_empty() && level.chars().all(|digit| digit.is_ascii_digit()))
+}

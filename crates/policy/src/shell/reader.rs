@@ -1,0 +1,515 @@
+//! From the characters of a shell's code to words and simple commands.
+
+use super::word::Word;
+use super::{EXPANSION, PATTERN, QUOTED, Script, Simple};
+
+/// Takes code apart.
+pub fn read(text: &str) -> Script {
+    let mut reader = Reader { text: text.chars().collect(), ..Reader::default() };
+    reader.script();
+    reader.script
+}
+
+/// What the next word is for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    #[default]
+    Word,
+    /// A file that is written.
+    Output,
+    /// A file that is read, or a text that is the input.
+    Input,
+    /// The end of a here-document; whether tabs are taken off.
+    HereDocument { tabs: bool },
+}
+
+/// A here-document whose text begins after the line.
+#[derive(Debug)]
+struct HereDocument {
+    end: String,
+    tabs: bool,
+    /// Whether substitutions in it are made.
+    expands: bool,
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    text: Vec<char>,
+    at: usize,
+    word: Word,
+    purpose: Purpose,
+    simple: Simple,
+    documents: Vec<HereDocument>,
+    /// Parentheses of subshells that are open.
+    open: usize,
+    /// Whether the pattern of a `case` is expected.
+    in_pattern: bool,
+    script: Script,
+}
+
+impl Reader {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn take(&mut self) -> Option<char> {
+        let letter = self.peek(0);
+        self.at += usize::from(letter.is_some());
+        letter
+    }
+
+    /// Takes a character if it is the next one.
+    fn skip(&mut self, letter: char) -> bool {
+        let is_next = self.peek(0) == Some(letter);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn script(&mut self) {
+        while let Some(letter) = self.take() {
+            match letter {
+                '\\' => self.escaped(),
+                '\'' => self.single(),
+                '"' => self.double(),
+                '$' => self.dollar(false),
+                '`' => self.backticks(EXPANSION),
+                '#' if !self.word.begun => self.comment(),
+                ' ' | '\t' | '\r' => self.end_word(),
+                '\n' => self.end_line(),
+                '<' | '>' => self.redirection(letter),
+                '&' => self.ampersand(),
+                '|' => self.bar(),
+                ';' => self.semicolon(),
+                '(' => self.parenthesis(),
+                ')' => self.close(),
+                '[' if self.begins_pattern() => self.word.push(PATTERN),
+                other => self.word.push_bare(other),
+            }
+        }
+        self.end_command();
+    }
+
+    /// Whether `[` begins a set of characters, and is not the command `[`.
+    fn begins_pattern(&self) -> bool {
+        let is_keyword = matches!(self.word.text(), "" | "[") && matches!(self.peek(0), Some('[' | ' ' | '\t' | '\n') | None);
+        !is_keyword
+    }
+
+    fn escaped(&mut self) {
+        match self.take() {
+            Some('\n') | None => {}
+            Some(letter) => {
+                self.word.is_quoted = true;
+                self.word.push(letter);
+            }
+        }
+    }
+
+    fn single(&mut self) {
+        self.word.quote();
+        while let Some(letter) = self.take() {
+            match letter {
+                '\'' => return,
+                other => self.word.push(other),
+            }
+        }
+        self.script.is_unfinished = true;
+    }
+
+    fn double(&mut self) {
+        self.word.quote();
+        while let Some(letter) = self.take() {
+            match letter {
+                '"' => return,
+                '\\' => match self.take() {
+                    Some('\n') | None => {}
+                    Some(escaped @ ('$' | '`' | '"' | '\\')) => self.word.push(escaped),
+                    Some(other) => {
+                        self.word.push('\\');
+                        self.word.push(other);
+                    }
+                },
+                '$' => self.dollar(true),
+                '`' => self.backticks(QUOTED),
+                other => self.word.push(other),
+            }
+        }
+        self.script.is_unfinished = true;
+    }
+
+    /// What comes after `$`.
+    fn dollar(&mut self, in_quotes: bool) {
+        let expansion = if in_quotes { QUOTED } else { EXPANSION };
+        match self.peek(0) {
+            Some('(') => {
+                self.at += 1;
+                self.substitution();
+                self.word.push(expansion);
+            }
+            Some('{') => {
+                self.at += 1;
+                let inner = self.until_closed('{', '}');
+                self.expanded(&inner);
+                self.word.push(expansion);
+            }
+            Some('\'') if !in_quotes => {
+                self.at += 1;
+                self.escapes();
+            }
+            Some('"') if !in_quotes => {}
+            Some(letter) if letter.is_alphanumeric() || "_@*#?$!-".contains(letter) => {
+                self.at += 1;
+                if letter.is_alphabetic() || letter == '_' {
+                    while self.peek(0).is_some_and(|letter| letter.is_alphanumeric() || letter == '_') {
+                        self.at += 1;
+                    }
+                }
+                self.word.push(expansion);
+            }
+            _ => self.word.push('$'),
+        }
+    }
+
+    /// What comes after `$(`, `<(` or `>(`: code, or arithmetic.
+    fn substitution(&mut self) {
+        let inner = self.until_closed('(', ')');
+        let is_arithmetic = inner.starts_with('(') && closes_at_end(&inner);
+        if is_arithmetic { self.expanded(&inner) } else { self.script.nested.push(inner) }
+    }
+
+    /// The substitutions in a text in which nothing else counts.
+    fn expanded(&mut self, text: &str) {
+        let mut inner = Reader { text: text.chars().collect(), ..Reader::default() };
+        while let Some(letter) = inner.take() {
+            match letter {
+                '\\' => drop(inner.take()),
+                '$' => inner.dollar(true),
+                '`' => inner.backticks(EXPANSION),
+                _ => {}
+            }
+        }
+        self.script.nested.append(&mut inner.script.nested);
+        self.script.is_unfinished |= inner.script.is_unfinished;
+    }
+
+    /// The text up to the character that closes what is open; quotes hide those that do not count.
+    fn until_closed(&mut self, open: char, close: char) -> String {
+        let (mut inner, mut depth) = (String::new(), 1usize);
+        while let Some(letter) = self.take() {
+            match letter {
+                '\\' => {
+                    inner.push(letter);
+                    inner.extend(self.take());
+                    continue;
+                }
+                '\'' | '"' | '`' => {
+                    inner.push(letter);
+                    self.copy_quoted(letter, &mut inner);
+                    continue;
+                }
+                _ if letter == open => depth += 1,
+                _ if letter == close => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return inner;
+            }
+            inner.push(letter);
+        }
+        self.script.is_unfinished = true;
+        inner
+    }
+
+    fn copy_quoted(&mut self, quote: char, inner: &mut String) {
+        while let Some(letter) = self.take() {
+            inner.push(letter);
+            if letter == quote {
+                return;
+            }
+            if letter == '\\' && quote != '\'' {
+                inner.extend(self.take());
+            }
+        }
+    }
+
+    /// `$'…'`: escapes as in C.
+    fn escapes(&mut self) {
+        self.word.quote();
+        while let Some(letter) = self.take().filter(|letter| *letter != '\'') {
+            if letter != '\\' {
+                self.word.push(letter);
+                continue;
+            }
+            let code = match self.take() {
+                Some('x') => self.number(16, 2),
+                Some('u') => self.number(16, 4),
+                Some('U') => self.number(16, 8),
+                Some(digit @ '0'..='7') => {
+                    self.at -= 1;
+                    let _ = digit;
+                    self.number(8, 3)
+                }
+                Some('n') => Some('\n'),
+                Some('t') => Some('\t'),
+                other => other,
+            };
+            self.word.push(code.unwrap_or(EXPANSION));
+        }
+    }
+
+    fn number(&mut self, base: u32, most: usize) -> Option<char> {
+        let mut value = 0;
+        for _ in 0..most {
+            let Some(digit) = self.peek(0).and_then(|letter| letter.to_digit(base)) else { break };
+            self.at += 1;
+            value = value * base + digit;
+        }
+        char::from_u32(value)
+    }
+
+    fn backticks(&mut self, expansion: char) {
+        let mut inner = String::new();
+        while let Some(letter) = self.take().filter(|letter| *letter != '`') {
+            match letter {
+                '\\' if matches!(self.peek(0), Some('`' | '\\' | '$')) => inner.extend(self.take()),
+                other => inner.push(other),
+            }
+        }
+        self.script.nested.push(inner);
+        self.word.push(expansion);
+    }
+
+    fn comment(&mut self) {
+        while self.peek(0).is_some_and(|letter| letter != '\n') {
+            self.at += 1;
+        }
+    }
+
+    fn redirection(&mut self, letter: char) {
+        if self.skip('(') {
+            self.substitution();
+            return self.word.push(EXPANSION);
+        }
+        let is_number = self.word.text().chars().all(|letter| letter.is_ascii_digit()) && !self.word.is_quoted;
+        if self.word.begun && is_number {
+            self.word = Word::default();
+        }
+        self.end_word();
+        self.purpose = match letter {
+            '>' => {
+                let _ = self.skip('>') || self.skip('|') || self.skip('&');
+                let _ = self.skip('!');
+                Purpose::Output
+            }
+            _ if self.skip('<') => match self.skip('<') {
+                true => Purpose::Input,
+                false => Purpose::HereDocument { tabs: self.skip('-') },
+            },
+            _ if self.skip('>') => Purpose::Output,
+            _ => {
+                let _ = self.skip('&');
+                Purpose::Input
+            }
+        };
+    }
+
+    fn ampersand(&mut self) {
+        let _ = self.skip('&');
+        self.end_command();
+        // `&>` writes to a file in bash; in other shells it is `&`, and what follows the file is a command.
+        if self.skip('>') {
+            let _ = self.skip('>');
+            self.purpose = Purpose::Output;
+        }
+    }
+
+    fn bar(&mut self) {
+        if self.in_pattern {
+            return self.word.push('|');
+        }
+        let is_or = self.skip('|');
+        let _ = !is_or && self.skip('&');
+        self.end_command();
+        self.simple.is_piped = !is_or;
+    }
+
+    fn semicolon(&mut self) {
+        let is_branch_end = self.skip(';') | self.skip('&');
+        self.end_command();
+        self.in_pattern = is_branch_end;
+    }
+
+    fn parenthesis(&mut self) {
+        let name = self.word.text();
+        if self.word.begun && (name.ends_with('=') || !self.simple.words.is_empty()) {
+            // An array, or a pattern: words, in which only substitutions count.
+            let inner = self.until_closed('(', ')');
+            self.expanded(&inner);
+            return self.word.push(EXPANSION);
+        }
+        if self.word.begun && self.peek(0) == Some(')') {
+            self.at += 1;
+            self.script.functions.push(name.to_owned());
+            self.word = Word::default();
+            return;
+        }
+        if !self.word.begun && self.skip('(') {
+            return self.arithmetic();
+        }
+        self.end_command();
+        self.open += usize::from(!self.in_pattern);
+    }
+
+    /// `((…))`, or two subshells that begin at once.
+    fn arithmetic(&mut self) {
+        let start = self.at;
+        let inner = self.until_closed('(', ')');
+        if self.skip(')') {
+            return self.expanded(&inner);
+        }
+        self.at = start;
+        self.end_command();
+        self.open += 2;
+    }
+
+    fn close(&mut self) {
+        let is_pattern = self.in_pattern || self.open == 0;
+        self.end_word();
+        self.simple.is_pattern |= is_pattern;
+        self.end_command();
+        self.in_pattern = false;
+        if !is_pattern {
+            self.open -= 1;
+        }
+    }
+
+    fn end_line(&mut self) {
+        self.end_word();
+        if !self.in_pattern {
+            self.end_command();
+        }
+        for document in std::mem::take(&mut self.documents) {
+            self.here_document(&document);
+        }
+    }
+
+    fn here_document(&mut self, document: &HereDocument) {
+        let mut body = String::new();
+        while self.at < self.text.len() {
+            let line: String = self.text.iter().skip(self.at).take_while(|letter| **letter != '\n').collect();
+            self.at += line.chars().count() + 1;
+            let bare = if document.tabs { line.trim_start_matches('\t') } else { line.as_str() };
+            if bare == document.end {
+                break;
+            }
+            body.push_str(&line);
+            body.push('\n');
+        }
+        if document.expands {
+            self.expanded(&body);
+        }
+    }
+
+    fn end_word(&mut self) {
+        let word = std::mem::take(&mut self.word);
+        if !word.begun {
+            return;
+        }
+        let purpose = std::mem::take(&mut self.purpose);
+        let is_quoted = word.is_quoted;
+        let words = word.finish();
+        match purpose {
+            Purpose::Word => self.simple.words.extend(words),
+            Purpose::Input => {}
+            Purpose::Output => {
+                let is_number = |text: &String| text == "-" || text.chars().all(|letter| letter.is_ascii_digit());
+                self.simple.writes.extend(words.into_iter().filter(|text| !is_number(text)));
+            }
+            Purpose::HereDocument { tabs } => {
+                let end = words.concat();
+                self.documents.push(HereDocument { end, tabs, expands: !is_quoted });
+            }
+        }
+        if matches!(self.simple.words.as_slice(), [first, _, last] if first == "case" && last == "in") {
+            self.simple = Simple::default();
+            self.in_pattern = true;
+        }
+        if self.in_pattern && self.simple.words.last().is_some_and(|word| word == "esac") {
+            self.in_pattern = false;
+        }
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        self.purpose = Purpose::Word;
+        let simple = std::mem::take(&mut self.simple);
+        if !simple.words.is_empty() || !simple.writes.is_empty() {
+            self.script.commands.push(simple);
+        }
+    }
+}
+
+/// Whether the parenthesis that opens a text is closed by its last character.
+fn closes_at_end(text: &str) -> bool {
+    let mut reader = Reader { text: text.chars().collect(), at: 1, ..Reader::default() };
+    reader.until_closed('(', ')');
+    reader.at == reader.text.len() && text.ends_with(')')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<Vec<String>> {
+        read(text).commands.into_iter().map(|simple| simple.words).collect()
+    }
+
+    #[test]
+    fn commands_are_found_wherever_they_stand() {
+        for (text, found) in [
+            ("a b; c && d || e | f & g", &[&["a", "b"][..], &["c"], &["d"], &["e"], &["f"], &["g"]][..]),
+            ("(a; b)\nc # d", &[&["a"], &["b"], &["c"]]),
+            ("r''m \"-r\"f \\x $'\\x72m\\055'", &[&["rm", "-rf", "x", "rm-"]]),
+            ("{rm,-rf,/}", &[&["rm", "-rf", "/"]]),
+            ("a \\\n b", &[&["a", "b"]]),
+            ("f() { a; }; f", &[&["{", "a"], &["}"], &["f"]]),
+            ("cat <<E\nrm -rf /\nE\nb", &[&["cat"], &["b"]]),
+            ("a 2>&1 >x <y b", &[&["a", "b"]]),
+            ("((i++)); a", &[&["a"]]),
+            ("((a); b)", &[&["a"], &["b"]]),
+        ] {
+            assert_eq!(words(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn substitutions_are_code_of_their_own() {
+        for (text, nested) in [
+            ("a $(b) `c` \"$(d)\" <(e)", &["b", "c", "d", "e"][..]),
+            ("a ${x:-$(b)} $((1 + $(c)))", &["b", "c"]),
+            ("cat <<E\n$(a)\nE\n", &["a"]),
+            ("cat <<'E'\n$(a)\nE\n", &[]),
+            ("a $((b); c)", &["(b); c"]),
+            ("x=(a $(b))", &["b"]),
+        ] {
+            assert_eq!(read(text).nested, nested, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_written_and_pipes_are_known() {
+        let script = read("a >x 2>>y | b >|z; c >&2");
+        let writes: Vec<&[String]> = script.commands.iter().map(|simple| simple.writes.as_slice()).collect();
+        assert_eq!(writes, [&["x".to_owned(), "y".to_owned()][..], &["z".to_owned()], &[]]);
+        let piped: Vec<bool> = script.commands.iter().map(|simple| simple.is_piped).collect();
+        assert_eq!(piped, [false, true, false]);
+    }
+
+    #[test]
+    fn patterns_of_case_are_no_commands() {
+        let script = read("case $x in a|b) c;; *) d;; esac; e");
+        let commands = script.commands.iter().filter(|simple| !simple.is_pattern);
+        let heads: Vec<&str> = commands.filter_map(|simple| simple.words.first()).map(String::as_str).collect();
+        assert_eq!(heads, ["c", "d", "esac", "e"]);
+    }
+}

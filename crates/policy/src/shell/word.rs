@@ -1,0 +1,73 @@
+//! A word of a shell while it is read: quotes are taken off, expansions become a character, braces become several words.
+
+use super::PATTERN;
+
+/// Marks for braces and commas that are not quoted.
+const OPEN: char = '\u{F0001}';
+const COMMA: char = '\u{F0002}';
+const CLOSE: char = '\u{F0003}';
+
+/// A word that is being read.
+#[derive(Debug, Default)]
+pub struct Word {
+    text: String,
+    /// Whether there is a word at all; `''` is one.
+    pub begun: bool,
+    /// Whether any of it was quoted.
+    pub is_quoted: bool,
+}
+
+impl Word {
+    /// A character as it stands.
+    pub fn push(&mut self, letter: char) {
+        self.begun = true;
+        self.text.push(letter);
+    }
+
+    /// A character that is not quoted, and may have a meaning in words.
+    pub fn push_bare(&mut self, letter: char) {
+        self.push(match letter {
+            '{' => OPEN,
+            ',' => COMMA,
+            '}' => CLOSE,
+            '*' | '?' => PATTERN,
+            other => other,
+        });
+    }
+
+    /// Begins a quoted part.
+    pub fn quote(&mut self) {
+        self.begun = true;
+        self.is_quoted = true;
+    }
+
+    /// The text so far, as it stands.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The words that it stands for: one, or several by its braces.
+    pub fn finish(self) -> Vec<String> {
+        let parts = self.text.split_once(OPEN).and_then(|(before, rest)| {
+            let (middle, after) = rest.rsplit_once(CLOSE)?;
+            middle.contains(COMMA).then_some((before, middle, after))
+        });
+        match parts {
+            None => vec![plain(&self.text)],
+            Some((before, middle, after)) => {
+                let items = middle.split([COMMA, OPEN, CLOSE]);
+                items.map(|item| plain(&format!("{before}{item}{after}"))).collect()
+            }
+        }
+    }
+}
+
+fn plain(text: &str) -> String {
+    let letters = text.chars().map(|letter| match letter {
+        OPEN => '{',
+        COMMA => ',',
+        CLOSE => '}',
+        other => other,
+    });
+    letters.collect()
+}
