@@ -18,9 +18,8 @@ use seccompiler::{
 
 use super::numbers::{self, Test};
 
-/// The version of Landlock from which it keeps signals inside of the sandbox, and the one from which it handles truncation.
-const SCOPED: u8 = 6;
-const TRUNCATION: u8 = 3;
+/// The version of Landlock from which it does all of its part: truncation (3), and signals that stay inside of the sandbox (6).
+const COMPLETE: u8 = 6;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Programs = Option<[BpfProgram; 2]>;
@@ -37,7 +36,7 @@ pub(super) fn is_offered() -> bool {
 
 /// Filters the calls of the calling thread, beside a Landlock of this version; whether it worked.
 pub(super) fn restrict(landlock: u8) -> bool {
-    let programs = if landlock >= SCOPED { &WITH_LANDLOCK } else { &ALONE };
+    let programs = if landlock >= COMPLETE { &WITH_LANDLOCK } else { &ALONE };
     let Some([absent, refused]) = programs.as_ref() else { return false };
     // The strictest answer wins, and among errors that of the filter that came last.
     [absent, refused].iter().all(|program| seccompiler::apply_filter(program).is_ok())

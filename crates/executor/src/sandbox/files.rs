@@ -13,13 +13,23 @@ const WRITABLE: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
 /// The version of the interface that the kernel has, up to [`NEWEST`]; 0 without Landlock.
 pub(super) fn version() -> u8 {
-    let files =
-        [(1, AccessFs::WriteFile), (2, AccessFs::Refer), (3, AccessFs::Truncate), (5, AccessFs::IoctlDev)];
-    let files = files.into_iter().filter(|(_, access)| strict().handle_access(*access).is_ok());
-    let network = strict().handle_access(AccessNet::ConnectTcp).is_ok().then_some(4);
-    // Version 7 is about logging: nothing that is used here.
-    let scope = strict().scope(Scope::Signal).is_ok().then_some(6);
-    files.map(|(version, _)| version).chain(network).chain(scope).max().unwrap_or(0)
+    let file = |access: AccessFs| strict().handle_access(access).is_ok();
+    let versions = [
+        (1, file(AccessFs::WriteFile)),
+        (2, file(AccessFs::Refer)),
+        (3, file(AccessFs::Truncate)),
+        (4, strict().handle_access(AccessNet::ConnectTcp).is_ok()),
+        (5, file(AccessFs::IoctlDev)),
+        (6, strict().scope(Scope::Signal).is_ok()),
+        (7, has_log_settings()),
+    ];
+    versions.iter().rev().find(|(_, has)| *has).map_or(0, |(version, _)| *version)
+}
+
+/// What version 7 has added. Nothing is logged about what a program does after it has started, as it was before.
+fn has_log_settings() -> bool {
+    let rules = strict().handle_access(AccessFs::WriteFile).and_then(Ruleset::create);
+    rules.and_then(|rules| rules.log_same_exec(false)).is_ok()
 }
 
 /// A set that refuses what the kernel does not have.
