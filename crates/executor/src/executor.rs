@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::process::Command;
 
-use crate::environment::{Environment, scrubbed};
+use crate::environment::{Environment, of_the_sandbox, scrubbed};
 use crate::lookup::{clean_path, find_program};
 use crate::outcome::{Outcome, RunError};
 use crate::running::Running;
@@ -56,7 +56,7 @@ impl Executor {
         Executor { folders: clean_path(&path, workspace), environment, limits }
     }
 
-    /// The environment that commands get.
+    /// The environment that commands get. Sandboxed ones get `GIT_NO_LAZY_FETCH` and `GIT_ALLOW_PROTOCOL` besides.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
@@ -99,6 +99,9 @@ impl Executor {
         #[cfg(unix)]
         command.arg0(program).process_group(0);
         command.args(args).current_dir(cwd).env_clear().envs(&self.environment);
+        if invocation.sandboxed {
+            command.envs(of_the_sandbox());
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }

@@ -27,6 +27,11 @@ pub fn scrubbed(environment: &Environment, workspace: &Path) -> Environment {
     scrubbed
 }
 
+/// The variables that sandboxed commands get besides: they keep git from fetching what it lacks.
+pub(crate) fn of_the_sandbox() -> [(&'static str, &'static str); 2] {
+    names::SET_SANDBOXED
+}
+
 fn is_kept(name: &OsStr, value: &OsStr) -> bool {
     // A name that is no UTF-8 is nobody's, and cannot be compared with the lists.
     let Some(name) = name.to_str() else { return false };

@@ -12,6 +12,11 @@ pub(super) const SET: [(&str, &str); 6] = [
     ("TERM", "dumb"),
 ];
 
+/// Set for sandboxed commands, too. A repository whose objects are incomplete (a partial clone) has git fetch them when it looks at
+/// them, by the program `remote.*.uploadpack` of the repository's own configuration. No option of old versions prevents that.
+pub(super) const SET_SANDBOXED: [(&str, &str); 2] =
+    [("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")];
+
 /// A name that contains one of these holds a secret, or leads to one. Some harmless names do, too (`KEYBOARD`): they are not missed.
 pub(super) const SECRET_PARTS: [&str; 13] = [
     "KEY",
