@@ -15,7 +15,7 @@ use common::{PATIENCE, invocation};
 use repository::Repository;
 
 /// In front of each subcommand.
-const HARDENED: [&str; 14] = [
+const HARDENED: [&str; 15] = [
     "git",
     "--no-optional-locks",
     "--no-pager",
@@ -29,7 +29,8 @@ const HARDENED: [&str; 14] = [
     "gpg.program=false",
     "-c",
     "diff.submodule=short",
-    "--literal-pathspecs",
+    "-c",
+    "log.diffMerges=separate",
 ];
 
 async fn git(repository: &Repository, sandboxed: bool, command: &[&str]) -> (Outcome, BTreeSet<String>) {
@@ -59,11 +60,11 @@ async fn plain_commands_run_what_the_repository_says() {
     let repository = Repository::new();
     let cases: [(&str, &[&str]); 13] = [
         ("git status", &["clean", "fsmonitor", "submodule clean", "submodule fsmonitor"]),
-        ("git diff", &["clean", "command", "fsmonitor", "hook", "submodule clean", "textconv"]),
+        ("git diff", &["clean", "command", "fsmonitor", "submodule clean", "textconv"]),
         ("git log -p", &["gpg", "textconv"]),
         ("git show main~2", &["textconv"]),
         ("git show --remerge-diff main~1", &["driver"]),
-        ("git log -p --submodule=diff", &["gpg"]),
+        ("git show -m main~1", &["driver"]),
         ("git diff --submodule=diff", &["submodule command", "submodule textconv"]),
         ("git blame f.conv", &["textconv"]),
         ("git describe --always --dirty", &["clean"]),
@@ -109,8 +110,8 @@ const FORMS: [(&str, &[&str]); 41] = [
     ("stash list -p --no-ext-diff --no-textconv", &[]),
     ("stash show -p --no-ext-diff --no-textconv", &[]),
     ("reflog show -p --no-ext-diff --no-textconv", &[]),
-    ("grep --no-textconv one", &[]),
-    ("grep --no-textconv one main", &[]),
+    ("grep --no-textconv six", &[]),
+    ("grep --no-textconv two main", &[]),
     ("ls-files", &[]),
     ("ls-files -o --exclude-standard", &[]),
     ("ls-files -m", &["clean"]),

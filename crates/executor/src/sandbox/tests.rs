@@ -1,8 +1,9 @@
 //! The sandbox on kernels that offer less than this one.
 
-use std::fs::File;
-use std::io::ErrorKind;
-use std::net::UdpSocket;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
 use std::thread;
 
 use super::*;
@@ -34,6 +35,56 @@ fn without_landlock_calls_are_filtered_and_files_are_said_to_be_open() {
     assert_eq!(sandbox, seen.sandbox());
     assert_eq!(sandbox.files, Level::None);
     assert_eq!(socket, if offers.seccomp { Err(ErrorKind::PermissionDenied) } else { Ok(()) });
+}
+
+/// Changes of a folder with the file `file` and the folder `folder` in it.
+fn changes(folder: &Path) -> [io::Result<()>; 8] {
+    let at = |name: &str| folder.join(name);
+    [
+        fs::write(at("file"), "x"),
+        fs::write(at("new"), "x"),
+        OpenOptions::new().append(true).open(at("file")).map(drop),
+        fs::rename(at("file"), at("renamed")),
+        fs::hard_link(at("file"), at("linked")),
+        fs::create_dir(at("made")),
+        fs::remove_dir(at("folder")),
+        fs::remove_file(at("file")),
+    ]
+}
+
+fn prepared() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "text").unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    folder
+}
+
+#[test]
+fn landlock_alone_keeps_files_and_tcp() {
+    let (folder, listener) = (prepared(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let (path, address) = (folder.path().to_owned(), listener.local_addr().unwrap());
+    let restricted = move || {
+        let version = files::restrict();
+        (version, changes(&path), fs::write("/dev/null", "x"), TcpStream::connect(address).map(drop))
+    };
+    let (version, changes, null, tcp) = thread::spawn(restricted).join().unwrap();
+    eprintln!("Landlock {version}");
+    assert_eq!(version, offered().landlock);
+    assert!(null.is_ok(), "{null:?}");
+    assert_eq!(changes.iter().all(Result::is_err), version > 0, "{changes:?}");
+    assert_eq!(tcp.is_err(), version >= 4, "{tcp:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("file")).is_ok_and(|text| text == "text"), version > 0);
+}
+
+#[test]
+fn filters_alone_keep_files_from_being_renamed_and_removed() {
+    let folder = prepared();
+    let path = folder.path().to_owned();
+    let restricted =
+        move || (calls::restrict(0), fs::remove_file(path.join("file")), fs::create_dir(path.join("made")));
+    let (filtered, removed, made) = thread::spawn(restricted).join().unwrap();
+    assert_eq!(filtered, offered().seccomp);
+    assert_eq!((removed.is_err(), made.is_err()), (filtered, filtered));
 }
 
 #[test]

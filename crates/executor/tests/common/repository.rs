@@ -135,6 +135,8 @@ impl Repository {
             ("merge.mrg.driver", self.program("driver", "exit 1")),
             ("gpg.program", self.program("gpg", "exit 1")),
             ("log.showSignature", "true".to_owned()),
+            ("log.diffMerges", "remerge".to_owned()),
+            ("format.pretty", "%h %s %G?".to_owned()),
             ("alias.status", format!("!{}", self.program("alias", ""))),
             ("alias.own", format!("!{}", self.program("alias", ""))),
             ("man.viewer", "own".to_owned()),
