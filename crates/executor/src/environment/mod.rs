@@ -45,15 +45,19 @@ fn is_kept(name: &OsStr, value: &OsStr) -> bool {
 /// Whether a name, in capitals, speaks of a secret.
 fn is_secret(name: &str) -> bool {
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    names::SECRET_PARTS.iter().any(|part| name.contains(part))
-        || words.any(|word| names::SECRET_WORDS.contains(&word))
+    any_of(names::SECRET_PARTS, |part| name.contains(part))
+        || words.any(|word| any_of(names::SECRET_WORDS, |secret| secret == word))
 }
 
 /// Whether a variable, by its name in capitals, says which programs, libraries or options are used.
 fn names_programs(name: &str) -> bool {
-    names::PROGRAM_NAMES.contains(&name)
-        || names::PROGRAM_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        || names::PROGRAM_SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
+    any_of(names::PROGRAM_NAMES, |known| known == name)
+        || any_of(names::PROGRAM_PREFIXES, |prefix| name.starts_with(prefix))
+        || any_of(names::PROGRAM_SUFFIXES, |suffix| name.ends_with(suffix))
+}
+
+fn any_of(list: names::List, is_it: impl FnMut(&str) -> bool) -> bool {
+    list.iter().flat_map(|line| line.split_whitespace()).any(is_it)
 }
 
 /// Whether a text has a URL with something before an `@`: `https://user:password@host`, `https://token@host`.

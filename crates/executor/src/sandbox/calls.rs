@@ -16,7 +16,8 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-use super::numbers::{self, Test};
+use super::arguments::{self, Test};
+use super::numbers;
 
 /// The version of Landlock from which it does all of its part: truncation (3), and signals that stay inside of the sandbox (6).
 const COMPLETE: u8 = 6;
@@ -49,7 +50,7 @@ fn programs(with_landlock: bool) -> Programs {
         absent.extend(numbers::ABSENT_ALONE);
         refused.extend(numbers::REFUSED_ALONE);
     }
-    let refused = rules(&refused, numbers::TESTS)?;
+    let refused = rules(&refused, arguments::TESTS)?;
     Some([program(rules(&absent, &[])?, libc::ENOSYS)?, program(refused, libc::EPERM)?])
 }
 

@@ -2,11 +2,13 @@
 //!
 //! The command may read and execute everything. It may write to `/dev/null` and its kind, and to its outputs; make, change and
 //! remove nothing; have no sockets; change no other process, and nothing of the machine. `files` is Landlock's part of it, `calls`
-//! seccomp's, and `numbers` lists the system calls. Both are laid on a thread that starts the command and ends: they are inherited
-//! by what the thread starts, and cannot be taken off. This process stays as it is.
+//! seccomp's; `numbers` and `arguments` list the system calls. Both are laid on a thread that starts the command and ends: they
+//! are inherited by what the thread starts, and cannot be taken off. This process stays as it is.
 //!
 //! Each kernel gives what it has. [`Sandbox`] says what that was, [`offered`] what it will be.
 
+#[cfg(target_os = "linux")]
+mod arguments;
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
