@@ -15,7 +15,7 @@ use common::{PATIENCE, invocation};
 use repository::Repository;
 
 /// In front of each subcommand.
-const HARDENED: [&str; 15] = [
+const HARDENED: [&str; 19] = [
     "git",
     "--no-optional-locks",
     "--no-pager",
@@ -27,6 +27,10 @@ const HARDENED: [&str; 15] = [
     "log.showSignature=false",
     "-c",
     "gpg.program=false",
+    "-c",
+    "gpg.ssh.program=false",
+    "-c",
+    "gpg.x509.program=false",
     "-c",
     "diff.submodule=short",
     "-c",

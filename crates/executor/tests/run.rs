@@ -18,7 +18,7 @@ async fn shell(cwd: &Path, text: &str) -> Outcome {
 }
 
 fn short(folder: &Path) -> Executor {
-    executor(folder, Limits { time: Duration::from_secs(2), ..Limits::default() })
+    executor(folder, Limits { time: Duration::from_secs(3), ..Limits::default() })
 }
 
 /// The number that a command has written to a file.
@@ -271,7 +271,7 @@ async fn a_sandboxed_command_is_killed_when_it_is_dropped_before_it_has_started(
     until("nothing is left", || children_named("early-test") == 0).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_commands_run_at_the_same_time() {
     let folder = tempfile::tempdir().unwrap();
     let executor = patient(folder.path());
