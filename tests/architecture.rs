@@ -32,7 +32,7 @@ const BASE: &[&[&str]] = &[
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 21] = [
+const ROOMS: [(&str, &[&str]); 23] = [
     ("actix_cors", &["src/http"]),
     ("actix_http", &["src/http"]),
     ("actix_web", &["src/http"]),
@@ -46,6 +46,8 @@ const ROOMS: [(&str, &[&str]); 21] = [
     ("jsonschema::", &["crates/base/src/schema"]),
     ("referencing::", &["crates/base/src/schema"]),
     ("serde_saphyr", &["src/formats/yaml.rs"]),
+    ("landlock::", &["crates/executor/src/sandbox"]),
+    ("seccompiler::", &["crates/executor/src/sandbox"]),
     ("clap", &["src/cli"]),
     ("config::", &["src/settings"]),
     ("notify::", &["src/catalog"]),
@@ -57,7 +59,8 @@ const ROOMS: [(&str, &[&str]); 21] = [
 ];
 
 /// The members whose code is the product.
-const PRODUCT: [&str; 4] = ["src", "crates/base/src", "crates/template/src", "crates/tools/src"];
+const PRODUCT: [&str; 5] =
+    ["src", "crates/base/src", "crates/template/src", "crates/tools/src", "crates/executor/src"];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

@@ -1,0 +1,115 @@
+//! A process that runs: reading what it writes, waiting for it, and ending it.
+
+use std::io;
+use std::pin::pin;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::executor::Limits;
+use crate::outcome::Outcome;
+use crate::output::Kept;
+use crate::tree;
+
+/// How long what a program has started may go on writing after the program has ended, or was killed.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A process, the leader of its process group. Dropping it kills the group and all descendants, and nothing of it is left.
+pub(crate) struct Running {
+    child: Option<Child>,
+    /// The process's id, and its group's; it stays known after the process has ended.
+    id: u32,
+}
+
+impl Running {
+    /// Starts a command, whose outputs are pipes.
+    pub(crate) fn start(mut command: Command) -> io::Result<Running> {
+        let child = command.spawn()?;
+        let id = child.id().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Running { child: Some(child), id })
+    }
+
+    /// Reads both outputs and waits for the end, which comes at the time limit at the latest.
+    ///
+    /// The program's end is what counts. What it leaves behind in its process group is killed, whether it holds the outputs or not.
+    pub(crate) async fn outcome(mut self, limits: &Limits) -> Outcome {
+        let (mut stdout, mut stderr) = (Kept::new(limits.kept_bytes), Kept::new(limits.kept_bytes));
+        let status = self.read_and_wait(limits.time, &mut stdout, &mut stderr).await;
+        let mut outcome = Outcome { timed_out: status.is_none(), ..Outcome::default() };
+        let status = match status {
+            Some(status) => status.ok(),
+            None => self.wait_shortly().await,
+        };
+        (outcome.exit_code, outcome.signal) = status.map(parts).unwrap_or_default();
+        (outcome.stdout, outcome.stderr) = (stdout.finish(), stderr.finish());
+        outcome
+    }
+
+    /// The status of a program that ended within the time limit; nothing for one that did not, and was killed.
+    async fn read_and_wait(
+        &mut self,
+        time: Duration,
+        stdout: &mut Kept,
+        stderr: &mut Kept,
+    ) -> Option<io::Result<ExitStatus>> {
+        let id = self.id;
+        let child = self.child.as_mut()?;
+        let (out, err) = (child.stdout.take()?, child.stderr.take()?);
+        let mut reading = pin!(async { tokio::join!(stdout.read_all(out), stderr.read_all(err)) });
+        let mut limit = pin!(tokio::time::sleep(time));
+        let mut read = false;
+        let status = loop {
+            tokio::select! {
+                biased;
+                status = child.wait() => break Some(status),
+                _ = &mut reading, if !read => read = true,
+                () = &mut limit => break None,
+            }
+        };
+        if status.is_none() {
+            tree::kill(id);
+        }
+        read = read || timeout(GRACE, &mut reading).await.is_ok();
+        if read {
+            tree::kill_group(id);
+        } else {
+            tree::kill(id);
+            let _ = timeout(GRACE, &mut reading).await;
+        }
+        status
+    }
+
+    /// The status of a program that was killed. One that hangs in the kernel is not waited for.
+    async fn wait_shortly(&mut self) -> Option<ExitStatus> {
+        timeout(GRACE, self.child.as_mut()?.wait()).await.ok()?.ok()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        // No id: the process has been waited for, so its number may be another's by now.
+        if child.id().is_none() {
+            return;
+        }
+        tree::kill(self.id);
+        let _ = child.start_kill();
+        // Somebody has to ask for the status, or a zombie stays.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { child.wait().await });
+        }
+    }
+}
+
+#[cfg(unix)]
+fn parts(status: ExitStatus) -> (Option<i32>, Option<i32>) {
+    use std::os::unix::process::ExitStatusExt;
+    (status.code(), status.signal())
+}
+
+#[cfg(not(unix))]
+fn parts(status: ExitStatus) -> (Option<i32>, Option<i32>) {
+    (status.code(), None)
+}
