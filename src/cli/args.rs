@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
+use super::ai::AiCommand;
 use super::import_args::ToolImport;
 use base::model::DocumentKind;
 
@@ -73,6 +74,8 @@ pub enum Command {
     /// A command for each kind of documents.
     #[command(flatten)]
     Documents(KindCommand),
+    /// Commands of models on this machine: how they are judged, and your own rules
+    Ai(AiCommand),
     /// Print the completions for a shell
     Completions {
         /// bash, zsh, fish, …

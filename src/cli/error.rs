@@ -33,6 +33,14 @@ pub enum CliError {
         /// What happened.
         source: std::io::Error,
     },
+    /// A file of rules cannot be used.
+    #[error("{path}: {error}")]
+    Rules {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        error: policy::RulesError,
+    },
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {

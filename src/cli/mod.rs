@@ -3,6 +3,7 @@
 //! Every command but `serve` and `check` is a client of the HTTP API: of the server that `--server` names, or of one that runs
 //! inside the command, on the store of the settings, behind a private Unix socket.
 
+mod ai;
 mod args;
 mod chat;
 mod check;
@@ -82,6 +83,7 @@ async fn run(cli: Cli) -> Result<(), CliError> {
             }
             KindAction::Tool(ToolAction::Import(options)) => tool_import::run(&common, &options).await,
         },
+        Command::Ai(command) => ai::run(&common, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "ai-prompt-shell", &mut script);

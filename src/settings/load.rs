@@ -53,7 +53,8 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
 }
 
 /// The settings that are lists: in the environment and in flags, their items are separated by commas.
-const LISTS: [&str; 3] = ["server.hosts", "server.origins", "tools.allowed_hosts"];
+const LISTS: [&str; 4] =
+    ["server.hosts", "server.origins", "tools.allowed_hosts", "assistant.allowed_programs"];
 
 /// The items of a list, as in the file or only separated by commas.
 fn items(text: &str) -> Vec<String> {
@@ -106,7 +107,7 @@ fn invalid_values(settings: &Settings) -> Vec<String> {
 
 /// The bounds of all sections.
 fn bounds(settings: &Settings) -> Vec<Bound> {
-    let Settings { server, store, packages, render, tools, llm, requests, log, extensions: _ } = settings;
+    let Settings { server, store, packages, render, tools, llm, requests, assistant, log, extensions: _ } = settings;
     let sections = [
         server.bounds(),
         store.bounds(),
@@ -115,6 +116,7 @@ fn bounds(settings: &Settings) -> Vec<Bound> {
         tools.bounds(),
         llm.bounds(),
         requests.bounds(),
+        assistant.bounds(),
         log.bounds(),
     ];
     sections.into_iter().flatten().collect()

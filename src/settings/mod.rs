@@ -3,6 +3,7 @@
 //! A leaf: it borrows no type from what it configures. Later sources win: the defaults, the file
 //! `ai-prompt-shell.toml`, the environment (`APS__SECTION__KEY`), the command line.
 
+mod assistant;
 mod listen;
 mod llm;
 mod load;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use section::section;
 
+pub use assistant::Assistant;
 pub use listen::Listen;
 pub use llm::{Capabilities, Llm, Model, OnDisconnect};
 pub use load::{DEFAULT_FILE, SettingsError, load};
@@ -45,6 +47,8 @@ pub struct Settings {
     pub llm: Llm,
     /// Requests for values that fit a schema.
     pub requests: Requests,
+    /// What commands of models may do on the user's machine.
+    pub assistant: Assistant,
     /// The log.
     pub log: Log,
 }

@@ -64,15 +64,21 @@ impl Decision {
 }
 
 macro_rules! rules {
-    ($($(#[doc = $about:literal])* $name:ident = $levels:literal,)*) => {
+    ($($(#[doc = $about:literal])* $name:ident = $text:literal, $levels:literal;)*) => {
         /// The rules of the policy; their names are part of the answers, and stay.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-        #[serde(rename_all = "snake_case")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Rule {
             $($(#[doc = $about])* $name,)*
         }
 
         impl Rule {
+            /// Its name in answers.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Rule::$name => $text,)*
+                }
+            }
+
             /// All rules: each with its levels and what it finds.
             pub const ALL: &[(Rule, &'static str, &'static str)] =
                 &[$((Rule::$name, $levels, concat!($($about),*)),)*];
@@ -82,83 +88,95 @@ macro_rules! rules {
 
 rules! {
     /// The program's table says that this form of it only reads.
-    Harmless = "L0",
+    Harmless = "harmless", "L0";
     /// A rule of the user lets it run.
-    RuleAllow = "L0",
+    RuleAllow = "rule_allow", "L0";
     /// A rule of the user wants it to be asked about.
-    RuleAsk = "L1",
+    RuleAsk = "rule_ask", "L1";
     /// A rule of the user forbids it.
-    RuleDeny = "L2",
+    RuleDeny = "rule_deny", "L2";
     /// Rules or settings cannot be read, so that nothing runs by itself.
-    PolicyBroken = "L1",
+    PolicyBroken = "policy_broken", "L1";
     /// It is not a command: a program (a text), and arguments (texts).
-    InvalidInput = "L2",
+    InvalidInput = "invalid_input", "L2";
     /// The program is not a plain name or path, or there is a NUL byte.
-    InvalidProgram = "L2",
+    InvalidProgram = "invalid_program", "L2";
     /// The command has too many words, or commands within commands, to be judged.
-    TooLong = "L2",
+    TooLong = "too_long", "L2";
     /// The program is not one of `allowed_programs`.
-    NotAllowed = "L2",
+    NotAllowed = "not_allowed", "L2";
     /// The program is named by a path that is not a folder of installed programs.
-    UntrustedProgram = "L1",
+    UntrustedProgram = "untrusted_program", "L1";
     /// Nothing is known about what the program does.
-    NoTable = "L1",
+    NoTable = "no_table", "L1";
     /// An option that the program's table does not list.
-    UnknownOption = "L1",
+    UnknownOption = "unknown_option", "L1";
     /// An operand that the program's table does not expect.
-    UnknownOperand = "L1",
+    UnknownOperand = "unknown_operand", "L1";
     /// A subcommand that has no table; for git it may be an alias.
-    UnknownSubcommand = "L1",
+    UnknownSubcommand = "unknown_subcommand", "L1";
     /// The program only reads in another form (`sed` with `-n`, `tar` with `-t`).
-    Form = "L1",
+    Form = "form", "L1";
     /// A word that means something to a shell only, and there is no shell.
-    ShellSyntax = "L1",
+    ShellSyntax = "shell_syntax", "L1";
     /// It writes files or changes something. L2 with `allow_write = false`.
-    Write = "L1, L2",
+    Write = "write", "L1, L2";
     /// It uses the network. L2 with `allow_network = false`.
-    Network = "L1, L2",
+    Network = "network", "L1, L2";
     /// It starts other programs.
-    Run = "L1",
+    Run = "run", "L1";
     /// It does not end by itself, or wants a terminal.
-    Wait = "L1",
+    Wait = "wait", "L1";
     /// It prints the environment.
-    Environment = "L1",
+    Environment = "environment", "L1";
     /// It follows symbolic links, which may lead out of the workspace.
-    Links = "L1",
+    Links = "links", "L1";
     /// It reads names of files, options or code that are not known when it is judged.
-    Unseen = "L1",
+    Unseen = "unseen", "L1";
     /// It changes the system or other processes.
-    System = "L1",
+    System = "system", "L1";
     /// A path outside of the workspace.
-    OutsideWorkspace = "L1",
+    OutsideWorkspace = "outside_workspace", "L1";
     /// A file that is known to hold secrets.
-    Secret = "L1",
+    Secret = "secret", "L1";
     /// It writes to a path of the system.
-    SystemPath = "L2",
+    SystemPath = "system_path", "L2";
     /// A variable of the environment that may change what is loaded or run.
-    Assignment = "L1",
+    Assignment = "assignment", "L1";
     /// It runs code.
-    Interpreter = "L1",
+    Interpreter = "interpreter", "L1";
     /// Code that reaches a shell through another program.
-    ShellReached = "L2",
+    ShellReached = "shell_reached", "L2";
     /// Code that is not known when it is judged.
-    UnknownCode = "L2",
+    UnknownCode = "unknown_code", "L2";
     /// Something that is downloaded and run.
-    DownloadRun = "L2",
+    DownloadRun = "download_run", "L2";
     /// A shell of Windows, whose quoting cannot be judged.
-    ForeignShell = "L2",
+    ForeignShell = "foreign_shell", "L2";
     /// It gains privilege. L1 with `allow_sudo = true`.
-    Privilege = "L1, L2",
+    Privilege = "privilege", "L1, L2";
     /// It destroys what cannot be brought back.
-    Destructive = "L2",
+    Destructive = "destructive", "L2";
     /// The repository's configuration may start programs.
-    GitHelper = "L1",
+    GitHelper = "git_helper", "L1";
     /// Control characters, or characters that are not seen or change the direction of the text.
-    ControlCharacters = "L1",
+    ControlCharacters = "control_characters", "L1";
     /// A character that looks like the dash of an option.
-    LookAlike = "L1",
+    LookAlike = "look_alike", "L1";
     /// Whoever proposes the command says that it has to be asked about.
-    Requires = "L1",
+    Requires = "requires", "L1";
+}
+
+impl Serialize for Rule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Rule {

@@ -6,9 +6,16 @@
 use crate::options::Parsed;
 use crate::tables::{Program, Role, Tables};
 
-/// What stands in front of the subcommand.
+/// What stands in front of every subcommand.
 const GLOBAL: &[&str] =
     &["--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+
+/// And what, in front of those that only read: a format can have signatures checked by a program that the repository names, and
+/// differences of submodules are made with the settings of the submodules.
+const READING: &[&str] = &[
+    "-c", "log.showSignature=false", "-c", "gpg.program=false", "-c", "gpg.ssh.program=false", "-c", "gpg.x509.program=false", "-c",
+    "diff.submodule=short", "-c", "log.diffMerges=separate",
+];
 
 /// The arguments with which a program is run: those of git are hardened, behind wrappers, too.
 pub fn hardened(program: &str, args: &[String]) -> Vec<String> {
@@ -45,13 +52,15 @@ fn of_git<'t>(
     rest: usize,
     start: usize,
 ) -> Vec<(usize, Vec<&'t str>)> {
-    let mut found = vec![(start, GLOBAL.to_vec())];
     let mut at = rest;
     let mut table = args.get(at).and_then(|word| tables.subcommand(git, word));
     while let Some(next) = table.and_then(|table| tables.subcommand(table, args.get(at + 1)?)) {
         table = Some(next);
         at += 1;
     }
+    let reads = table.is_some_and(Program::can_be_harmless);
+    let global = GLOBAL.iter().chain(if reads { READING } else { &[] }).copied().collect();
+    let mut found = vec![(start, global)];
     if let Some(table) = table.filter(|table| !table.hardened.is_empty()) {
         found.push((start + at + 1, table.hardened.iter().map(String::as_str).collect()));
     }
@@ -69,4 +78,30 @@ fn command_at(table: &Program, args: &[&str], rest: usize) -> Option<usize> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hardened_words(words: &[&str]) -> String {
+        let (program, args) = words.split_first().unwrap();
+        let args: Vec<String> = args.iter().map(|word| (*word).to_owned()).collect();
+        hardened(program, &args).join(" ").replace(&READING.join(" "), "READING").replace(&GLOBAL.join(" "), "GLOBAL")
+    }
+
+    #[test]
+    fn git_is_hardened_before_and_behind_its_subcommand_and_behind_wrappers() {
+        for (words, result) in [
+            (&["git", "status", "-s"][..], "GLOBAL READING status --ignore-submodules=dirty -s"),
+            (&["/usr/bin/git", "-C", "sub", "log"], "GLOBAL READING -C sub log --no-ext-diff --no-textconv --no-show-signature"),
+            (&["git", "stash", "show", "-p"], "GLOBAL READING stash show --no-ext-diff --no-textconv -p"),
+            (&["git", "commit", "-m", "x"], "GLOBAL commit -m x"),
+            (&["git", "frob"], "GLOBAL frob"),
+            (&["timeout", "-k", "3", "5", "env", "LANG=C", "git", "ls-files"], "-k 3 5 env LANG=C GLOBAL READING ls-files"),
+            (&["ls", "git"], "git"),
+        ] {
+            assert_eq!(hardened_words(words), result, "{words:?}");
+        }
+    }
 }

@@ -21,22 +21,9 @@ pub fn page() -> String {
     }
     page.push_str("\n## The rules\n\n| rule | level | what it finds |\n| --- | --- | --- |\n");
     for (rule, levels, about) in Rule::ALL {
-        let name = serde_name(*rule);
-        _ = writeln!(page, "| `{name}` | {levels} | {} |", about.trim());
+        _ = writeln!(page, "| `{rule}` | {levels} | {} |", about.trim());
     }
     page
-}
-
-fn serde_name(rule: Rule) -> String {
-    // `OutsideWorkspace` is `outside_workspace` in answers.
-    let mut name = String::new();
-    for letter in format!("{rule:?}").chars() {
-        if letter.is_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.extend(letter.to_lowercase());
-    }
-    name
 }
 
 fn names(program: &Program) -> String {
