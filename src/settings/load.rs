@@ -107,7 +107,8 @@ fn invalid_values(settings: &Settings) -> Vec<String> {
 
 /// The bounds of all sections.
 fn bounds(settings: &Settings) -> Vec<Bound> {
-    let Settings { server, store, packages, render, tools, llm, requests, assistant, log, extensions: _ } = settings;
+    let Settings { server, store, packages, render, tools, llm, requests, assistant, log, extensions: _ } =
+        settings;
     let sections = [
         server.bounds(),
         store.bounds(),

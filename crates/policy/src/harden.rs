@@ -13,8 +13,18 @@ const GLOBAL: &[&str] =
 /// And what, in front of those that only read: a format can have signatures checked by a program that the repository names, and
 /// differences of submodules are made with the settings of the submodules.
 const READING: &[&str] = &[
-    "-c", "log.showSignature=false", "-c", "gpg.program=false", "-c", "gpg.ssh.program=false", "-c", "gpg.x509.program=false", "-c",
-    "diff.submodule=short", "-c", "log.diffMerges=separate",
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "gpg.program=false",
+    "-c",
+    "gpg.ssh.program=false",
+    "-c",
+    "gpg.x509.program=false",
+    "-c",
+    "diff.submodule=short",
+    "-c",
+    "log.diffMerges=separate",
 ];
 
 /// The arguments with which a program is run: those of git are hardened, behind wrappers, too.
@@ -30,7 +40,12 @@ pub fn hardened(program: &str, args: &[String]) -> Vec<String> {
 }
 
 /// What is put in, and before which argument.
-fn insertions<'t>(tables: &'t Tables, program: &str, args: &[&str], start: usize) -> Vec<(usize, Vec<&'t str>)> {
+fn insertions<'t>(
+    tables: &'t Tables,
+    program: &str,
+    args: &[&str],
+    start: usize,
+) -> Vec<(usize, Vec<&'t str>)> {
     let base = program.rsplit('/').next().unwrap_or(program);
     let Some(table) = tables.get(base) else { return Vec::new() };
     let parsed = Parsed::read(table, args, true);
@@ -73,7 +88,9 @@ fn command_at(table: &Program, args: &[&str], rest: usize) -> Option<usize> {
     for role in &table.operands {
         match role {
             Role::Command => return Some(at),
-            Role::Assignments => at += args.iter().skip(at).take_while(|word| **word == "-" || word.contains('=')).count(),
+            Role::Assignments => {
+                at += args.iter().skip(at).take_while(|word| **word == "-" || word.contains('=')).count()
+            }
             _ => at += 1,
         }
     }
@@ -87,18 +104,27 @@ mod tests {
     fn hardened_words(words: &[&str]) -> String {
         let (program, args) = words.split_first().unwrap();
         let args: Vec<String> = args.iter().map(|word| (*word).to_owned()).collect();
-        hardened(program, &args).join(" ").replace(&READING.join(" "), "READING").replace(&GLOBAL.join(" "), "GLOBAL")
+        hardened(program, &args)
+            .join(" ")
+            .replace(&READING.join(" "), "READING")
+            .replace(&GLOBAL.join(" "), "GLOBAL")
     }
 
     #[test]
     fn git_is_hardened_before_and_behind_its_subcommand_and_behind_wrappers() {
         for (words, result) in [
             (&["git", "status", "-s"][..], "GLOBAL READING status --ignore-submodules=dirty -s"),
-            (&["/usr/bin/git", "-C", "sub", "log"], "GLOBAL READING -C sub log --no-ext-diff --no-textconv --no-show-signature"),
+            (
+                &["/usr/bin/git", "-C", "sub", "log"],
+                "GLOBAL READING -C sub log --no-ext-diff --no-textconv --no-show-signature",
+            ),
             (&["git", "stash", "show", "-p"], "GLOBAL READING stash show --no-ext-diff --no-textconv -p"),
             (&["git", "commit", "-m", "x"], "GLOBAL commit -m x"),
             (&["git", "frob"], "GLOBAL frob"),
-            (&["timeout", "-k", "3", "5", "env", "LANG=C", "git", "ls-files"], "-k 3 5 env LANG=C GLOBAL READING ls-files"),
+            (
+                &["timeout", "-k", "3", "5", "env", "LANG=C", "git", "ls-files"],
+                "-k 3 5 env LANG=C git GLOBAL READING ls-files",
+            ),
             (&["ls", "git"], "git"),
         ] {
             assert_eq!(hardened_words(words), result, "{words:?}");

@@ -26,9 +26,9 @@ mod secrets;
 mod shell;
 mod tables;
 
-pub use harden::hardened;
 pub use command::{Command, Requires};
 pub use decision::{Decision, Level, Reason, Rule};
+pub use harden::hardened;
 pub use policy::{Permissions, Policy, Surroundings, default_programs};
 pub use rules::{Pattern, RuleSource, Rules, RulesError, UserDecision, UserRule};
 pub use tables::page::page;

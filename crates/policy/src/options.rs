@@ -99,12 +99,19 @@ impl<'a> Reader<'a, '_> {
             Some(option) => vec![option],
             None => self.table.abbreviated(name),
         };
-        // What could mean several options is an error of the program; whatever it could mean is judged.
-        if meant.len() != 1 {
+        let takes_next =
+            attached.is_none() && meant.iter().any(|option| matches!(option.takes, Takes::Value(_)));
+        let is_sure = self.options_end || meant.first().is_some_and(|option| option.name == name);
+        // What could mean several options is an error of the program; whatever it could mean is judged. Not every program knows
+        // abbreviations: where one would take the next argument, that may be an option.
+        if meant.len() != 1 || (takes_next && !is_sure) {
             self.parsed.unknown.push(arg);
         }
-        let takes_next = meant.iter().any(|option| matches!(option.takes, Takes::Value(_)));
-        let value = if attached.is_none() && takes_next { self.next() } else { attached };
+        let value = match takes_next {
+            true if is_sure => self.next(),
+            true => self.args.get(self.at).copied(),
+            false => attached,
+        };
         for option in meant {
             if option.takes == Takes::Nothing && attached.is_some() {
                 self.parsed.unknown.push(arg);

@@ -46,12 +46,40 @@ fn parts(path: &Path) -> Vec<OsString> {
 
 /// Folders whose files belong to the system: writing there is refused.
 const SYSTEM: &[&str] = &[
-    "/Applications", "/Library", "/System", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt",
-    "/private/etc", "/proc", "/run", "/sbin", "/srv", "/sys", "/usr", "/var",
+    "/Applications",
+    "/Library",
+    "/System",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix",
+    "/opt",
+    "/private/etc",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
 ];
 
 /// Below those, folders that everybody may use.
-const OPEN: &[&str] = &["/dev/null", "/dev/shm", "/dev/stderr", "/dev/stdout", "/run/user", "/usr/src", "/var/folders", "/var/tmp"];
+const OPEN: &[&str] = &[
+    "/dev/null",
+    "/dev/shm",
+    "/dev/stderr",
+    "/dev/stdout",
+    "/run/user",
+    "/usr/src",
+    "/var/folders",
+    "/var/tmp",
+];
 
 /// Whether a path (resolved) belongs to the system.
 pub fn is_system(path: &Path) -> bool {

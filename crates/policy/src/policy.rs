@@ -55,9 +55,8 @@ pub struct Policy {
 }
 
 /// Folders of installed programs, whatever `PATH` says.
-const TRUSTED: &[&str] = &[
-    "/bin", "/opt/homebrew/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/local/sbin", "/usr/sbin",
-];
+const TRUSTED: &[&str] =
+    &["/bin", "/opt/homebrew/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/local/sbin", "/usr/sbin"];
 
 impl Policy {
     /// A judge.

@@ -19,8 +19,11 @@ const MOST_TOLD: usize = 5;
 const HARMLESS: &[(&str, &str)] = &[
     ("advice", "*"),
     ("apply", "ignorewhitespace whitespace"),
-    ("blame", "blankboundary coloring date ignorerevsfile markignoredlines markunblamablelines showemail showroot"),
-    ("branch", "autosetupmerge autosetuprebase sort"),
+    (
+        "blame",
+        "blankboundary coloring date ignorerevsfile markignoredlines markunblamablelines showemail showroot",
+    ),
+    ("branch", "autosetupmerge autosetuprebase"),
     (
         "branch.*",
         "description gh-merge-base github-pr-owner-number merge mergeoptions pushremote rebase remote vscode-merge-base",
@@ -29,7 +32,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("commit", "cleanup gpgsign status verbose"),
     (
         "core",
-        "abbrev autocrlf bare bigfilethreshold checkstat commentchar compression deltabasecachelimit eol fileMode filemode hidedotfiles \
+        "abbrev autocrlf bare bigfilethreshold checkstat commentchar compression deltabasecachelimit eol filemode hidedotfiles \
          ignorecase ignorestat logallrefupdates longpaths loosecompression packedgitlimit packedgitwindowsize precomposeunicode \
          preloadindex protecthfs protectntfs quotepath repositoryformatversion safecrlf sharedrepository sparsecheckout \
          sparsecheckoutcone splitindex symlinks trustctime untrackedcache warnambiguousrefs whitespace",
@@ -37,20 +40,25 @@ const HARMLESS: &[(&str, &str)] = &[
     (
         "diff",
         "algorithm autorefreshindex colormoved colormovedws context dirstat ignoresubmodules indentheuristic interhunkcontext \
-         mnemonicprefix noprefix relative renamelimit renames statgraphwidth submodule suppressblankempty wserrorhighlight",
+         mnemonicprefix noprefix relative renamelimit renames statgraphwidth suppressblankempty wserrorhighlight",
     ),
     ("extensions", "compatobjectformat noop objectformat refstorage"),
     ("feature", "experimental manyfiles"),
     ("fetch", "all output parallel prune prunetags recursesubmodules showforcedupdates writecommitgraph"),
-    ("format", "pretty"),
-    ("gc", "auto autodetach autopacklimit pruneexpire reflogexpire reflogexpireunreachable worktreepruneexpire"),
+    (
+        "gc",
+        "auto autodetach autopacklimit pruneexpire reflogexpire reflogexpireunreachable worktreepruneexpire",
+    ),
     ("grep", "column extendedregexp fallbacktonoindex fullname linenumber patterntype threads"),
     ("gui", "encoding"),
     ("i18n", "commitencoding logoutputencoding"),
     ("index", "recordendofindexentries recordoffsettable skiphash sparse threads version"),
     ("init", "defaultbranch defaultobjectformat defaultrefformat"),
     ("lfs", "repositoryformatversion"),
-    ("log", "abbrevcommit date decorate diffmerges excludedecoration follow graphcolors initialdecorationset mailmap showroot"),
+    (
+        "log",
+        "abbrevcommit date decorate excludedecoration follow graphcolors initialdecorationset mailmap showroot",
+    ),
     ("maintenance", "auto strategy"),
     ("merge", "branchdesc conflictstyle directoryrenames ff log renamelimit renames renormalize stat"),
     ("pack", "compression threads usebitmaps usesparse window windowmemory writebitmaps"),
@@ -59,16 +67,19 @@ const HARMLESS: &[(&str, &str)] = &[
     ("rebase", "abbreviatecommands autosquash autostash missingcommitscheck stat updaterefs"),
     ("receive", "advertiseatomic autogc denycurrentbranch denydeletes denynonfastforwards"),
     ("remote", "pushdefault"),
-    ("remote.*", "fetch gh-resolved mirror prune prunetags push pushurl skipdefaultupdate skipfetchall tagopt url"),
+    (
+        "remote.*",
+        "fetch gh-resolved mirror prune prunetags push pushurl skipdefaultupdate skipfetchall tagopt url",
+    ),
     ("rerere", "autoupdate enabled"),
     ("stash", "showincludeuntracked showpatch showstat"),
     (
         "status",
-        "aheadbehind branch displaycommentprefix relativepaths renamelimit renames short showstash showuntrackedfiles submodulesummary",
+        "aheadbehind branch displaycommentprefix relativepaths renamelimit renames short showstash showuntrackedfiles",
     ),
     ("submodule", "active propagatebranches recurse"),
     ("submodule.*", "active branch fetchrecursesubmodules ignore shallow url"),
-    ("tag", "gpgsign sort"),
+    ("tag", "gpgsign"),
     ("user", "email name signingkey useconfigonly"),
     ("versionsort", "suffix"),
 ];
@@ -98,7 +109,8 @@ fn pointed_to(dot_git: &Path) -> PathBuf {
 /// The keys of a repository's configuration that may start programs, a few of them; what cannot be read counts as one.
 pub fn helpers(git_dir: &Path) -> Vec<String> {
     let common = text_of(&git_dir.join("commondir"));
-    let common = common.map_or_else(|| git_dir.to_path_buf(), |dir| place::resolve(git_dir, dir.trim().as_ref()));
+    let common =
+        common.map_or_else(|| git_dir.to_path_buf(), |dir| place::resolve(git_dir, dir.trim().as_ref()));
     let config = common.join("config");
     if fs::symlink_metadata(&config).is_err() {
         return Vec::new();
@@ -111,7 +123,8 @@ pub fn helpers(git_dir: &Path) -> Vec<String> {
 
 fn text_of(path: &Path) -> Option<String> {
     // What is no file, a FIFO say, could be waited for without end.
-    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::File::open(path).ok())?;
+    let file =
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::File::open(path).ok())?;
     let mut text = String::new();
     let read = file.take(MOST_BYTES + 1).read_to_string(&mut text).ok()?;
     (read as u64 <= MOST_BYTES).then_some(text)

@@ -2,20 +2,48 @@
 
 /// Names of folders and files that are secret with all that is below them.
 const NAMES: &[&str] = &[
-    ".aws", ".azure", ".env", ".envrc", ".git-credentials", ".gnupg", ".htpasswd", ".kube", ".my.cnf", ".netrc", ".npmrc", ".password-store",
-    ".pgpass", ".pypirc", ".ssh", ".vault-token", ".wgetrc", "_netrc", "ai-prompt-shell.toml", "credentials", "gshadow", "keychains",
-    "llm-base.json", "master.key", "master.passwd", "secrets", "shadow", "sudoers", "sudoers.d",
+    ".aws",
+    ".azure",
+    ".env",
+    ".envrc",
+    ".git-credentials",
+    ".gnupg",
+    ".htpasswd",
+    ".kube",
+    ".my.cnf",
+    ".netrc",
+    ".npmrc",
+    ".password-store",
+    ".pgpass",
+    ".pypirc",
+    ".ssh",
+    ".vault-token",
+    ".wgetrc",
+    "_netrc",
+    "ai-prompt-shell.toml",
+    "credentials",
+    "gshadow",
+    "keychains",
+    "llm-base.json",
+    "master.key",
+    "master.passwd",
+    "secrets",
+    "shadow",
+    "sudoers",
+    "sudoers.d",
 ];
 
 /// What such names begin with.
-const STARTS: &[&str] = &[".env.", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "ssh_host_", "credentials.", "secrets."];
+const STARTS: &[&str] =
+    &[".env.", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "ssh_host_", "credentials.", "secrets."];
 
 /// What such names end with.
 const ENDS: &[&str] =
     &[".env", ".jks", ".kdbx", ".key", ".keystore", ".ovpn", ".p12", ".pem", ".pfx", ".ppk", "_history"];
 
 /// What shows that a name of such a kind is harmless: examples, and public halves of keys.
-const HARMLESS_ENDS: &[&str] = &[".example", ".sample", ".template", ".dist", ".pub", ".example.env", ".sample.env"];
+const HARMLESS_ENDS: &[&str] =
+    &[".example", ".sample", ".template", ".dist", ".pub", ".example.env", ".sample.env"];
 
 /// Paths of several parts.
 const PLACES: &[&[&str]] = &[
@@ -38,17 +66,31 @@ pub fn is_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let in_proc = matches!(parts.as_slice(), ["proc", _, rest @ ..] if rest.iter().any(|part| OF_PROCESSES.contains(part)));
-    in_proc || parts.iter().any(|part| is_secret_name(part)) || PLACES.iter().any(|place| has_run(&parts, place))
+    in_proc
+        || parts.iter().any(|part| is_secret_name(part))
+        || PLACES.iter().any(|place| has_run(&parts, place))
 }
 
 /// Names that stand for files with secrets, and for others, when a pattern is tried.
-const SAMPLES: &[&str] = &[".env", ".env.local", ".netrc", ".npmrc", ".pgpass", "id_rsa", "id_ed25519", "credentials", "server.pem", "server.key"];
+const SAMPLES: &[&str] = &[
+    ".env",
+    ".env.local",
+    ".netrc",
+    ".npmrc",
+    ".pgpass",
+    "id_rsa",
+    "id_ed25519",
+    "credentials",
+    "server.pem",
+    "server.key",
+];
 const OTHERS: &[&str] = &["readme.md", "main.rs", "a"];
 
 /// Whether a pattern of file names means files with secrets: it matches one, and not just any file.
 pub fn matches_secret(pattern: &str) -> bool {
     let name = pattern.rsplit('/').next().unwrap_or(pattern).to_lowercase();
-    name.contains(['*', '?', '[', '{']) && alternatives(&name).iter().any(|name| matches_any(name, SAMPLES) && !matches_any(name, OTHERS))
+    name.contains(['*', '?', '[', '{'])
+        && alternatives(&name).iter().any(|name| matches_any(name, SAMPLES) && !matches_any(name, OTHERS))
 }
 
 fn matches_any(pattern: &str, names: &[&str]) -> bool {
@@ -60,7 +102,9 @@ fn matches_any(pattern: &str, names: &[&str]) -> bool {
 fn alternatives(pattern: &str) -> Vec<String> {
     let parts = pattern.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     match parts {
-        Some((before, (middle, after))) => middle.split(',').map(|part| format!("{before}{part}{after}")).collect(),
+        Some((before, (middle, after))) => {
+            middle.split(',').map(|part| format!("{before}{part}{after}")).collect()
+        }
         None => vec![pattern.to_owned()],
     }
 }
@@ -76,9 +120,13 @@ fn matches(pattern: &[char], name: &[char], steps: &mut usize) -> bool {
     *steps -= 1;
     match (pattern, name) {
         ([], []) => true,
-        (['*', rest @ ..], _) => matches(rest, name, steps) || name.split_first().is_some_and(|(_, name)| matches(pattern, name, steps)),
+        (['*', rest @ ..], _) => {
+            matches(rest, name, steps)
+                || name.split_first().is_some_and(|(_, name)| matches(pattern, name, steps))
+        }
         (['[', rest @ ..], [_, name @ ..]) => {
-            let after = rest.iter().skip(1).position(|letter| *letter == ']').and_then(|end| rest.get(end + 2..));
+            let after =
+                rest.iter().skip(1).position(|letter| *letter == ']').and_then(|end| rest.get(end + 2..));
             matches(after.unwrap_or_default(), name, steps)
         }
         (['?', rest @ ..], [_, name @ ..]) => matches(rest, name, steps),
@@ -117,14 +165,35 @@ mod tests {
     #[test]
     fn files_with_secrets_are_known_by_their_names() {
         for path in [
-            ".env", "sub/.env.local", "~/.ssh/id_rsa", "/etc/shadow", "/proc/self/environ", "/proc/1/root/etc", "k.pem", "*.pem",
-            "**/.env*", ".ENV", "home/.config/gh/hosts.yml", ".bash_history", "prod.env", "id_ed25519",
+            ".env",
+            "sub/.env.local",
+            "~/.ssh/id_rsa",
+            "/etc/shadow",
+            "/proc/self/environ",
+            "/proc/1/root/etc",
+            "k.pem",
+            "*.pem",
+            "**/.env*",
+            ".ENV",
+            "home/.config/gh/hosts.yml",
+            ".bash_history",
+            "prod.env",
+            "id_ed25519",
         ] {
             assert!(is_secret(path), "{path}");
         }
         for path in [
-            ".env.example", "id_rsa.pub", "src/main.rs", "environment.md", "shadows.css", "/proc/cpuinfo", "keys.rs", "history.md",
-            ".envoy.yaml", "config", "prod.env.example",
+            ".env.example",
+            "id_rsa.pub",
+            "src/main.rs",
+            "environment.md",
+            "shadows.css",
+            "/proc/cpuinfo",
+            "keys.rs",
+            "history.md",
+            ".envoy.yaml",
+            "config",
+            "prod.env.example",
         ] {
             assert!(!is_secret(path), "{path}");
         }

@@ -40,7 +40,8 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     let read = files.map(|path| {
         let text = std::fs::read_to_string(&path).unwrap();
         let case = |(at, line)| {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{}:{}: {error}", path.display(), at + 1))
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("{}:{}: {error}", path.display(), at + 1))
         };
         (path.file_stem().unwrap().to_str().unwrap().to_owned(), text.lines().enumerate().map(case).collect())
     });
@@ -56,12 +57,14 @@ fn every_command_of_the_table_has_its_level_and_its_reason() {
         for case in cases {
             count += 1;
             let words: Vec<String> = case.command.iter().map(|word| fixture.filled(word)).collect();
-            let (program, args) = words.split_first().map_or((String::new(), Vec::new()), |(p, a)| (p.clone(), a.to_vec()));
+            let (program, args) =
+                words.split_first().map_or((String::new(), Vec::new()), |(p, a)| (p.clone(), a.to_vec()));
             let cwd = case.cwd.as_deref().map(|cwd| fixture.filled(cwd));
             let decision = policy.classify(&Command { program, args, cwd, requires: case.requires });
             let told = serde_json::to_value(&decision).unwrap();
             let reasons = told["reasons"].as_array().unwrap();
-            let has_rule = case.rule.as_ref().is_none_or(|rule| reasons.iter().any(|reason| reason["rule"] == **rule));
+            let has_rule =
+                case.rule.as_ref().is_none_or(|rule| reasons.iter().any(|reason| reason["rule"] == **rule));
             if told["level"] != *case.level || !has_rule {
                 let expected = format!("{} {}", case.level, case.rule.unwrap_or_default());
                 wrong.push(format!("{file}: {:?}: expected {expected}, got {told}", case.command));

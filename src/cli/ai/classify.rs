@@ -33,7 +33,9 @@ pub fn run(common: &Common, options: &Classify) -> Result<(), CliError> {
         warn("commands are read, one JSON object a line: {\"program\": \"ls\", \"args\": [\"-l\"]}");
     }
     let mut input = input.lock();
-    while let Some(line) = next_line(&mut input).map_err(|source| CliError::File { path: "standard input".to_owned(), source })? {
+    while let Some(line) = next_line(&mut input)
+        .map_err(|source| CliError::File { path: "standard input".to_owned(), source })?
+    {
         let (words, decision) = line_decision(&policy, line);
         tell(&words, &decision);
     }
@@ -49,7 +51,8 @@ fn line_decision(policy: &Policy, line: Option<Vec<u8>>) -> (String, Decision) {
     match serde_json::from_slice::<Command>(&line) {
         Ok(command) => (shown(&command), policy.classify(&command)),
         Err(error) => {
-            let message = format!("the line is no command {{\"program\", \"args\", \"cwd\"?, \"requires\"?}}: {error}");
+            let message =
+                format!("the line is no command {{\"program\", \"args\", \"cwd\"?, \"requires\"?}}: {error}");
             (on_one_line(&String::from_utf8_lossy(&line)), Decision::invalid_input(message))
         }
     }

@@ -27,8 +27,8 @@ pub fn judge(common: &Common, workspace: Option<&Path>, rules: Option<&Path>) ->
         broken.push(error);
         Assistant::narrowest()
     });
-    let rules = read_rules(rules).and_then(|(_, source)| Ok(source.rules()?)).unwrap_or_else(|error| {
-        broken.push(format!("rules: {error}"));
+    let rules = user_rules(rules).unwrap_or_else(|error| {
+        broken.push(error.to_string());
         Rules::default()
     });
     Ok(Policy::new(surroundings, permissions(assistant), rules).broken(broken))
@@ -47,6 +47,11 @@ fn permissions(settings: Assistant) -> Permissions {
     let Assistant { allowed_programs, allow_network, allow_write, allow_sudo } = settings;
     let allowed_programs = Some(allowed_programs).filter(|programs| !programs.is_empty());
     Permissions { allow_network, allow_write, allow_sudo, allowed_programs }
+}
+
+fn user_rules(named: Option<&Path>) -> Result<Rules, CliError> {
+    let (file, source) = read_rules(named)?;
+    source.rules().map_err(|error| CliError::Rules { path: file.display().to_string(), error })
 }
 
 /// The user's rules: the file, and its text; an empty one if the default file is not there.

@@ -23,7 +23,9 @@ pub fn run(options: &RulesCommand) -> Result<(), CliError> {
             let count = rules.all().len();
             if matches!(options.action, RulesAction::List) {
                 let numbered = (1..).zip(rules.all());
-                numbered.for_each(|(number, rule)| say(format_args!("{number}  {}", on_one_line(&rule.to_string()))));
+                numbered.for_each(|(number, rule)| {
+                    say(format_args!("{number}  {}", on_one_line(&rule.to_string())))
+                });
             }
             if count == 0 || matches!(options.action, RulesAction::Check) {
                 say(format_args!("{}: {}", file.display(), crate::cli::check::counted(count, "rule")));

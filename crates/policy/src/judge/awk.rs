@@ -30,11 +30,16 @@ pub fn effects(program: &str) -> Vec<Effect> {
             Token::Word(name) if name == "system" => {
                 found.push(command(next(2), next(3).is_some_and(|token| *token == Token::Sign(')'))));
             }
-            Token::Sign('|') if next(1) == Some(&Token::Sign('|')) || before(1) == Some(&Token::Sign('|')) => {}
+            Token::Sign('|')
+                if next(1) == Some(&Token::Sign('|')) || before(1) == Some(&Token::Sign('|')) => {}
             Token::Sign('|') => {
                 let after = next(1).filter(|token| **token != Token::Sign('&')).or_else(|| next(2));
                 let reads = matches!(after, Some(Token::Word(name)) if name == "getline");
-                let is_alone = if reads { !matches!(before(2), Some(Token::Text(_))) } else { !matches!(next(2), Some(Token::Text(_))) };
+                let is_alone = if reads {
+                    !matches!(before(2), Some(Token::Text(_)))
+                } else {
+                    !matches!(next(2), Some(Token::Text(_)))
+                };
                 found.push(command(if reads { before(1) } else { after }, is_alone));
             }
             Token::Sign('>') => {
@@ -74,7 +79,8 @@ fn tokens(program: &str) -> Vec<Token> {
             }
             letter if letter.is_alphanumeric() || letter == '_' => {
                 let mut word = String::from(letter);
-                while let Some(letter) = letters.next_if(|letter| letter.is_alphanumeric() || *letter == '_') {
+                while let Some(letter) = letters.next_if(|letter| letter.is_alphanumeric() || *letter == '_')
+                {
                     word.push(letter);
                 }
                 found.push(Token::Word(word));
@@ -106,7 +112,10 @@ mod tests {
             assert_eq!(effects(program), [effect], "{program}");
         }
         for program in ["{print $1}", "$1 > 5 || $2 < 3 {n++}", "/a|b/ && x"] {
-            assert!(!effects(program).iter().any(|effect| matches!(effect, Effect::Runs(_) | Effect::Writes(_))), "{program}");
+            assert!(
+                !effects(program).iter().any(|effect| matches!(effect, Effect::Runs(_) | Effect::Writes(_))),
+                "{program}"
+            );
         }
     }
 }

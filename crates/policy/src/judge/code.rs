@@ -14,27 +14,83 @@ const INTERACTIVE_MODULES: &[&str] = &["IPython", "asyncio", "bpython", "code", 
 
 /// Calls in code that take a line for a shell, or code.
 const TAKES_CODE: &[&str] = &[
-    "Function", "eval", "exec", "execSync", "getoutput", "getstatusoutput", "instance_eval", "passthru", "popen", "shell_exec", "system",
+    "Function",
+    "eval",
+    "exec",
+    "execSync",
+    "getoutput",
+    "getstatusoutput",
+    "instance_eval",
+    "passthru",
+    "popen",
+    "shell_exec",
+    "system",
 ];
 
 /// What downloads, in code.
 const DOWNLOADS: &[&str] = &[
-    "LWP", "Net::HTTP", "curl", "fetch(", "file_get_contents", "http.get", "https.get", "open-uri", "requests.get", "urlopen",
-    "urlretrieve", "wget",
+    "LWP",
+    "Net::HTTP",
+    "curl",
+    "fetch(",
+    "file_get_contents",
+    "http.get",
+    "https.get",
+    "open-uri",
+    "requests.get",
+    "urlopen",
+    "urlretrieve",
+    "wget",
 ];
 
 /// What makes code out of other text.
 const DECODERS: &[&str] = &[
-    "Buffer.from", "atob(", "b64decode", "base64_decode", "codecs.decode", "decode64", "decompress", "fromCharCode", "fromhex",
-    "gzinflate", "marshal", "pack(", "str_rot13", "unhexlify",
+    "Buffer.from",
+    "atob(",
+    "b64decode",
+    "base64_decode",
+    "codecs.decode",
+    "decode64",
+    "decompress",
+    "fromCharCode",
+    "fromhex",
+    "gzinflate",
+    "marshal",
+    "pack(",
+    "str_rot13",
+    "unhexlify",
 ];
 
 /// What runs text.
-const RUNS: &[&str] =
-    &["Function(", "child_process", "eval", "exec", "instance_eval", "popen", "spawn", "subprocess", "system", "vm.run"];
+const RUNS: &[&str] = &[
+    "Function(",
+    "child_process",
+    "eval",
+    "exec",
+    "instance_eval",
+    "popen",
+    "spawn",
+    "subprocess",
+    "system",
+    "vm.run",
+];
 
 /// What writes files, in code.
-const WRITES: &[&str] = &["\">", "'>", "\"a\"", "\"w\"", "\"wb\"", "'a'", "'w'", "'wb'", "File.write", "appendFile", "file_put_contents", "writeFile", "write_text"];
+const WRITES: &[&str] = &[
+    "\">",
+    "'>",
+    "\"a\"",
+    "\"w\"",
+    "\"wb\"",
+    "'a'",
+    "'w'",
+    "'wb'",
+    "File.write",
+    "appendFile",
+    "file_put_contents",
+    "writeFile",
+    "write_text",
+];
 
 impl Judge<'_> {
     /// A program that runs code.
@@ -62,7 +118,10 @@ impl Judge<'_> {
             self.add(Rule::ShellReached, Level::L2, message);
         }
         // `+x` is an option of shells.
-        let script = operands.iter().find(|operand| !of_shell || !operand.starts_with('+')).filter(|_| codes.is_empty());
+        let script = operands
+            .iter()
+            .find(|operand| !of_shell || !operand.starts_with('+'))
+            .filter(|_| codes.is_empty());
         self.script(table, script.copied(), &codes, parsed, place);
         if parsed.options.iter().any(|given| given.option.class == Class::Run) {
             operands.iter().for_each(|argument| self.other_code(argument));
@@ -86,7 +145,9 @@ impl Judge<'_> {
                     self.class(Class::Run, format!("the program of `awk` runs {line:?}"));
                     self.shell_code(&line);
                 }
-                awk::Effect::RunsUnknown => self.unknown_code("what the program of `awk` runs is not known yet"),
+                awk::Effect::RunsUnknown => {
+                    self.unknown_code("what the program of `awk` runs is not known yet")
+                }
                 awk::Effect::Writes(file) => {
                     self.class(Class::Write, format!("the program of `awk` writes {file:?}"));
                     self.target(&file);
@@ -96,14 +157,25 @@ impl Judge<'_> {
     }
 
     /// The file that holds the code; without one, it comes from the standard input.
-    fn script(&mut self, table: &Program, script: Option<&str>, codes: &[&str], parsed: &Parsed, place: Place<'_>) {
+    fn script(
+        &mut self,
+        table: &Program,
+        script: Option<&str>,
+        codes: &[&str],
+        parsed: &Parsed,
+        place: Place<'_>,
+    ) {
         let given = |class: Class| parsed.options.iter().any(|given| given.option.class == class);
         let is_module = given(Class::Run) && !table.is_shell();
         let reads_input = parsed.options.iter().any(|given| {
-            given.option.name == "-m" && given.value.is_some_and(|module| INTERACTIVE_MODULES.contains(&module))
+            given.option.name == "-m"
+                && given.value.is_some_and(|module| INTERACTIVE_MODULES.contains(&module))
         });
         // `--help` and the like, which read nothing.
-        let only_tells = !parsed.options.is_empty() && parsed.options.iter().all(|given| given.option.class == Class::Safe && TELLS.contains(&given.option.name.as_str()));
+        let only_tells = !parsed.options.is_empty()
+            && parsed.options.iter().all(|given| {
+                given.option.class == Class::Safe && TELLS.contains(&given.option.name.as_str())
+            });
         match script {
             _ if reads_input || given(Class::Unseen) && table.is_shell() => {
                 self.unknown_code(&format!("`{}` reads its code from the standard input", table.name));
@@ -146,7 +218,9 @@ impl Judge<'_> {
             self.shell_code(nested);
         }
         if script.is_unfinished {
-            self.unknown_code("the code ends within quotes or parentheses, and cannot be read with certainty");
+            self.unknown_code(
+                "the code ends within quotes or parentheses, and cannot be read with certainty",
+            );
         }
         let mut downloads = false;
         for simple in &script.commands {
@@ -178,7 +252,12 @@ impl Judge<'_> {
             Head::Code(code) => self.shell_code(&code),
             Head::Program([program, args @ ..]) if !functions.contains(program) => {
                 let args: Vec<&str> = args.iter().map(String::as_str).collect();
-                let place = Place { is_code: true, is_wrapped: true, is_guess: simple.is_pattern, ..Place::default() };
+                let place = Place {
+                    is_code: true,
+                    is_wrapped: true,
+                    is_guess: simple.is_pattern,
+                    ..Place::default()
+                };
                 match simple.is_pattern {
                     true => self.guess(program, &args),
                     false => self.command(program, &args, place),
@@ -201,10 +280,12 @@ impl Judge<'_> {
         }
         let spelled = literals::spelled(text);
         let text = spelled.as_str();
-        let words: Vec<&str> = text.split(|letter: char| !is_of_word(letter)).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> =
+            text.split(|letter: char| !is_of_word(letter)).filter(|word| !word.is_empty()).collect();
         let has = |names: &[&str]| names.iter().any(|name| text.contains(name));
         let is_system = |word: &&str| word.starts_with('/') && crate::place::is_system(word.as_ref());
-        let removes_all = text.contains("recursive") && text.contains("force") && has(&["rmSync", "fs.rm", ".rm("]);
+        let removes_all =
+            text.contains("recursive") && text.contains("force") && has(&["rmSync", "fs.rm", ".rm("]);
         if removes_all || words.iter().any(|word| REMOVERS.iter().any(|name| word.ends_with(name))) {
             self.add(Rule::Destructive, Level::L2, "the code removes whole folders");
         }
@@ -229,7 +310,8 @@ impl Judge<'_> {
         self.guesses(args);
         for arg in args {
             self.perhaps_path(arg);
-            let value = arg.split_once('=').map_or(*arg, |(_, value)| value).trim_start_matches(['+', '!', ':']);
+            let value =
+                arg.split_once('=').map_or(*arg, |(_, value)| value).trim_start_matches(['+', '!', ':']);
             if value.contains(|letter: char| letter.is_whitespace() || ";|&`$<>".contains(letter)) {
                 self.perhaps_code(value);
             }
@@ -255,8 +337,11 @@ impl Judge<'_> {
 
     fn guess(&mut self, program: &str, args: &[&str]) {
         let place = Place { is_guess: true, is_wrapped: true, ..Place::default() };
-        if self.policy.tables.is_worth_a_guess(super::program::base_name(program)) || self.policy.rules.names(program) {
-            let of_shell = self.policy.tables.get(super::program::base_name(program)).is_some_and(Program::is_shell);
+        if self.policy.tables.is_worth_a_guess(super::program::base_name(program))
+            || self.policy.rules.names(program)
+        {
+            let of_shell =
+                self.policy.tables.get(super::program::base_name(program)).is_some_and(Program::is_shell);
             let counts = |reason: &Reason| is_certain(reason) || (of_shell && is_refusal(reason));
             self.keeping(counts, |judge| judge.command(program, args, place));
             if args.contains(&"--") {
@@ -284,7 +369,8 @@ fn codes<'a>(table: &Program, kind: Interpreter, parsed: &'a Parsed<'a>) -> (Vec
     let code_options = || parsed.options.iter().filter(|given| given.option.class == Class::Code);
     let mut codes: Vec<&str> = code_options().filter_map(|given| given.value).collect();
     let is_flag = code_options().any(|given| given.option.takes == Takes::Nothing);
-    let is_operand = kind == Interpreter::Operand && !table.operands_with.iter().any(|(names, _)| parsed.has_any(names));
+    let is_operand =
+        kind == Interpreter::Operand && !table.operands_with.iter().any(|(names, _)| parsed.has_any(names));
     let operands = parsed.operands.as_slice();
     match operands {
         [first, rest @ ..] if is_flag || is_operand => {
@@ -302,9 +388,10 @@ fn is_of_word(letter: char) -> bool {
 
 fn is_fork_bomb(text: &str) -> bool {
     let dense: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
-    dense.contains("(){:|:&};:") || dense.split("(){").skip(1).any(|body| {
-        let name = dense.split("(){").next().unwrap_or_default();
-        let name = name.rsplit([';', '&', '|']).next().unwrap_or_default();
-        !name.is_empty() && body.starts_with(&format!("{name}|{name}&"))
-    })
+    dense.contains("(){:|:&};:")
+        || dense.split("(){").skip(1).any(|body| {
+            let name = dense.split("(){").next().unwrap_or_default();
+            let name = name.rsplit([';', '&', '|']).next().unwrap_or_default();
+            !name.is_empty() && body.starts_with(&format!("{name}|{name}&"))
+        })
 }

@@ -25,9 +25,13 @@ impl Judge<'_> {
             return;
         }
         let is_tree = |name: &str| name == "--work-tree" || name == "--git-dir";
-        let trees = parsed.options.iter().filter(|given| is_tree(&given.option.name)).filter_map(|given| given.value);
+        let trees =
+            parsed.options.iter().filter(|given| is_tree(&given.option.name)).filter_map(|given| given.value);
         let trees: Vec<&str> = trees.chain(std::iter::once(".")).collect();
-        self.keeping(|reason| reason.rule == Rule::SystemPath, |judge| trees.iter().for_each(|tree| judge.target(tree)));
+        self.keeping(
+            |reason| reason.rule == Rule::SystemPath,
+            |judge| trees.iter().for_each(|tree| judge.target(tree)),
+        );
     }
 
     /// The repository that git works in: whether its configuration may start programs.
@@ -35,7 +39,11 @@ impl Judge<'_> {
     /// `first` is where the reasons of this command begin.
     pub(super) fn repository(&mut self, parsed: &Parsed, first: usize) {
         self.work_tree(parsed, first);
-        let named = parsed.options.iter().filter(|given| given.option.name == "--git-dir").filter_map(|given| given.value);
+        let named = parsed
+            .options
+            .iter()
+            .filter(|given| given.option.name == "--git-dir")
+            .filter_map(|given| given.value);
         let git_dir = named.last().map(|dir| crate::place::resolve(&self.cwd, dir.as_ref()));
         let helpers = match git_dir.or_else(|| repository::find(&self.cwd)) {
             Some(git_dir) => repository::helpers(&git_dir),

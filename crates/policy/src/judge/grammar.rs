@@ -6,7 +6,6 @@ use crate::options::{Given, Parsed};
 use crate::shell::is_input;
 use crate::tables::{Class, Program, Role, Takes};
 
-
 /// Paths of `find` for which its commands are judged.
 const MOST_STARTS: usize = 8;
 
@@ -39,7 +38,14 @@ impl Judge<'_> {
     }
 
     /// A primary of `find`; how many arguments belong to it.
-    fn primary(&mut self, table: &'static Program, name: &str, rest: &[&str], paths: &[&str], place: Place<'_>) -> usize {
+    fn primary(
+        &mut self,
+        table: &'static Program,
+        name: &str,
+        rest: &[&str],
+        paths: &[&str],
+        place: Place<'_>,
+    ) -> usize {
         let newer = name.strip_prefix("-newer").filter(|letters| letters.len() == 2);
         if let Some(letters) = newer {
             let value = rest.first().copied().unwrap_or_default();
@@ -80,7 +86,10 @@ impl Judge<'_> {
         // What is found begins with one of the paths.
         for path in paths.iter().take(MOST_STARTS) {
             let args: Vec<&str> = args.iter().map(|arg| if *arg == "{}" { path } else { *arg }).collect();
-            self.keeping(|reason| reason.rule == Rule::SystemPath, |judge| judge.command(program, &args, place));
+            self.keeping(
+                |reason| reason.rule == Rule::SystemPath,
+                |judge| judge.command(program, &args, place),
+            );
         }
         end + 1
     }
@@ -106,7 +115,10 @@ impl Judge<'_> {
     fn tar_form(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let parsed = Parsed::read(table, args, false);
         let values = |short: &'static str, long: &'static str| {
-            let named = parsed.options.iter().filter(move |given| [short, long].contains(&given.option.name.as_str()));
+            let named = parsed
+                .options
+                .iter()
+                .filter(move |given| [short, long].contains(&given.option.name.as_str()));
             named.filter_map(|given| given.value)
         };
         let extracts = ["-x", "--extract", "--get"].iter().any(|name| parsed.has(name));
@@ -147,7 +159,10 @@ impl Judge<'_> {
         let parsed = Parsed::read(table, args, false);
         self.options(table, &parsed, args);
         // `-aux` means `aux`, if there is no user of the name `x`.
-        let bundles = args.iter().filter(|arg| arg.starts_with("-a") && arg.contains('u')).map(|arg| arg.trim_start_matches('-'));
+        let bundles = args
+            .iter()
+            .filter(|arg| arg.starts_with("-a") && arg.contains('u'))
+            .map(|arg| arg.trim_start_matches('-'));
         for letters in parsed.operands.iter().copied().chain(bundles) {
             let is_number = letters.chars().all(|letter| letter.is_ascii_digit() || letter == ',');
             if letters.contains('e') {
@@ -165,10 +180,12 @@ impl Judge<'_> {
         let parsed = Parsed::read(table, args, false);
         self.options(table, &parsed, args);
         self.sed_needs(table, &parsed);
-        let by_option = parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-e" | "--expression"));
+        let by_option =
+            parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-e" | "--expression"));
         let mut scripts: Vec<&str> = by_option.filter_map(|given| given.value).collect();
         let mut files = parsed.operands.as_slice();
-        let from_file = parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-f" | "--file"));
+        let from_file =
+            parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-f" | "--file"));
         let from_file: Vec<&str> = from_file.filter_map(|given| given.value).collect();
         if from_file.iter().any(|file| is_input(file)) {
             self.unknown_code("`sed` reads its script from the standard input");
@@ -201,13 +218,23 @@ impl Judge<'_> {
                     self.class(Class::Run, format!("the script of `sed` runs {line:?}"));
                     self.shell_code(line);
                 }
-                sed::Effect::RunsText => self.unknown_code("the script of `sed` runs what stands in the text"),
+                sed::Effect::RunsText => {
+                    self.unknown_code("the script of `sed` runs what stands in the text")
+                }
                 sed::Effect::Unreadable => {
-                    self.add(Rule::Form, Level::L1, format!("`sed`: the script {script:?} cannot be read with certainty"));
+                    self.add(
+                        Rule::Form,
+                        Level::L1,
+                        format!("`sed`: the script {script:?} cannot be read with certainty"),
+                    );
                     self.other_code(script);
                 }
                 sed::Effect::Other => {
-                    self.add(Rule::Form, Level::L1, format!("`sed`: the script {script:?} does more than print lines"));
+                    self.add(
+                        Rule::Form,
+                        Level::L1,
+                        format!("`sed`: the script {script:?} does more than print lines"),
+                    );
                 }
             }
         }
@@ -230,5 +257,6 @@ impl Judge<'_> {
 
 /// Whether an argument of `find` is a level of optimization, `-O3`.
 fn is_level(arg: &str) -> bool {
-    arg.strip_prefix("-O").is_some_and(|level| !level.is_empty() && level.chars().all(|digit| digit.is_ascii_digit()))
+    arg.strip_prefix("-O")
+        .is_some_and(|level| !level.is_empty() && level.chars().all(|digit| digit.is_ascii_digit()))
 }

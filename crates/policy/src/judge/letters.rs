@@ -5,8 +5,8 @@ use crate::decision::{Level, Rule};
 
 /// Dashes that are not the one that begins options.
 const DASHES: &[char] = &[
-    '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2015}', '\u{2212}', '\u{2043}', '\u{2796}', '\u{FE58}', '\u{FE63}',
-    '\u{FF0D}',
+    '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2015}', '\u{2212}', '\u{2043}',
+    '\u{2796}', '\u{FE58}', '\u{FE63}', '\u{FF0D}',
 ];
 
 impl Judge<'_> {
@@ -27,8 +27,11 @@ impl Judge<'_> {
 /// Whether a word has a dash that begins no option, letters of two alphabets side by side, or signs that look like those of paths.
 fn looks_like_another(word: &str) -> bool {
     let begins = word.starts_with(DASHES) && word.chars().nth(1).is_some();
-    let is_mixed = |run: &str| run.contains(|letter: char| letter.is_ascii_alphabetic()) && run.contains(is_foreign);
-    begins || word.contains(is_like_a_sign) || word.split(|letter: char| !letter.is_alphabetic()).any(is_mixed)
+    let is_mixed =
+        |run: &str| run.contains(|letter: char| letter.is_ascii_alphabetic()) && run.contains(is_foreign);
+    begins
+        || word.contains(is_like_a_sign)
+        || word.split(|letter: char| !letter.is_alphabetic()).any(is_mixed)
 }
 
 /// Full-width signs, and others that look like a dot or a slash.

@@ -34,7 +34,8 @@ fn number(letters: &[char], start: usize, base: u32, most: usize, spelled: &mut 
 fn joint(letters: &[char], at: usize) -> Option<usize> {
     let is_quote = |letter: &&char| matches!(letter, '"' | '\'');
     letters.get(at).filter(is_quote)?;
-    let between = letters.iter().skip(at + 1).take_while(|letter| letter.is_whitespace() || "+.".contains(**letter));
+    let between =
+        letters.iter().skip(at + 1).take_while(|letter| letter.is_whitespace() || "+.".contains(**letter));
     let between: Vec<char> = between.copied().collect();
     letters.get(at + 1 + between.len()).filter(is_quote)?;
     let joins = between.iter().any(|letter| "+.".contains(*letter));
@@ -45,11 +46,14 @@ fn joint(letters: &[char], at: usize) -> Option<usize> {
 pub fn has_made_argument(code: &str, name: &str) -> bool {
     code.match_indices(name).any(|(at, _)| {
         let before = code.get(..at).and_then(|before| before.chars().next_back());
-        let is_name = !before.is_some_and(|letter| letter.is_alphanumeric() || letter == '_' || letter == '$');
+        let is_name =
+            !before.is_some_and(|letter| letter.is_alphanumeric() || letter == '_' || letter == '$');
         // `/x/.exec(text)` matches a pattern.
         let is_method = before == Some('.') && name == "exec" && !code.contains("child_process");
         let after = code.get(at + name.len()..).unwrap_or_default().trim_start();
-        is_name && !is_method && after.strip_prefix('(').is_some_and(|argument| !is_plain(argument.trim_start()))
+        is_name
+            && !is_method
+            && after.strip_prefix('(').is_some_and(|argument| !is_plain(argument.trim_start()))
     })
 }
 
@@ -87,10 +91,29 @@ mod tests {
 
     #[test]
     fn calls_with_an_argument_that_is_made_are_found() {
-        for code in ["eval(x)", "os.system(\"a\" + b)", "system($0)", "new Function(argv[1])()", "exec(open('x').read())", "popen(f\"a {b}\")"] {
-            assert!(["eval", "system", "Function", "exec", "popen"].iter().any(|name| has_made_argument(code, name)), "{code}");
+        for code in [
+            "eval(x)",
+            "os.system(\"a\" + b)",
+            "system($0)",
+            "new Function(argv[1])()",
+            "exec(open('x').read())",
+            "popen(f\"a {b}\")",
+        ] {
+            assert!(
+                ["eval", "system", "Function", "exec", "popen"]
+                    .iter()
+                    .any(|name| has_made_argument(code, name)),
+                "{code}"
+            );
         }
-        for code in ["os.system('ls')", "eval(\"1 + 1\")", "/a/.exec(text)", "platform.system()", "literal_eval(x)", "model.eval()"] {
+        for code in [
+            "os.system('ls')",
+            "eval(\"1 + 1\")",
+            "/a/.exec(text)",
+            "platform.system()",
+            "literal_eval(x)",
+            "model.eval()",
+        ] {
             assert!(!["eval", "system", "exec"].iter().any(|name| has_made_argument(code, name)), "{code}");
         }
     }

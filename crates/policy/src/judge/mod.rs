@@ -165,11 +165,15 @@ impl Judge<'_> {
 
     /// Applies the strictest of the user's rules that match.
     fn user_rules(&mut self, program: &str, args: &[&str], place: Place, first: usize) {
-        let Some(rule) = self.policy.rules.strictest(program, program::base_name(program), args) else { return };
+        let Some(rule) = self.policy.rules.strictest(program, program::base_name(program), args) else {
+            return;
+        };
         let told = format!("your rule {rule}");
         match rule.decision {
             UserDecision::Deny => self.add(Rule::RuleDeny, Level::L2, format!("{told} forbids it")),
-            UserDecision::Ask => self.add(Rule::RuleAsk, Level::L1, format!("{told} wants it to be asked about")),
+            UserDecision::Ask => {
+                self.add(Rule::RuleAsk, Level::L1, format!("{told} wants it to be asked about"))
+            }
             UserDecision::Allow if !place.is_guess && !place.is_code && self.is_own_program(program) => {
                 let is_exact = rule.is_exact();
                 let new = self.found.split_off(first);

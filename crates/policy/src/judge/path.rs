@@ -34,7 +34,9 @@ impl Judge<'_> {
         if !self.is_inside(path) {
             self.outside(text);
         }
-        if is_secret(text) || is_secret(&path.to_string_lossy()) && !is_secret(&self.policy.workspace.to_string_lossy()) {
+        if is_secret(text)
+            || is_secret(&path.to_string_lossy()) && !is_secret(&self.policy.workspace.to_string_lossy())
+        {
             self.secret(text);
         }
     }

@@ -60,8 +60,11 @@ impl Judge<'_> {
     }
 
     fn is_allowed(&self, base: &str, table: Option<&Program>) -> bool {
-        let is_sudo = self.policy.permissions.allow_sudo && table.is_some_and(|table| table.effects.contains(&Class::Privilege));
-        is_sudo || self.policy.is_allowed(base) || self.with_version(base).is_some_and(|bare| self.policy.is_allowed(bare))
+        let is_sudo = self.policy.permissions.allow_sudo
+            && table.is_some_and(|table| table.effects.contains(&Class::Privilege));
+        is_sudo
+            || self.policy.is_allowed(base)
+            || self.with_version(base).is_some_and(|bare| self.policy.is_allowed(bare))
     }
 
     /// The name of a compiler or an interpreter without its version. Programs that are harmless have none.
@@ -75,7 +78,8 @@ impl Judge<'_> {
         let tables = self.policy.tables;
         if let Some(table) = tables.get(base) {
             // `cmd` is a usual name for other things.
-            let is_name = place.is_guess && base == "cmd" && !args.first().is_some_and(|arg| arg.starts_with('/'));
+            let is_name =
+                place.is_guess && base == "cmd" && !args.first().is_some_and(|arg| arg.starts_with('/'));
             return Some(table).filter(|_| !is_name);
         }
         let lower = base.to_lowercase();

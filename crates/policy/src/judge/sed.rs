@@ -40,7 +40,8 @@ fn command<'a>(text: &'a str, found: &mut Vec<Effect<'a>>) -> &'a str {
     let rest = letters.as_str();
     let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
     match letter {
-        '{' | '}' | 'p' | '=' | 'P' | 'l' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'z' | 'F' => rest,
+        '{' | '}' | 'p' | '=' | 'P' | 'l' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'z'
+        | 'F' => rest,
         'q' | 'Q' => rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' '),
         '#' => after,
         's' => substitution(rest, found),
@@ -54,7 +55,11 @@ fn command<'a>(text: &'a str, found: &mut Vec<Effect<'a>>) -> &'a str {
         }
         'e' => {
             let code = line.trim();
-            found.push(if code.is_empty() || code.starts_with(';') { Effect::RunsText } else { Effect::Runs(code) });
+            found.push(if code.is_empty() || code.starts_with(';') {
+                Effect::RunsText
+            } else {
+                Effect::Runs(code)
+            });
             after
         }
         _ => {
@@ -139,7 +144,21 @@ mod tests {
 
     #[test]
     fn scripts_that_only_print_have_no_effects() {
-        for script in ["1,5p", "$p", "/a b/p", "3p;7p", "/x/,/y/p", "2,+3p", "1~2p", "$=", "5q", "/x/!p", "p", " 1 , 5 p ", "/x/{p;q}"] {
+        for script in [
+            "1,5p",
+            "$p",
+            "/a b/p",
+            "3p;7p",
+            "/x/,/y/p",
+            "2,+3p",
+            "1~2p",
+            "$=",
+            "5q",
+            "/x/!p",
+            "p",
+            " 1 , 5 p ",
+            "/x/{p;q}",
+        ] {
             assert_eq!(effects(script), [], "{script}");
         }
     }

@@ -15,8 +15,10 @@ const HARMLESS_VARIABLES: &[&str] =
 const REPLACERS: &[&str] = &["-I", "-i", "--replace", "-J"];
 
 /// Words that mean something to a shell only.
-const OPERATORS: &[&str] =
-    &["&", "&&", "&>", "&>>", "1>", "2>", "2>&1", "2>>", ";", "<", "<<", "<<<", ">", ">&2", ">>", ">|", "|", "|&", "||"];
+const OPERATORS: &[&str] = &[
+    "&", "&&", "&>", "&>>", "1>", "2>", "2>&1", "2>>", ";", "<", "<<", "<<<", ">", ">&2", ">>", ">|", "|",
+    "|&", "||",
+];
 
 impl Judge<'_> {
     /// Arguments of a program that has a table.
@@ -58,13 +60,25 @@ impl Judge<'_> {
     }
 
     /// A program, or a subcommand, that has a form of its own.
-    pub(super) fn form(&mut self, table: &'static Program, args: &[&str], options_end: bool, place: Place<'_>) {
+    pub(super) fn form(
+        &mut self,
+        table: &'static Program,
+        args: &[&str],
+        options_end: bool,
+        place: Place<'_>,
+    ) {
         let parsed = Parsed::read(table, args, options_end);
         self.parsed(table, &parsed, args, place);
     }
 
     /// Arguments that are read.
-    pub(super) fn parsed(&mut self, table: &'static Program, parsed: &Parsed<'_>, args: &[&str], place: Place<'_>) {
+    pub(super) fn parsed(
+        &mut self,
+        table: &'static Program,
+        parsed: &Parsed<'_>,
+        args: &[&str],
+        place: Place<'_>,
+    ) {
         let first = self.found.len();
         self.options(table, parsed, args);
         self.effects(table);
@@ -121,13 +135,18 @@ impl Judge<'_> {
 
     fn together(&mut self, table: &Program, parsed: &Parsed) {
         let groups = &table.refuse_together;
-        let may_destroy = !groups.is_empty() || table.options.iter().any(|option| option.class == Class::Destroy);
+        let may_destroy =
+            !groups.is_empty() || table.options.iter().any(|option| option.class == Class::Destroy);
         if may_destroy && parsed.operands.iter().any(|operand| is_bare_expansion(operand)) {
-            let message = format!("`{}` gets a variable that is not quoted: it may be an option that destroys", table.name);
+            let message = format!(
+                "`{}` gets a variable that is not quoted: it may be an option that destroys",
+                table.name
+            );
             self.unknown_code(&message);
         }
         if !groups.is_empty() && groups.iter().all(|group| parsed.has_any(group)) {
-            let names = groups.iter().filter_map(|group| group.first()).cloned().collect::<Vec<_>>().join(" ");
+            let names =
+                groups.iter().filter_map(|group| group.first()).cloned().collect::<Vec<_>>().join(" ");
             let message = format!("`{} {names}` destroys what cannot be brought back", table.name);
             self.add(Rule::Destructive, Level::L2, message);
         }
@@ -170,7 +189,8 @@ impl Judge<'_> {
     pub(super) fn option(&mut self, table: &Program, given: &Given) {
         let Given { option, value } = given;
         let is_text = matches!(option.takes, Takes::Value(Kind::Text) | Takes::Attached(Kind::Text));
-        let is_pretty = option.takes == Takes::Value(Kind::Pretty) || option.takes == Takes::Attached(Kind::Pretty);
+        let is_pretty =
+            option.takes == Takes::Value(Kind::Pretty) || option.takes == Takes::Attached(Kind::Pretty);
         if option.class != Class::Safe && !(option.class == Class::Code && table.interpreter.is_some()) {
             self.class(option.class, format!("`{} {}` {}", table.name, option.name, option.class.sentence()));
         }
@@ -185,7 +205,9 @@ impl Judge<'_> {
                     self.other_code(value);
                 }
             }
-            Class::Run if is_input(value) => self.unknown_code(&format!("`{} {}` reads its input", table.name, option.name)),
+            Class::Run if is_input(value) => {
+                self.unknown_code(&format!("`{} {}` reads its input", table.name, option.name))
+            }
             Class::Shell => {
                 // `env -S` writes a space as `\_`, and has options of its own in the text.
                 let text = value.replace("\\_", " ");
@@ -207,7 +229,10 @@ impl Judge<'_> {
             }
             Takes::Value(Kind::Text | Kind::Pretty | Kind::Command) | Takes::Attached(_) => {
                 if is_pretty && (value.contains("%G") || value.contains("signature")) {
-                    self.class(Class::Run, format!("the format {value:?} has signatures checked by another program"));
+                    self.class(
+                        Class::Run,
+                        format!("the format {value:?} has signatures checked by another program"),
+                    );
                 }
             }
         }
@@ -230,7 +255,11 @@ impl Judge<'_> {
             self.otherwise(table, parsed);
         }
         let is_no_text = |at: usize| !matches!(role_at(roles, at, parsed.operands.len()), Some(Role::Text));
-        let operators = parsed.operands.iter().enumerate().filter(|(at, word)| is_no_text(*at) && OPERATORS.contains(word));
+        let operators = parsed
+            .operands
+            .iter()
+            .enumerate()
+            .filter(|(at, word)| is_no_text(*at) && OPERATORS.contains(word));
         if operators.count() > 0 {
             self.no_shell(&parsed.operands);
         }
@@ -244,6 +273,15 @@ impl Judge<'_> {
                 self.perhaps_path(operand);
             }
             Some(Role::Path) => self.read(operand),
+            Some(Role::File) => {
+                self.read(operand);
+                if place::resolve(&self.cwd, operand.as_ref()).is_dir() {
+                    self.class(
+                        Class::Links,
+                        format!("`{}` {}, of the folder {operand:?}", table.name, Class::Links.sentence()),
+                    );
+                }
+            }
             Some(Role::Target) => {
                 if table.can_be_harmless() {
                     self.class(Class::Write, format!("`{}` writes {operand:?}", table.name));
@@ -294,8 +332,10 @@ impl Judge<'_> {
         for assignment in assignments.iter().filter(|word| **word != "-") {
             let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
             let is_harmless = HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
-            let may_be_path = value.contains("..") || value.starts_with('/') || (name != "TZ" && value.contains('/'));
-            let is_plain = !may_be_path && value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.@+-/".contains(letter));
+            let may_be_path =
+                value.contains("..") || value.starts_with('/') || (name != "TZ" && value.contains('/'));
+            let is_plain = !may_be_path
+                && value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.@+-/".contains(letter));
             if !(is_harmless && is_plain && is_assignment(assignment)) {
                 let message = format!("the variable {name:?} may change what is loaded or run");
                 self.add(Rule::Assignment, Level::L1, message);

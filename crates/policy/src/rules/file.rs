@@ -59,13 +59,15 @@ impl RuleSource {
         if self.0.len() > MOST_BYTES {
             return Err(RulesError::Toml(format!("the file is longer than {MOST_BYTES} bytes")));
         }
-        let written: Written =
-            toml::from_str(&self.0).map_err(|error| RulesError::Toml(error.to_string().trim_end().to_owned()))?;
+        let written: Written = toml::from_str(&self.0)
+            .map_err(|error| RulesError::Toml(error.to_string().trim_end().to_owned()))?;
         let (mut rules, mut wrong) = (Vec::new(), Vec::new());
         for (number, written) in (1..).zip(written.rule) {
             match rule(written) {
                 Ok(rule) => rules.push(rule),
-                Err(problems) => wrong.extend(problems.into_iter().map(|problem| format!("rule {number}: {problem}"))),
+                Err(problems) => {
+                    wrong.extend(problems.into_iter().map(|problem| format!("rule {number}: {problem}")))
+                }
             }
         }
         if wrong.is_empty() { Ok(Rules::new(rules)) } else { Err(RulesError::Rules(wrong)) }
@@ -77,7 +79,9 @@ impl RuleSource {
     /// [`RulesError`] when it cannot be read, or there is no such rule.
     pub fn without(&self, number: usize) -> Result<RuleSource, RulesError> {
         let mut document: toml_edit::DocumentMut =
-            self.0.parse().map_err(|error: toml_edit::TomlError| RulesError::Toml(error.to_string().trim_end().to_owned()))?;
+            self.0.parse().map_err(|error: toml_edit::TomlError| {
+                RulesError::Toml(error.to_string().trim_end().to_owned())
+            })?;
         let rules = document.get_mut("rule").and_then(toml_edit::Item::as_array_of_tables_mut);
         let count = rules.as_ref().map_or(0, |rules| rules.len());
         match rules {
@@ -138,7 +142,9 @@ mod tests {
                    [[rule]]\ndecision = \"ask\"\n[[rule]]\ndecision = \"allow\"\nprefix = [\"bash\"]\n[[rule]]\ndecision=\"ask\"\nprefix=[]";
         let RulesError::Rules(wrong) = read(bad).unwrap_err() else { panic!() };
         assert_eq!(wrong.len(), 5, "{wrong:?}");
-        for text in ["[[rule]]\ndecision = \"yes\"\nprefix = [\"a\"]", "[[rules]]", "x", "[[rule]]\nprefix = \"a\""] {
+        for text in
+            ["[[rule]]\ndecision = \"yes\"\nprefix = [\"a\"]", "[[rules]]", "x", "[[rule]]\nprefix = \"a\""]
+        {
             assert!(matches!(read(text), Err(RulesError::Toml(_))), "{text}");
         }
     }

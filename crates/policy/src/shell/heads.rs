@@ -27,10 +27,54 @@ const RUNNERS: &[&str] = &["builtin", "command", "exec"];
 
 /// Builtins that start nothing.
 const BUILTINS: &[&str] = &[
-    ":", "[", "alias", "bg", "bind", "break", "caller", "cd", "compgen", "complete", "continue", "declare", "dirs", "disown", "enable",
-    "exit", "export", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "let", "local", "logout", "mapfile", "popd", "pushd",
-    "read", "readarray", "readonly", "return", "set", "shift", "shopt", "suspend", "test", "times", "trap", "type", "typeset", "ulimit",
-    "umask", "unalias", "unset", "wait",
+    ":",
+    "[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "caller",
+    "cd",
+    "compgen",
+    "complete",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "enable",
+    "exit",
+    "export",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "jobs",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "suspend",
+    "test",
+    "times",
+    "trap",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "wait",
 ];
 
 /// Builtins among whose arguments there may be code.
@@ -41,10 +85,18 @@ pub fn head(words: &[String]) -> Head<'_> {
     let mut words = words;
     while let [first, rest @ ..] = words {
         match first.as_str() {
-            "time" => words = if rest.first().is_some_and(|word| word == "-p") { rest.get(1..).unwrap_or_default() } else { rest },
+            "time" => {
+                words = if rest.first().is_some_and(|word| word == "-p") {
+                    rest.get(1..).unwrap_or_default()
+                } else {
+                    rest
+                }
+            }
             keyword if BEFORE_COMMANDS.contains(&keyword) => words = rest,
             "for" | "select" => words = body(rest),
-            "enable" | "hash" if rest.iter().any(|word| word.starts_with("-f") || word.starts_with("-p")) => return Head::Unknown,
+            "enable" | "hash" if rest.iter().any(|word| word.starts_with("-f") || word.starts_with("-p")) => {
+                return Head::Unknown;
+            }
             keyword if WITHOUT_COMMAND.contains(&keyword) => return Head::Nothing,
             "function" => words = rest.get(1..).unwrap_or_default(),
             runner if RUNNERS.contains(&runner) => match after_options(rest) {
@@ -106,7 +158,11 @@ fn sourced(words: &[String]) -> Head<'static> {
 
 /// Whether a path is the standard input, or another open file.
 pub fn is_input(path: &str) -> bool {
-    path == "-" || path == "/dev/stdin" || path == "/dev/tty" || path.starts_with("/dev/fd/") || path.starts_with("/proc/")
+    path == "-"
+        || path == "/dev/stdin"
+        || path == "/dev/tty"
+        || path.starts_with("/dev/fd/")
+        || path.starts_with("/proc/")
 }
 
 /// Whether a word sets a variable: `NAME=…`, `NAME+=…`, `NAME[…]=…`.
@@ -138,7 +194,9 @@ mod tests {
             let words = owned(words);
             assert_eq!(head(&words), Head::Program(&owned(runs)));
         }
-        for nothing in [&["for", "x", "in", "rm"][..], &["cd", "/"], &["A=b"], &["command", "-v", "rm"], &["fi"], &[]] {
+        for nothing in
+            [&["for", "x", "in", "rm"][..], &["cd", "/"], &["A=b"], &["command", "-v", "rm"], &["fi"], &[]]
+        {
             assert_eq!(head(&owned(nothing)), Head::Nothing, "{nothing:?}");
         }
         assert_eq!(head(&owned(&["eval", "rm", "-rf x"])), Head::Code("rm -rf x".into()));

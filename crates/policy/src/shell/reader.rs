@@ -91,7 +91,8 @@ impl Reader {
 
     /// Whether `[` begins a set of characters, and is not the command `[`.
     fn begins_pattern(&self) -> bool {
-        let is_keyword = matches!(self.word.text(), "" | "[") && matches!(self.peek(0), Some('[' | ' ' | '\t' | '\n') | None);
+        let is_keyword = matches!(self.word.text(), "" | "[")
+            && matches!(self.peek(0), Some('[' | ' ' | '\t' | '\n') | None);
         !is_keyword
     }
 
@@ -290,7 +291,8 @@ impl Reader {
             self.substitution();
             return self.word.push(EXPANSION);
         }
-        let is_number = self.word.text().chars().all(|letter| letter.is_ascii_digit()) && !self.word.is_quoted;
+        let is_number =
+            self.word.text().chars().all(|letter| letter.is_ascii_digit()) && !self.word.is_quoted;
         if self.word.begun && is_number {
             self.word = Word::default();
         }
@@ -422,7 +424,8 @@ impl Reader {
             Purpose::Word => self.simple.words.extend(words),
             Purpose::Input => {}
             Purpose::Output => {
-                let is_number = |text: &String| text == "-" || text.chars().all(|letter| letter.is_ascii_digit());
+                let is_number =
+                    |text: &String| text == "-" || text.chars().all(|letter| letter.is_ascii_digit());
                 self.simple.writes.extend(words.into_iter().filter(|text| !is_number(text)));
             }
             Purpose::HereDocument { tabs } => {
@@ -509,7 +512,8 @@ mod tests {
     fn patterns_of_case_are_no_commands() {
         let script = read("case $x in a|b) c;; *) d;; esac; e");
         let commands = script.commands.iter().filter(|simple| !simple.is_pattern);
-        let heads: Vec<&str> = commands.filter_map(|simple| simple.words.first()).map(String::as_str).collect();
+        let heads: Vec<&str> =
+            commands.filter_map(|simple| simple.words.first()).map(String::as_str).collect();
         assert_eq!(heads, ["c", "d", "esac", "e"]);
     }
 }

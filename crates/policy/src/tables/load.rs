@@ -168,13 +168,16 @@ fn options(name: &str, written: &Written, all: &ByName) -> Result<Vec<OptionSpec
     let mut found: HashMap<String, OptionSpec> = HashMap::new();
     let mut own = own_options(name, written)?;
     for group in written.include.split_whitespace() {
-        let group = all.get(&format!("+{group}")).ok_or_else(|| wrong(name, format!("there is no group +{group}")))?;
+        let group = all
+            .get(&format!("+{group}"))
+            .ok_or_else(|| wrong(name, format!("there is no group +{group}")))?;
         for option in own_options(name, group)? {
             found.insert(option.name.clone(), option);
         }
         for nested in group.include.split_whitespace() {
-            let nested =
-                all.get(&format!("+{nested}")).ok_or_else(|| wrong(name, format!("there is no group +{nested}")))?;
+            let nested = all
+                .get(&format!("+{nested}"))
+                .ok_or_else(|| wrong(name, format!("there is no group +{nested}")))?;
             own_options(name, nested)?.into_iter().for_each(|option| {
                 found.entry(option.name.clone()).or_insert(option);
             });

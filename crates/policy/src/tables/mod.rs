@@ -153,8 +153,11 @@ impl Tables {
 
     /// The names of programs some form of which runs by itself.
     pub fn harmless_names(&self) -> impl Iterator<Item = &str> {
-        let programs = self.programs.iter().filter(|program| !program.name.contains(' ') && self.is_harmless(program));
-        programs.flat_map(|program| std::iter::once(&program.name).chain(&program.aliases)).map(String::as_str)
+        let programs =
+            self.programs.iter().filter(|program| !program.name.contains(' ') && self.is_harmless(program));
+        programs
+            .flat_map(|program| std::iter::once(&program.name).chain(&program.aliases))
+            .map(String::as_str)
     }
 }
 
@@ -183,7 +186,10 @@ impl Program {
 
     /// The long options of which this is the beginning.
     pub fn abbreviated(&self, start: &str) -> Vec<&OptionSpec> {
-        self.options.iter().filter(|option| option.name.starts_with("--") && option.name.starts_with(start)).collect()
+        self.options
+            .iter()
+            .filter(|option| option.name.starts_with("--") && option.name.starts_with(start))
+            .collect()
     }
 
     /// What the operands are, if these options are given.

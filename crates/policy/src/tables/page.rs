@@ -9,7 +9,8 @@ use crate::decision::Rule;
 pub fn page() -> String {
     let tables = Tables::built_in();
     let mut page = String::from(include_str!("page.md"));
-    let (harmless, others): (Vec<&Program>, Vec<&Program>) = tables.all().partition(|program| tables.is_harmless(program));
+    let (harmless, others): (Vec<&Program>, Vec<&Program>) =
+        tables.all().partition(|program| tables.is_harmless(program));
     page.push_str("\n## What runs by itself\n");
     for program in harmless {
         of_program(&mut page, program);
@@ -54,8 +55,18 @@ fn of_program(page: &mut String, program: &Program) {
         _ = writeln!(page, "- only with one of: `{}`", program.needs.join("` `"));
     }
     let classes = [
-        Class::Write, Class::Run, Class::Shell, Class::Code, Class::Wait, Class::Environment, Class::Links, Class::Unseen,
-        Class::Network, Class::System, Class::Destroy, Class::Privilege,
+        Class::Write,
+        Class::Run,
+        Class::Shell,
+        Class::Code,
+        Class::Wait,
+        Class::Environment,
+        Class::Links,
+        Class::Unseen,
+        Class::Network,
+        Class::System,
+        Class::Destroy,
+        Class::Privilege,
     ];
     for class in classes {
         let options = listed(program, class);

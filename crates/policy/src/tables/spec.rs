@@ -108,6 +108,8 @@ pub enum Role {
     Path,
     /// Any number of them.
     Paths,
+    /// A file that is read; of a folder, what its links lead to is read, too.
+    File,
     /// A file or folder that is written, changed or removed.
     Target,
     /// Any number of them.
@@ -129,7 +131,7 @@ pub enum Role {
 impl Role {
     /// Whether it stands for any number of operands.
     pub fn repeats(self) -> bool {
-        !matches!(self, Role::Text | Role::Path | Role::Target | Role::Plus | Role::Rev)
+        !matches!(self, Role::Text | Role::Path | Role::File | Role::Target | Role::Plus | Role::Rev)
     }
 }
 
@@ -139,7 +141,9 @@ pub fn option(token: &str, class: Class) -> Result<OptionSpec, TableError> {
     let (name, takes) = match token.split_once('=') {
         None => (token, Takes::Nothing),
         Some((name, rest)) => match name.strip_suffix('[') {
-            Some(name) => (name, Takes::Attached(kind(rest.strip_suffix(']').ok_or_else(wrong)?).ok_or_else(wrong)?)),
+            Some(name) => {
+                (name, Takes::Attached(kind(rest.strip_suffix(']').ok_or_else(wrong)?).ok_or_else(wrong)?))
+            }
             None => (name, Takes::Value(kind(rest).ok_or_else(wrong)?)),
         },
     };
@@ -170,6 +174,7 @@ fn role(word: &str) -> Result<Role, TableError> {
         "text..." => Role::Texts,
         "path" => Role::Path,
         "path..." => Role::Paths,
+        "file" => Role::File,
         "target" => Role::Target,
         "target..." => Role::Targets,
         "+text" => Role::Plus,
