@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build dist setup test test-clients test-tool-servers test-browser test-all check fmt lint doc fuzz fuzz-seeds bench-check
+.PHONY: help run build dist setup test test-clients test-tool-servers test-browser test-all check fmt lint doc fuzz fuzz-seeds rules-page bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -54,19 +54,21 @@ lint: ## formatting and clippy, as strict as the CI
 doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items
 
+PAGE = docs/commands.md
+
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= parse execute jinja_parse jinja_execute
+FUZZ_TARGETS ?= parse execute jinja_parse jinja_execute classify
 FUZZ = target/fuzz
 FUZZED = crates/corpus
 SEEDS = $(CARGO) run --quiet --release --target-dir $(FUZZ) --package ai-prompt-corpus --example seeds --
 
-fuzz: ## fuzz the parser and the executor of both dialects, ten minutes each (FUZZ_SECONDS=600)
+fuzz: ## fuzz the parser and the executor of both dialects, and the policy, ten minutes each (FUZZ_SECONDS=600)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install --locked cargo-fuzz
 	@mkdir -p $(FUZZ)/artifacts
 	for target in $(FUZZ_TARGETS); do \
 		$(SEEDS) unpack $(FUZZED)/seeds/$$target.jsonl.gz $(FUZZ)/corpus/$$target && \
 		$(CARGO) fuzz run --sanitizer none --fuzz-dir $(FUZZED) --features fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
-			-dict=$(FUZZED)/$$(case $$target in jinja_*) echo jinja.dict;; *) echo go.dict;; esac) -artifact_prefix=$(FUZZ)/artifacts/$$target- \
+			-dict=$(FUZZED)/$$(case $$target in jinja_*) echo jinja.dict;; classify) echo commands.dict;; *) echo go.dict;; esac) -artifact_prefix=$(FUZZ)/artifacts/$$target- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 || exit 1; \
 	done
 
@@ -78,9 +80,13 @@ fuzz-seeds: ## keep what fuzzing has found: the fewest inputs that reach everyth
 		$(SEEDS) pack $(FUZZ)/least $(FUZZED)/seeds/$$target.jsonl.gz || exit 1; \
 	done
 
+rules-page: ## write docs/commands.md anew, from the rules of the policy
+	$(CARGO) run --quiet --package ai-prompt-policy --example page > $(PAGE).new && mv $(PAGE).new $(PAGE)
+
 bench-check: ## that the benches work, without measuring
 	$(CARGO) test --package ai-prompt-benches --bench render
 	$(CARGO) run --quiet --package ai-prompt-benches --bin engines -- --rounds 1 > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin allocations > /dev/null
+	$(CARGO) run --quiet --package ai-prompt-benches --bin policy -- --rounds 1 > /dev/null
 
 -include benches/bench.mk

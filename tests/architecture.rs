@@ -32,7 +32,9 @@ const BASE: &[&[&str]] = &[
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 23] = [
+const ROOMS: [(&str, &[&str]); 25] = [
+    ("toml::", &["crates/policy"]),
+    ("toml_edit::", &["crates/policy/src/rules"]),
     ("actix_cors", &["src/http"]),
     ("actix_http", &["src/http"]),
     ("actix_web", &["src/http"]),
@@ -59,8 +61,14 @@ const ROOMS: [(&str, &[&str]); 23] = [
 ];
 
 /// The members whose code is the product.
-const PRODUCT: [&str; 5] =
-    ["src", "crates/base/src", "crates/template/src", "crates/tools/src", "crates/executor/src"];
+const PRODUCT: [&str; 6] = [
+    "src",
+    "crates/base/src",
+    "crates/template/src",
+    "crates/tools/src",
+    "crates/executor/src",
+    "crates/policy/src",
+];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

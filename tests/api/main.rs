@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod ai;
 mod catalog;
 mod chat;
 mod commands;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::Read;
 
-use ai_prompt_corpus::{jinja_targets, targets};
+use ai_prompt_corpus::{jinja_targets, policy_targets, targets};
 
 fn inputs(target: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let mut text = String::new();
@@ -46,5 +46,13 @@ fn the_executor_of_jinja_stands_every_input() -> Result<(), Box<dyn Error>> {
     let inputs = inputs("jinja_execute")?;
     assert!(inputs.len() > 1_000, "the inputs are there");
     inputs.iter().for_each(|input| jinja_targets::execute(input));
+    Ok(())
+}
+
+#[test]
+fn the_policy_stands_every_input() -> Result<(), Box<dyn Error>> {
+    let inputs = inputs("classify")?;
+    assert!(inputs.len() > 1_000, "the inputs are there");
+    inputs.iter().for_each(|input| policy_targets::classify(input));
     Ok(())
 }

