@@ -17,6 +17,8 @@ pub(super) enum Rule {
     Pem,
     /// The part of a URL where a password may be.
     Url,
+    /// The option for a user and a password.
+    User,
     /// A secret that was masked before.
     Masked,
 }
@@ -38,10 +40,12 @@ pub(super) struct Anchor {
 }
 
 /// The beginnings that are no shapes. The words are parts of names: `pass` is in `password`, `sess` in `PHPSESSID`.
-const OTHERS: [(&str, Rule); 11] = [
+const OTHERS: [(&str, Rule); 14] = [
     (super::MASK, Rule::Masked),
     ("-----BEGIN ", Rule::Pem),
     ("://", Rule::Url),
+    ("-u ", Rule::User),
+    ("--user ", Rule::User),
     ("bearer ", Rule::Bearer),
     ("key", Rule::Name),
     ("token", Rule::Name),
@@ -50,9 +54,8 @@ const OTHERS: [(&str, Rule); 11] = [
     ("pwd", Rule::Name),
     ("cred", Rule::Name),
     ("auth", Rule::Name),
+    ("sess", Rule::Name),
 ];
-
-const SESSION: (&str, Rule) = ("sess", Rule::Name);
 
 /// Finds beginnings. For each of the first three bytes, and each value of it, a set of the beginnings that have it there: a
 /// place where the three sets share a member is looked at closely, and others cost three lookups.
@@ -60,12 +63,14 @@ const SESSION: (&str, Rule) = ("sess", Rule::Name);
 pub(super) struct Anchors {
     beginnings: Vec<Beginning>,
     sets: [[u64; 256]; 3],
+    /// The length of the longest, in bytes.
+    longest: usize,
 }
 
 /// The beginnings of this module's tables.
 pub(super) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     let shapes = SHAPES.iter().map(|shape| Beginning::new(shape.prefix, false, Rule::Shape(shape)));
-    let others = OTHERS.iter().chain([&SESSION]);
+    let others = OTHERS.iter();
     let others =
         others.map(|(text, rule)| Beginning::new(text, text.starts_with(char::is_alphabetic), *rule));
     Anchors::new(shapes.chain(others).collect())
@@ -101,7 +106,8 @@ impl Anchors {
                 }
             }
         }
-        Anchors { beginnings, sets }
+        let longest = beginnings.iter().map(|beginning| beginning.text.len()).max().unwrap_or_default();
+        Anchors { beginnings, sets, longest }
     }
 
     /// The first beginning at `from` or later.
@@ -131,13 +137,21 @@ impl Anchors {
 
     /// Where the end of a text may be the first part of a beginning; the text's length if nowhere.
     pub(super) fn begun(&self, text: &[u8], from: usize) -> usize {
-        let longest = self.beginnings.iter().map(|beginning| beginning.text.len()).max().unwrap_or_default();
-        let tail = text.len().saturating_sub(longest).max(from);
         let begun = |at: usize| {
             let rest = text.get(at..).unwrap_or_default();
             self.beginnings.iter().any(|beginning| beginning.text.len() > rest.len() && beginning.fits(rest))
         };
-        (tail..text.len()).find(|at| begun(*at)).unwrap_or(text.len())
+        (self.tail(text).max(from)..text.len()).find(|at| begun(*at)).unwrap_or(text.len())
+    }
+
+    /// Whether the end of a text may be the first part of a beginning that stands before a place.
+    pub(super) fn begins_before(&self, text: &[u8], from: usize, place: usize) -> bool {
+        self.tail(text) < place && self.begun(text, from) < place
+    }
+
+    /// The first place where not every beginning fits into the text.
+    fn tail(&self, text: &[u8]) -> usize {
+        text.len().saturating_sub(self.longest)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Secrets that are known by the name before them: `NAME=value`, `name: value`, JSON, options, and others.
 
-use super::Found;
 use super::extent::{Extent, is_blank, is_quote};
 use super::names::{Strength, is_authorization, is_one_of, strength};
+use super::shapes::base64;
 use super::value_forms::{Form, read};
 use super::values::{Link, Value};
 use super::window::{More, Window};
+use super::{Found, MASK};
 
 /// The longest part of a name before and after the word that names the secret, in bytes.
 const NAME: usize = 64;
@@ -15,11 +16,22 @@ const SPACE: usize = 64;
 const VALUE: usize = 256;
 
 /// The longest scheme, in bytes.
-const SCHEME: usize = 16;
+const SCHEME: usize = 20;
 
 /// The schemes of an `Authorization` header.
-const SCHEMES: &[&str] =
-    &["bearer", "basic", "token", "digest", "apikey", "api-key", "negotiate", "key", "bot", "dpop"];
+const SCHEMES: &[&str] = &[
+    "bearer",
+    "basic",
+    "token",
+    "digest",
+    "apikey",
+    "api-key",
+    "negotiate",
+    "aws4-hmac-sha256",
+    "key",
+    "bot",
+    "dpop",
+];
 
 /// A name that stands in a text.
 #[derive(Debug, Clone, Copy)]
@@ -66,21 +78,30 @@ impl Named<'_> {
             let extent = self.extent(window, at, &form);
             return Ok(Some(Found { start: form.start, kind: None, extent }));
         }
-        if self.link == Link::Colon && !form.quoted {
+        if self.link == Link::Colon && !form.quoted && self.strength >= Strength::Medium {
             return self.after_type(window, at);
         }
         Ok(None)
     }
 
     fn judged(&self, window: &Window<'_>, form: &Form) -> Result<bool, More> {
-        let mut end = form.start;
-        form.extent.clone().advance(window, &mut end, form.start + VALUE)?;
+        let end = self.looked_at(window, form)?;
         let text = window.slice(form.start, end);
         let next = window.get(end)?;
         let line_ends = next.is_some() && matches!(window.get(end + 1)?, None | Some(b'\n' | b'\r'));
         let in_prose = self.in_prose(window);
         let value = Value { text, next, line_ends, quoted: form.quoted, link: self.link, in_prose };
         Ok(value.is_secret(self.strength))
+    }
+
+    /// How much of a value says whether it is a secret: all of it, or what may be random.
+    fn looked_at(&self, window: &Window<'_>, form: &Form) -> Result<usize, More> {
+        if self.strength < Strength::Medium {
+            return window.run(form.start, VALUE, |byte| base64(byte) && byte != b'=');
+        }
+        let mut end = form.start;
+        form.extent.clone().advance(window, &mut end, form.start + VALUE)?;
+        Ok(end)
     }
 
     /// The value without the scheme of an `Authorization` header; what follows one is no code.
@@ -96,7 +117,7 @@ impl Named<'_> {
     /// The value in `name: Type = "value"`.
     fn after_type(&self, window: &Window<'_>, at: usize) -> Result<Option<Found>, More> {
         let equals = window.run(at, NAME, is_type_byte)?;
-        if window.get(equals)? != Some(b'=') {
+        if window.get(equals)? != Some(b'=') || window.starts_with(at, MASK.as_bytes())? {
             return Ok(None);
         }
         let form = read(window, window.run(equals + 1, SPACE, is_blank)?)?;

@@ -1,5 +1,6 @@
 //! How far a secret extends: what it may contain, and before what it ends.
 
+use super::MASK;
 use super::pem::Block;
 use super::window::{More, Window};
 
@@ -69,7 +70,7 @@ impl Extent {
             }
             Extent::Word => !ends_word(window, at, byte)?,
             Extent::ShellWord => !ends_shell_word(window, at, byte)?,
-            Extent::Line => !matches!(byte, b'\n' | b'\r') && !(is_blank(byte) && comment(window, at)?),
+            Extent::Line => !(matches!(byte, b'\n' | b'\r') || is_blank(byte) && comment(window, at)?),
             Extent::Lines { indentation } => byte != b'\n' || continues(window, at + 1, *indentation)?,
             Extent::Password => !ends_authority(byte) && byte != b'@',
             Extent::Pem(block) => return block.step(window, at, byte),
@@ -96,7 +97,7 @@ fn closes(
         *backslashes = 0;
         return Ok(false);
     }
-    let fresh = *backslashes % cycle == 0 && depth > 0;
+    let fresh = depth > 0 && backslashes.is_multiple_of(cycle);
     if fresh
         && window.run(at, depth, |byte| byte == b'\\')? == at + depth
         && window.get(at + depth)? == Some(quote)
@@ -144,6 +145,10 @@ fn separates(window: &Window<'_>, at: usize) -> Result<bool, More> {
     let closing =
         |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b')' | b']' | b'}' | b'\\');
     if window.get(at)?.is_none_or(closing) {
+        return Ok(true);
+    }
+    // A name of that shape is masked later.
+    if window.starts_with(at, MASK.as_bytes())? {
         return Ok(true);
     }
     let name = |byte: u8| is_word_byte(byte) || matches!(byte, b'.' | b'-' | b' ');

@@ -48,6 +48,10 @@ fn sign_at(window: &Window<'_>, at: usize) -> Result<Option<(Link, usize)>, More
     if !matches!(first, b'=' | b':' | b'?' | b'!') {
         return Ok(None);
     }
+    // The scheme of a URL is no name.
+    if window.starts_with(at, b"://")? {
+        return Ok(None);
+    }
     Ok(match (first, window.get(at + 1)?) {
         (b'=', Some(b'=')) => Some((Link::Compare, window.run(at, 3, |byte| byte == b'=')?)),
         (b'!', Some(b'=')) => Some((Link::Compare, window.run(at + 1, 2, |byte| byte == b'=')?)),

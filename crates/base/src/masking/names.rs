@@ -40,21 +40,24 @@ pub(super) fn is_authorization(name: &[u8]) -> bool {
 
 fn of_word(word: &[u8], before: &[u8], assigned: bool) -> Option<Strength> {
     let plain_token = || is_one_of(before, PLAIN_TOKENS);
-    if ends_with_one_of(word, STRONG) || is_one_of(word, STRONG_WORDS) {
+    if word.eq_ignore_ascii_case(b"key") {
+        Some(of_key(before, assigned))
+    } else if ends_with_one_of(word, STRONG) || is_one_of(word, STRONG_WORDS) {
         Some(Strength::Strong)
     } else if word.eq_ignore_ascii_case(b"token") && plain_token() {
         Some(Strength::Weak)
-    } else if ends_with_one_of(word, MEDIUM) || is_one_of(word, MEDIUM_WORDS) {
+    } else if ends_with_one_of(word, MEDIUM) || is_one_of(word, MEDIUM_WORDS) || is_pass(word, before) {
         Some(Strength::Medium)
-    } else if word.eq_ignore_ascii_case(b"pass") && !before.is_empty() {
-        Some(Strength::Medium)
-    } else if word.eq_ignore_ascii_case(b"key") {
-        Some(of_key(before, assigned))
     } else if ends_with_one_of(word, &["sessid", "sessionid"]) {
         Some(Strength::Session)
     } else {
         is_one_of(word, &["keys", "tokens"]).then_some(Strength::Weak)
     }
+}
+
+/// `DB_PASS`; alone the word says that a test has passed.
+fn is_pass(word: &[u8], before: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"pass") && !before.is_empty()
 }
 
 /// How surely a key is a secret, by the word before; `assigned` if it stands before `=` or is written in capitals.

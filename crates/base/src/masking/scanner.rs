@@ -99,7 +99,9 @@ impl Scanner {
             return Ok(None);
         }
         let (found, end) = assignment::judge(window, anchor.start, anchor.end)?;
-        self.name_end = end;
+        if found.is_none() {
+            self.name_end = end;
+        }
         Ok(found)
     }
 }
@@ -112,6 +114,7 @@ fn judge(window: &Window<'_>, anchor: &Anchor) -> Result<Option<Found>, More> {
         Rule::Bearer => bearer(window, anchor),
         Rule::Pem => pem::judge(window, anchor.start, anchor.end),
         Rule::Url => url::judge(window, anchor.end),
+        Rule::User => url::judge_option(window, anchor.start, anchor.end),
         Rule::Masked => Ok(None),
     }
 }
@@ -125,7 +128,7 @@ fn earliest(window: &Window<'_>, anchor: &Anchor, mut found: Found) -> Result<Fo
         }
         at = other.start + 1;
     }
-    let undecided = !window.complete && ANCHORS.begun(window.text, at) < found.start;
+    let undecided = !window.complete && ANCHORS.begins_before(window.text, at, found.start);
     if undecided { Err(More) } else { Ok(found) }
 }
 

@@ -5,6 +5,8 @@ use super::{Found, extent::Extent};
 
 /// How far a secret is looked at before it is taken for one, in bytes.
 const LOOKED_AT: usize = 1024;
+/// The same of a secret whose prefix is short and usual.
+const KEY: usize = 32;
 
 /// A kind of secrets that begin with a prefix.
 #[derive(Debug)]
@@ -107,18 +109,25 @@ impl Shape {
             Body::Least(count) | Body::Path(count) => least(count),
             Body::Bot => least(30),
             Body::Exactly(count) => Ok(least(count)? && !window.get(from + count)?.is_some_and(alphanumeric)),
-            Body::Key => self.is_key(window, from),
+            Body::Key => is_key(window, from),
             Body::Parts(second) => has_parts(window, from, second),
         }
     }
+}
 
-    fn is_key(&self, window: &Window<'_>, from: usize) -> Result<bool, More> {
-        let end = window.run(from, 64, self.class)?;
-        let run = window.slice(from, end);
-        let longest = run.split(|byte| !alphanumeric(*byte)).map(<[u8]>::len).max().unwrap_or_default();
-        let mixed = run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_uppercase);
-        Ok(longest >= 16 || run.len() >= 32 && mixed)
+/// Whether no name looks so: see [`Body::Key`].
+fn is_key(window: &Window<'_>, from: usize) -> Result<bool, More> {
+    let (mut row, mut digits, mut capitals) = (0, false, false);
+    for at in from..from + KEY {
+        let Some(byte) = window.get(at)?.filter(|byte| dashed(*byte)) else { return Ok(false) };
+        row = if alphanumeric(byte) { row + 1 } else { 0 };
+        digits |= byte.is_ascii_digit();
+        capitals |= byte.is_ascii_uppercase();
+        if row == 16 || digits && capitals && at + 1 == from + KEY {
+            return Ok(true);
+        }
     }
+    Ok(false)
 }
 
 /// Whether there is a part, a dot, and another part. A first part that is longer than is looked at is a secret, too.

@@ -88,12 +88,16 @@ impl Value<'_> {
     /// Whether this is a secret if a name of such strength stands before it.
     pub(super) fn is_secret(&self, strength: Strength) -> bool {
         let text = self.text;
-        if text.is_empty() || is_placeholder(text) || is_one_of(text, CONSTANTS) || refers(text) {
-            return false;
+        match strength {
+            Strength::Weak if !has_random_run(text) || is_hash(text) => return false,
+            Strength::Session if !has_random_run(text) || is_uuid(text) => return false,
+            _ if text.is_empty() || is_placeholder(text) || is_one_of(text, CONSTANTS) || refers(text) => {
+                return false;
+            }
+            _ => {}
         }
         match strength {
-            Strength::Weak => has_random_run(text) && !is_hash(text),
-            Strength::Session => has_random_run(text) && !is_uuid(text),
+            Strength::Weak | Strength::Session => true,
             _ if is_number(text) => strength == Strength::Strong || text.len() >= 6 && !text.contains(&b'.'),
             _ if self.quoted || self.link == Link::Plain => true,
             _ if self.link == Link::Compare || code::is_code(self, strength) => false,

@@ -48,18 +48,18 @@ impl<'a> Window<'a> {
     }
 
     /// Where a run of bytes of one class ends, which begins at `from`; it is followed for at most `limit` bytes.
-    pub(super) fn run(&self, from: usize, limit: usize, class: fn(u8) -> bool) -> Result<usize, More> {
+    pub(super) fn run(&self, from: usize, limit: usize, class: impl Fn(u8) -> bool) -> Result<usize, More> {
         let mut at = from;
-        while at < from + limit && self.get(at)?.is_some_and(class) {
+        while at < from + limit && self.get(at)?.is_some_and(&class) {
             at += 1;
         }
         Ok(at)
     }
 
     /// Where a run that ends at `to` begins; it is followed for at most `limit` bytes.
-    pub(super) fn run_back(&self, to: usize, limit: usize, class: fn(u8) -> bool) -> usize {
+    pub(super) fn run_back(&self, to: usize, limit: usize, class: impl Fn(u8) -> bool) -> usize {
         let mut at = to;
-        while to - at < limit && at > self.floor && self.before(at).is_some_and(class) {
+        while to - at < limit && at > self.floor && self.before(at).is_some_and(&class) {
             at -= 1;
         }
         at

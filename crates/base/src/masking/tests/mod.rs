@@ -19,7 +19,7 @@ fn expand(text: &str) -> String {
     let mut expanded = parts.next().unwrap().to_owned();
     for part in parts {
         match part.split_once('}').map(|(count, rest)| (count.parse::<usize>(), rest)) {
-            Some((Ok(count), rest)) => {
+            Some((Ok(count @ ..1_000_000), rest)) => {
                 expanded.extend(KEY.chars().cycle().take(count));
                 expanded.push_str(rest);
             }

@@ -91,6 +91,12 @@ const OPTIONS: &[Case] = &[
         "netrc on lines",
     ),
     ("ALTER USER x PASSWORD 'hunter2';", "ALTER USER x PASSWORD '[masked]';", "SQL"),
+    (
+        "curl -s -u me:hunter2 x; docker run -u 1:2 y",
+        "curl -s -u me:[masked] x; docker run -u 1:2 y",
+        "curl's user",
+    ),
+    ("curl --user 'me:$PASS' x; git push -u a:b", "", "curl's user, with a placeholder"),
     ("<password>hunter2</password>", "<password>[masked]</password>", "XML"),
     ("use --password to set it, --token-file x, --key path", "", "texts about options"),
     ("x --password --verbose", "", "an option without value"),

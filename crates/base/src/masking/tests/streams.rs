@@ -96,6 +96,7 @@ const PARTS: &[&str] = &[
     "{20}",
     "{36}",
     "{600}",
+    "curl -u a:",
     "machine x login y password z",
     "name: ",
     "export ",
