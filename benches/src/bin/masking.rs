@@ -73,8 +73,8 @@ const HOSTILE: [&str; 35] = [
 
 fn main() -> Outcome {
     let rounds = rounds()?;
-    println!("milliseconds for 1 MB, medians of {rounds} rounds (slowest); in pieces of 4 KiB");
-    println!("{:32} {:>16} {:>16}", "", "whole", "pieces");
+    println!("milliseconds for 1 MB, medians of {rounds} rounds (lowest..highest); pieces have 4 KiB");
+    println!("{:32} {:>21} {:>21}", "", "whole", "pieces");
     for (name, part) in ORDINARY {
         let numbered = (0..).map(|number: usize| part.replace('#', &number.to_string()));
         print(name, &text(numbered), rounds);
@@ -110,11 +110,12 @@ fn text(parts: impl Iterator<Item = String>) -> String {
 fn print(name: &str, text: &str, rounds: usize) {
     let whole = millis(rounds, || drop(black_box(mask(text))));
     let pieces = millis(rounds, || in_pieces(text));
-    println!("{name:32} {:>16} {:>16}", shown(&whole), shown(&pieces));
+    println!("{name:32} {:>21} {:>21}", shown(&whole), shown(&pieces));
 }
 
 fn shown(millis: &[f64]) -> String {
-    format!("{:.2} ({:.2})", median(millis), percentile(millis, 100.0))
+    let (lowest, highest) = (percentile(millis, 0.0), percentile(millis, 100.0));
+    format!("{:.2} ({lowest:.2}..{highest:.2})", median(millis))
 }
 
 fn in_pieces(text: &str) {

@@ -4,7 +4,7 @@ use super::extent::{Extent, is_blank, is_quote};
 use super::names::{Strength, is_authorization, is_one_of, strength};
 use super::shapes::base64;
 use super::value_forms::{Form, read};
-use super::values::{Link, Value};
+use super::values::{Link, RANDOM, Value};
 use super::window::{More, Window};
 use super::{Found, MASK};
 
@@ -73,7 +73,8 @@ struct Named<'a> {
 
 impl Named<'_> {
     fn value(&self, window: &Window<'_>, at: usize) -> Result<Option<Found>, More> {
-        let form = self.after_scheme(window, read(window, at)?)?;
+        let mut form = read(window, at)?;
+        self.pass_scheme(window, &mut form)?;
         if self.judged(window, &form)? {
             let extent = self.extent(window, at, &form);
             return Ok(Some(Found { start: form.start, kind: None, extent }));
@@ -86,6 +87,9 @@ impl Named<'_> {
 
     fn judged(&self, window: &Window<'_>, form: &Form) -> Result<bool, More> {
         let end = self.looked_at(window, form)?;
+        if self.strength < Strength::Medium && end - form.start < RANDOM {
+            return Ok(false);
+        }
         let text = window.slice(form.start, end);
         let next = window.get(end)?;
         let line_ends = next.is_some() && matches!(window.get(end + 1)?, None | Some(b'\n' | b'\r'));
@@ -104,14 +108,16 @@ impl Named<'_> {
         Ok(end)
     }
 
-    /// The value without the scheme of an `Authorization` header; what follows one is no code.
-    fn after_scheme(&self, window: &Window<'_>, form: Form) -> Result<Form, More> {
-        if !is_authorization(self.name.text) {
-            return Ok(form);
+    /// Takes the scheme of an `Authorization` header from the value; what follows one is no code.
+    fn pass_scheme(&self, window: &Window<'_>, form: &mut Form) -> Result<(), More> {
+        if self.strength < Strength::Medium || !is_authorization(self.name.text) {
+            return Ok(());
         }
         let scheme = window.run(form.start, SCHEME, |byte| byte.is_ascii_alphanumeric() || byte == b'-')?;
-        let known = is_one_of(window.slice(form.start, scheme), SCHEMES) && window.get(scheme)? == Some(b' ');
-        Ok(if known { Form { start: scheme + 1, quoted: true, ..form } } else { form })
+        if is_one_of(window.slice(form.start, scheme), SCHEMES) && window.get(scheme)? == Some(b' ') {
+            (form.start, form.quoted) = (scheme + 1, true);
+        }
+        Ok(())
     }
 
     /// The value in `name: Type = "value"`.

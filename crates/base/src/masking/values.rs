@@ -50,7 +50,7 @@ const PLACEHOLDERS: &[&[u8]] = &[
     b"your ",
 ];
 /// How many characters in a row have to look random.
-const RANDOM: usize = 16;
+pub(super) const RANDOM: usize = 16;
 
 /// How a value is tied to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

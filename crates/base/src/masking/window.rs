@@ -21,6 +21,7 @@ pub(super) struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// The byte at a place; `None` at the end of the text.
+    #[inline(always)]
     pub(super) fn get(&self, at: usize) -> Result<Option<u8>, More> {
         match self.text.get(at) {
             Some(byte) => Ok(Some(*byte)),
@@ -30,6 +31,7 @@ impl<'a> Window<'a> {
     }
 
     /// The byte before a place; a bracket after a masked secret, which ends with one.
+    #[inline(always)]
     pub(super) fn before(&self, at: usize) -> Option<u8> {
         match at > self.floor {
             true => self.text.get(at - 1).copied(),
