@@ -4,9 +4,10 @@
 //! bounded part of the text and decides; then the secret is followed to its end, however far that is. The rules of what is
 //! masked, and of what stays, are in the tables of the tests.
 //!
-//! - [`anchors`]: the beginnings; [`shapes`]: the table of known shapes; [`pem`], [`url`]: two that are no simple shapes
-//! - [`assignment`]: names with values; [`names`], [`words`] and [`links`]: which; [`value_forms`], [`values`] and [`code`]: what follows
-//! - [`extent`]: how far a secret reaches; [`window`]: what a rule may look at; [`scanner`]: the pass; [`stream`]: the pass over pieces
+//! - `anchors`: the beginnings; `shapes`: the table of known shapes; `pem`, `url`: two that are no simple shapes
+//! - `assignment`: names with values; `names`, `words` and `links`: which; `value_forms`, `values` and `code`: what follows
+//! - `extent`: how far a secret reaches; `window`: what a rule may look at
+//! - `scanner`: the pass; `stream`: the pass over a text in pieces
 
 mod anchors;
 mod assignment;
