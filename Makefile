@@ -88,5 +88,6 @@ bench-check: ## that the benches work, without measuring
 	$(CARGO) run --quiet --package ai-prompt-benches --bin engines -- --rounds 1 > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin allocations > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin policy -- --rounds 1 > /dev/null
+	$(CARGO) run --quiet --package ai-prompt-benches --bin masking -- --rounds 1 > /dev/null
 
 -include benches/bench.mk

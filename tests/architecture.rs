@@ -23,7 +23,7 @@ const SERVICE: &[&[&str]] = &[
 
 /// Those of what the members share.
 const BASE: &[&[&str]] = &[
-    &["error", "encoding", "caller", "random"],
+    &["error", "encoding", "caller", "random", "masking"],
     &["model", "pool", "memory", "outbound", "events"],
     &["schema"],
 ];

@@ -8,11 +8,13 @@
 //! - [`outbound`]: what all calls to other services share
 //! - [`events`]: a decoder of event streams (server-sent events)
 //! - [`random`]: random numbers
+//! - [`masking`]: masks secrets in texts for language models
 
 pub mod caller;
 pub mod encoding;
 pub mod error;
 pub mod events;
+pub mod masking;
 pub mod memory;
 pub mod model;
 pub mod outbound;

@@ -1,0 +1,139 @@
+//! Times masking on texts of 1 MB, ordinary and hostile: `make bench-masking`.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use ai_prompt_benches::Outcome;
+use ai_prompt_benches::statistics::{median, percentile};
+use base::masking::{Masker, mask};
+
+const USAGE: &str = "usage: masking [--rounds N]";
+/// The length of each text, in bytes.
+const LENGTH: usize = 1_000_000;
+/// The length of a piece of a stream, in bytes.
+const PIECE: usize = 4096;
+
+/// What ordinary texts consist of, repeated with a number that changes.
+const ORDINARY: [(&str, &str); 3] = [
+    (
+        "log",
+        "2026-01-02T03:04:05.678Z INFO server::http: request finished method=GET path=/api/items/# status=200 \
+         duration_ms=12 request_id=3f2504e0-4f89-11d3-9a0c-0305e82c3301 peer=10.0.0.1:#\n",
+    ),
+    (
+        "JSON",
+        "{\"id\": #, \"name\": \"item #\", \"key\": \"value\", \"author\": {\"email\": \"a@b.example\", \"tokens\": 12}, \
+         \"url\": \"https://example.com/#\", \"password\": \"hunter2\", \"tags\": [\"a\", \"b\"], \"sum\": 1.5}\n",
+    ),
+    (
+        "source code",
+        "    /// The token after # others.\n    fn next(&mut self, key: &str) -> Option<Token> {\n        let token = \
+         self.tokens.get(self.at + #)?;\n        self.at += 1;\n        assert_eq!(token.kind, Kind::Key);\n    }\n",
+    ),
+];
+
+/// What hostile texts consist of.
+const HOSTILE: [&str; 35] = [
+    "a=",
+    "=",
+    ":",
+    "key",
+    "key=",
+    "key:",
+    "key ",
+    "token=",
+    "token: ",
+    "password",
+    "password=,",
+    "api_key: true\n",
+    "auth.",
+    "eyJ",
+    "eyJ-",
+    "-eyJaaaaaaaa",
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY-----",
+    "sk-",
+    "sk-a ",
+    "\"",
+    "\\",
+    "\\\"",
+    "password\\\\\\\\",
+    "://a:",
+    "[masked]",
+    "password ",
+    "\"password\", ",
+    "authorization: bearer ",
+    "password: a, ",
+    "token: String, ",
+    "--token x ",
+    ",a password=",
+    "name: key value: ",
+    "aaaaaaaaaaaaaaaa!",
+];
+
+fn main() -> Outcome {
+    let rounds = rounds()?;
+    println!("milliseconds for 1 MB, medians of {rounds} rounds (lowest..highest); pieces have 4 KiB");
+    println!("{:32} {:>21} {:>21}", "", "whole", "pieces");
+    for (name, part) in ORDINARY {
+        let numbered = (0..).map(|number: usize| part.replace('#', &number.to_string()));
+        print(name, &text(numbered), rounds);
+    }
+    for part in HOSTILE {
+        print(&format!("{part:?}"), &text(std::iter::repeat(part.to_owned())), rounds);
+    }
+    Ok(())
+}
+
+fn rounds() -> Outcome<usize> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => Ok(15),
+        ["--rounds", rounds] => Ok(rounds.parse::<usize>().map_err(|_| USAGE)?.max(1)),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// The first megabyte of parts in a row.
+fn text(parts: impl Iterator<Item = String>) -> String {
+    let mut text = String::with_capacity(LENGTH + PIECE);
+    for part in parts {
+        if text.len() >= LENGTH {
+            break;
+        }
+        text.push_str(&part);
+    }
+    text.truncate(LENGTH);
+    text
+}
+
+fn print(name: &str, text: &str, rounds: usize) {
+    let whole = millis(rounds, || drop(black_box(mask(text))));
+    let pieces = millis(rounds, || in_pieces(text));
+    println!("{name:32} {:>21} {:>21}", shown(&whole), shown(&pieces));
+}
+
+fn shown(millis: &[f64]) -> String {
+    let (lowest, highest) = (percentile(millis, 0.0), percentile(millis, 100.0));
+    format!("{:.2} ({lowest:.2}..{highest:.2})", median(millis))
+}
+
+fn in_pieces(text: &str) {
+    let mut masker = Masker::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(PIECE.min(rest.len()));
+        black_box(masker.push(piece));
+        rest = after;
+    }
+    black_box(masker.finish());
+}
+
+fn millis(rounds: usize, operation: impl Fn()) -> Vec<f64> {
+    let timed = |_| {
+        let start = Instant::now();
+        operation();
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    (0..rounds).map(timed).collect()
+}
