@@ -1,5 +1,8 @@
 //! The table of judged commands: each line of `cases/*.jsonl` with its level, and a rule that must be among the reasons.
 
+#![cfg(test)]
+
+#[cfg(test)]
 mod fixture;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,8 @@
 //! What holds for every command: wrappers, assignments and said needs never lower a level, and nothing in a long command is left out.
 
+#![cfg(test)]
+
+#[cfg(test)]
 mod fixture;
 
 use std::sync::LazyLock;

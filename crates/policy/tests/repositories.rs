@@ -1,5 +1,8 @@
 //! Repositories whose configuration may start programs: whatever git does in them is asked about.
 
+#![cfg(test)]
+
+#[cfg(test)]
 mod fixture;
 
 use std::fs;

@@ -1,5 +1,8 @@
 //! The user's rules: allow, ask, deny; the strictest one wins, and none lifts what is refused.
 
+#![cfg(test)]
+
+#[cfg(test)]
 mod fixture;
 
 use policy::{Command, Decision, Level, Permissions, Policy, RuleSource};
