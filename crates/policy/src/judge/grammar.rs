@@ -3,7 +3,7 @@
 use super::{Judge, Place, sed};
 use crate::decision::{Level, Rule};
 use crate::options::{Given, Parsed};
-use crate::shell::is_input;
+use crate::shell::{has_expansion, is_input};
 use crate::tables::{Class, Program, Role, Takes};
 
 /// Paths of `find` for which its commands are judged.
@@ -145,6 +145,10 @@ impl Judge<'_> {
                     self.target(path);
                 }
                 Some(("if", path)) => self.read(path),
+                Some((name, _)) if has_expansion(name) => {
+                    self.unknown_code("what `dd` writes is not known yet")
+                }
+                None if has_expansion(arg) => self.unknown_code("what `dd` writes is not known yet"),
                 _ => {}
             }
         }

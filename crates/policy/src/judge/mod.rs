@@ -7,18 +7,22 @@
 //! - `sed`, `awk`: what scripts and programs of theirs do beside printing
 //! - `git`: what only git has
 //! - `path`: paths in and out of the workspace
-//! - `code`: interpreters, code of shells and of other languages, commands among arguments
+//! - `interpreter`, `script`, `language`: programs that run code, code of shells, code of other languages
+//! - `guess`: commands that may stand among arguments, or in code
 //! - `literals`: texts in code of other languages
 //! - `letters`: characters that are not what they seem
 
 mod awk;
-mod code;
 mod git;
 mod grammar;
+mod guess;
+mod interpreter;
+mod language;
 mod letters;
 mod literals;
 mod path;
 mod program;
+mod script;
 mod sed;
 mod table;
 

@@ -4,7 +4,7 @@ use super::{Judge, Place};
 use crate::decision::{Level, Rule};
 use crate::options::{Given, Parsed};
 use crate::place;
-use crate::shell::{is_assignment, is_bare_expansion, is_input};
+use crate::shell::{has_expansion, is_assignment, is_bare_expansion, is_input};
 use crate::tables::{Class, Grammar, Kind, Program, Role, Takes};
 
 /// Variables that change how something is printed, and nothing else.
@@ -39,6 +39,9 @@ impl Judge<'_> {
     fn with_subcommand(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let parsed = Parsed::read(table, args, true);
         let word = parsed.rest.and_then(|rest| Some((args.get(rest).copied()?, args.get(rest + 1..)?)));
+        if word.is_some_and(|(word, _)| has_expansion(word)) {
+            self.unknown_code(&format!("which subcommand of `{}` runs is not known yet", table.name));
+        }
         match word.map(|(word, rest)| (self.policy.tables.subcommand(table, word), word, rest)) {
             Some((Some(subcommand), _, rest)) => {
                 let first = self.found.len();
@@ -137,7 +140,8 @@ impl Judge<'_> {
         let groups = &table.refuse_together;
         let may_destroy =
             !groups.is_empty() || table.options.iter().any(|option| option.class == Class::Destroy);
-        if may_destroy && parsed.operands.iter().any(|operand| is_bare_expansion(operand)) {
+        let is_open = |word: &&str| is_bare_expansion(word) || (word.starts_with('-') && has_expansion(word));
+        if may_destroy && parsed.operands.iter().chain(&parsed.unknown).any(is_open) {
             let message = format!(
                 "`{}` gets a variable that is not quoted: it may be an option that destroys",
                 table.name

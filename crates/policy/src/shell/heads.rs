@@ -94,9 +94,10 @@ pub fn head(words: &[String]) -> Head<'_> {
             }
             keyword if BEFORE_COMMANDS.contains(&keyword) => words = rest,
             "for" | "select" => words = body(rest),
-            "enable" | "hash" if rest.iter().any(|word| word.starts_with("-f") || word.starts_with("-p")) => {
-                return Head::Unknown;
-            }
+            "enable" if has_flag(rest, 'f') => return Head::Unknown,
+            "hash" if has_flag(rest, 'p') => return Head::Unknown,
+            // From then on, words of that name mean something else.
+            "alias" if rest.iter().any(|word| word.contains('=')) => return Head::Unknown,
             keyword if WITHOUT_COMMAND.contains(&keyword) => return Head::Nothing,
             "function" => words = rest.get(1..).unwrap_or_default(),
             runner if RUNNERS.contains(&runner) => match after_options(rest) {
@@ -121,13 +122,35 @@ fn body(words: &[String]) -> &[String] {
     begin.and_then(|begin| words.get(begin + 1..)).unwrap_or_default()
 }
 
+/// Whether a letter stands among the options.
+fn has_flag(words: &[String], flag: char) -> bool {
+    words.iter().any(|word| word.starts_with('-') && word.contains(flag))
+}
+
+/// The folder that a command changes to, behind keywords, assignments and options.
+pub fn changes_folder(words: &[String]) -> Option<&str> {
+    let is_before =
+        |word: &&String| is_keyword(word) || is_assignment(word) || RUNNERS.contains(&word.as_str());
+    let at = words.iter().take_while(is_before).count();
+    let (cd, rest) = words.get(at..)?.split_first()?;
+    let folder = rest.iter().find(|word| !word.starts_with('-'));
+    folder.filter(|_| matches!(cd.as_str(), "cd" | "pushd")).map(String::as_str)
+}
+
+/// Whether a word is one after which a command begins.
+pub fn is_keyword(word: &str) -> bool {
+    word == "time" || BEFORE_COMMANDS.contains(&word)
+}
+
 /// What comes after the options of `exec`, `command` and `builtin`; nothing, if they only ask what a name means.
 fn after_options(words: &[String]) -> Option<&[String]> {
     let mut words = words;
     while let [first, rest @ ..] = words {
         match first.as_str() {
             "-v" | "-V" | "-pv" | "-pV" => return None,
-            "-a" => words = rest.get(1..).unwrap_or_default(),
+            bundle if bundle.starts_with('-') && bundle.ends_with('a') => {
+                words = rest.get(1..).unwrap_or_default()
+            }
             option if option.starts_with('-') => words = rest,
             _ => break,
         }
@@ -156,13 +179,16 @@ fn sourced(words: &[String]) -> Head<'static> {
     }
 }
 
-/// Whether a path is the standard input, or another open file.
+/// Whether a path is the standard input, another open file or a device, in whatever spelling.
 pub fn is_input(path: &str) -> bool {
-    path == "-"
-        || path == "/dev/stdin"
-        || path == "/dev/tty"
-        || path.starts_with("/dev/fd/")
-        || path.starts_with("/proc/")
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    path == "-" || (path.starts_with('/') && matches!(parts.first(), Some(&("dev" | "proc"))))
 }
 
 /// Whether a word sets a variable: `NAME=…`, `NAME+=…`, `NAME[…]=…`.
@@ -200,8 +226,14 @@ mod tests {
             assert_eq!(head(&owned(nothing)), Head::Nothing, "{nothing:?}");
         }
         assert_eq!(head(&owned(&["eval", "rm", "-rf x"])), Head::Code("rm -rf x".into()));
-        assert_eq!(head(&owned(&["alias", "x=rm y"])), Head::Code("rm y".into()));
-        for unknown in [&["eval", "\u{F0000}"][..], &["\u{F0000}"], &[".", "/dev/stdin"], &["source"]] {
+        assert_eq!(head(&owned(&["trap", "rm y", "EXIT"])), Head::Code("rm y\nEXIT".into()));
+        for unknown in [
+            &["eval", "\u{F0000}"][..],
+            &["\u{F0000}"],
+            &[".", "/dev/stdin"],
+            &["source"],
+            &["alias", "x=rm"],
+        ] {
             assert_eq!(head(&owned(unknown)), Head::Unknown, "{unknown:?}");
         }
     }

@@ -11,7 +11,7 @@ mod heads;
 mod reader;
 mod word;
 
-pub use heads::{Head, head, is_assignment, is_input};
+pub use heads::{Head, changes_folder, head, is_assignment, is_input};
 pub use reader::read;
 
 /// Stands in a word for what is known only when the code runs, and may become several words: a variable, a substitution.
@@ -28,10 +28,14 @@ pub fn has_expansion(word: &str) -> bool {
     word.contains([EXPANSION, QUOTED, PATTERN])
 }
 
-/// Whether a word is nothing but one expansion that is not quoted.
+/// Whether a word is nothing but expansions that are not quoted.
 pub fn is_bare_expansion(word: &str) -> bool {
-    let mut letters = word.chars();
-    letters.next() == Some(EXPANSION) && letters.next().is_none()
+    !word.is_empty() && word.chars().all(|letter| letter == EXPANSION)
+}
+
+/// A word with its expansions as if they were not quoted.
+pub fn unquoted(word: &str) -> String {
+    word.replace(QUOTED, &EXPANSION.to_string())
 }
 
 /// Code, taken apart.
@@ -43,8 +47,8 @@ pub struct Script {
     pub nested: Vec<String>,
     /// The names of the functions that it defines.
     pub functions: Vec<String>,
-    /// Whether it ends within quotes or parentheses.
-    pub is_unfinished: bool,
+    /// Whether it cannot be read with certainty: it ends within quotes or parentheses, or the end of a here-document is not known.
+    pub is_unclear: bool,
 }
 
 /// A simple command: words, and where its output goes.

@@ -74,7 +74,7 @@ impl Reader {
                 '$' => self.dollar(false),
                 '`' => self.backticks(EXPANSION),
                 '#' if !self.word.begun => self.comment(),
-                ' ' | '\t' | '\r' => self.end_word(),
+                ' ' | '\t' => self.end_word(),
                 '\n' => self.end_line(),
                 '<' | '>' => self.redirection(letter),
                 '&' => self.ampersand(),
@@ -114,7 +114,7 @@ impl Reader {
                 other => self.word.push(other),
             }
         }
-        self.script.is_unfinished = true;
+        self.script.is_unclear = true;
     }
 
     fn double(&mut self) {
@@ -135,7 +135,7 @@ impl Reader {
                 other => self.word.push(other),
             }
         }
-        self.script.is_unfinished = true;
+        self.script.is_unclear = true;
     }
 
     /// What comes after `$`.
@@ -144,12 +144,23 @@ impl Reader {
         match self.peek(0) {
             Some('(') => {
                 self.at += 1;
-                self.substitution();
+                self.substitution(true);
                 self.word.push(expansion);
             }
             Some('{') => {
                 self.at += 1;
-                let inner = self.until_closed('{', '}');
+                let inner = self.until_closed('{', '}', !in_quotes);
+                self.expanded(&inner);
+                // All values of an array are several words, in quotes, too.
+                self.word.push(if inner.contains(['@', '*']) { EXPANSION } else { expansion });
+            }
+            Some('@' | '*') => {
+                self.at += 1;
+                self.word.push(EXPANSION);
+            }
+            Some('[') => {
+                self.at += 1;
+                let inner = self.until_closed('[', ']', true);
                 self.expanded(&inner);
                 self.word.push(expansion);
             }
@@ -171,10 +182,10 @@ impl Reader {
         }
     }
 
-    /// What comes after `$(`, `<(` or `>(`: code, or arithmetic.
-    fn substitution(&mut self) {
-        let inner = self.until_closed('(', ')');
-        let is_arithmetic = inner.starts_with('(') && closes_at_end(&inner);
+    /// What comes after `$(`, `<(` or `>(`: code, or, after `$`, arithmetic.
+    fn substitution(&mut self, may_be_arithmetic: bool) {
+        let inner = self.until_closed('(', ')', true);
+        let is_arithmetic = may_be_arithmetic && inner.starts_with('(') && closes_at_end(&inner);
         if is_arithmetic { self.expanded(&inner) } else { self.script.nested.push(inner) }
     }
 
@@ -190,11 +201,12 @@ impl Reader {
             }
         }
         self.script.nested.append(&mut inner.script.nested);
-        self.script.is_unfinished |= inner.script.is_unfinished;
+        self.script.is_unclear |= inner.script.is_unclear;
     }
 
-    /// The text up to the character that closes what is open; quotes hide those that do not count.
-    fn until_closed(&mut self, open: char, close: char) -> String {
+    /// The text up to the character that closes what is open; quotes hide those that do not count. Within double quotes, single ones
+    /// are ordinary characters.
+    fn until_closed(&mut self, open: char, close: char, has_single_quotes: bool) -> String {
         let (mut inner, mut depth) = (String::new(), 1usize);
         while let Some(letter) = self.take() {
             match letter {
@@ -203,6 +215,7 @@ impl Reader {
                     inner.extend(self.take());
                     continue;
                 }
+                '\'' if !has_single_quotes => {}
                 '\'' | '"' | '`' => {
                     inner.push(letter);
                     self.copy_quoted(letter, &mut inner);
@@ -217,7 +230,7 @@ impl Reader {
             }
             inner.push(letter);
         }
-        self.script.is_unfinished = true;
+        self.script.is_unclear = true;
         inner
     }
 
@@ -288,7 +301,7 @@ impl Reader {
 
     fn redirection(&mut self, letter: char) {
         if self.skip('(') {
-            self.substitution();
+            self.substitution(false);
             return self.word.push(EXPANSION);
         }
         let is_number =
@@ -342,10 +355,13 @@ impl Reader {
     }
 
     fn parenthesis(&mut self) {
+        if super::heads::is_keyword(self.word.text()) && !self.word.is_quoted {
+            self.end_word();
+        }
         let name = self.word.text();
-        if self.word.begun && (name.ends_with('=') || !self.simple.words.is_empty()) {
+        if self.word.begun && name.ends_with(['=', '?', '*', '+', '@', '!']) || name.ends_with(PATTERN) {
             // An array, or a pattern: words, in which only substitutions count.
-            let inner = self.until_closed('(', ')');
+            let inner = self.until_closed('(', ')', true);
             self.expanded(&inner);
             return self.word.push(EXPANSION);
         }
@@ -365,7 +381,7 @@ impl Reader {
     /// `((…))`, or two subshells that begin at once.
     fn arithmetic(&mut self) {
         let start = self.at;
-        let inner = self.until_closed('(', ')');
+        let inner = self.until_closed('(', ')', true);
         if self.skip(')') {
             return self.expanded(&inner);
         }
@@ -430,10 +446,11 @@ impl Reader {
             }
             Purpose::HereDocument { tabs } => {
                 let end = words.concat();
+                self.script.is_unclear |= super::has_expansion(&end) || end.contains(['{', '}']);
                 self.documents.push(HereDocument { end, tabs, expands: !is_quoted });
             }
         }
-        if matches!(self.simple.words.as_slice(), [first, _, last] if first == "case" && last == "in") {
+        if matches!(self.simple.words.as_slice(), [.., first, _, last] if first == "case" && last == "in") {
             self.simple = Simple::default();
             self.in_pattern = true;
         }
@@ -455,7 +472,7 @@ impl Reader {
 /// Whether the parenthesis that opens a text is closed by its last character.
 fn closes_at_end(text: &str) -> bool {
     let mut reader = Reader { text: text.chars().collect(), at: 1, ..Reader::default() };
-    reader.until_closed('(', ')');
+    reader.until_closed('(', ')', true);
     reader.at == reader.text.len() && text.ends_with(')')
 }
 

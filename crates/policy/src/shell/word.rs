@@ -1,6 +1,6 @@
 //! A word of a shell while it is read: quotes are taken off, expansions become a character, braces become several words.
 
-use super::PATTERN;
+use super::{EXPANSION, PATTERN};
 
 /// Marks for braces and commas that are not quoted.
 const OPEN: char = '\u{F0001}';
@@ -53,11 +53,15 @@ impl Word {
             middle.contains(COMMA).then_some((before, middle, after))
         });
         match parts {
-            None => vec![plain(&self.text)],
+            // `{a..c}`
+            None if self.text.contains(OPEN) && self.text.contains("..") => {
+                vec![plain(&self.text.replace(OPEN, &EXPANSION.to_string()))]
+            }
             Some((before, middle, after)) => {
                 let items = middle.split([COMMA, OPEN, CLOSE]);
                 items.map(|item| plain(&format!("{before}{item}{after}"))).collect()
             }
+            None => vec![plain(&self.text)],
         }
     }
 }

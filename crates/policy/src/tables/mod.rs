@@ -57,6 +57,8 @@ pub struct Program {
     pub interpreter: Option<Interpreter>,
     /// What it does without a command to run, for wrappers.
     pub alone: Option<Class>,
+    /// The options of an interpreter that say where its code is.
+    pub code_from: Vec<String>,
     /// The options that change the folder in which all else is found.
     pub chdir: Vec<String>,
     /// Whether it has subcommands with tables of their own.

@@ -1,0 +1,73 @@
+//! Commands that may stand among the arguments of a program of which too little is known, or in code that cannot be read.
+
+use super::program::base_name;
+use super::{Judge, Place};
+use crate::decision::{Level, Reason, Rule};
+use crate::tables::Program;
+
+impl Judge<'_> {
+    /// Arguments of a program of which too little is known: each may begin a command, be a line for a shell, or a path.
+    pub(super) fn arguments_of_unknown(&mut self, args: &[&str]) {
+        self.guesses(args);
+        for arg in args {
+            self.perhaps_path(arg);
+            let value =
+                arg.split_once('=').map_or(*arg, |(_, value)| value).trim_start_matches(['+', '!', ':']);
+            if value.contains(|letter: char| letter.is_whitespace() || ";|&`$<>".contains(letter)) {
+                self.perhaps_code(value);
+            }
+        }
+        self.no_shell(args);
+    }
+
+    /// A text that may be a line for a shell.
+    pub(super) fn perhaps_code(&mut self, text: &str) {
+        self.keeping(is_certain, |judge| judge.shell_code(text));
+    }
+
+    /// Judges each word with those after it as a command. Only what would certainly be refused counts.
+    pub(super) fn guesses(&mut self, words: &[&str]) {
+        for (at, word) in words.iter().enumerate() {
+            let rest = words.get(at + 1..).unwrap_or_default();
+            self.guess(word, rest);
+            if let Some((_, value)) = word.split_once('=') {
+                self.guess(value, rest);
+            }
+        }
+    }
+
+    /// Looks for commands in a piece of code, wherever they stand in it: a second look, which does not depend on how the code is read.
+    pub(super) fn guesses_in(&mut self, text: &str) {
+        let counts = |reason: &Reason| is_certain(reason) && reason.rule != Rule::ShellReached;
+        for piece in text.split([';', '|', '&', '\n', '(', ')', '`', '{', '}']) {
+            self.keeping(counts, |judge| judge.guesses(&words(piece)));
+        }
+    }
+
+    pub(super) fn guess(&mut self, program: &str, args: &[&str]) {
+        let base = base_name(program);
+        if !self.policy.tables.is_worth_a_guess(base) && !self.policy.rules.names(program) {
+            return;
+        }
+        let place = Place { is_guess: true, is_wrapped: true, ..Place::default() };
+        let of_shell = self.policy.tables.get(base).is_some_and(Program::is_shell);
+        let counts = |reason: &Reason| is_certain(reason) || (of_shell && reason.level == Level::L2);
+        self.keeping(counts, |judge| judge.command(program, args, place));
+        if args.contains(&"--") {
+            let args: Vec<&str> = args.iter().copied().filter(|arg| *arg != "--").collect();
+            self.keeping(counts, |judge| judge.command(program, &args, place));
+        }
+    }
+}
+
+/// Whether a reason refuses what may be no command at all: names that are not allowed are everywhere, and so are those of interpreters.
+fn is_certain(reason: &Reason) -> bool {
+    let may_be_a_word = matches!(reason.rule, Rule::NotAllowed | Rule::InvalidProgram | Rule::UnknownCode);
+    reason.level == Level::L2 && !may_be_a_word
+}
+
+/// The words in code: names, paths, options.
+pub fn words(code: &str) -> Vec<&str> {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || "_-./~:=+@%".contains(letter);
+    code.split(|letter| !is_of_word(letter)).filter(|word| !word.is_empty()).collect()
+}

@@ -1,0 +1,152 @@
+//! Code of shells: which commands are in it, and where its output goes.
+
+use super::program::base_name;
+use super::{Judge, Place};
+use crate::decision::{Level, Reason, Rule};
+use crate::place;
+use crate::shell::{self, Head, Script, Simple};
+use crate::tables::Class;
+
+/// What is read in more than one way by different shells, or again when the code runs. Where it stands, commands are looked for in the
+/// plain text, too, quoted or not.
+const TRICKY: &[&str] = &[
+    "$[",
+    "${",
+    "((",
+    "()",
+    "<(",
+    "<<",
+    ">(",
+    "PS4",
+    "[ -v",
+    "[[",
+    "\\\n",
+    "\r",
+    "`",
+    "alias",
+    "case",
+    "compgen",
+    "complete",
+    "coproc",
+    "declare",
+    "enable",
+    "export",
+    "function",
+    "hash",
+    "let ",
+    "local",
+    "mapfile",
+    "read ",
+    "readarray",
+    "readonly",
+    "shopt",
+    "test -v",
+    "trap",
+    "typeset",
+    "unset",
+];
+
+/// Where options may be put into variables, so that a quoted variable may be one.
+const OPTIONS_IN_VARIABLES: &[&str] = &["=-", "='-", "=\"-", "(-", "('-", "(\"-", "set -"];
+
+impl Judge<'_> {
+    /// Code of a shell. Only what is refused counts: that there is code is a reason of its own.
+    pub(super) fn shell_code(&mut self, text: &str) {
+        let cwd = self.cwd.clone();
+        self.shell_code_here(text);
+        self.cwd = cwd;
+    }
+
+    /// The same, for code that changes the folder of what comes after it.
+    fn shell_code_here(&mut self, text: &str) {
+        if !self.enter(1 + text.len() / 16) {
+            return;
+        }
+        let is_refusal = |reason: &Reason| reason.level == Level::L2;
+        self.keeping(is_refusal, |judge| judge.shell_script(text));
+        self.depth -= 1;
+    }
+
+    fn shell_script(&mut self, text: &str) {
+        if is_fork_bomb(text) {
+            self.add(Rule::Destructive, Level::L2, "the code starts itself without end");
+        }
+        if TRICKY.iter().any(|words| text.contains(words)) {
+            self.guesses_in(text);
+        }
+        let script = shell::read(text);
+        for nested in &script.nested {
+            self.shell_code(nested);
+        }
+        if script.is_unclear {
+            self.unknown_code(
+                "the code cannot be read with certainty: quotes, parentheses or a here-document do not end",
+            );
+        }
+        let hides_options = OPTIONS_IN_VARIABLES.iter().any(|words| text.contains(words));
+        self.commands(&script, hides_options);
+    }
+
+    fn commands(&mut self, script: &Script, hides_options: bool) {
+        let mut downloads = false;
+        for simple in &script.commands {
+            downloads &= simple.is_piped;
+            for path in simple.writes.iter().filter(|path| *path != "/dev/null") {
+                self.class(Class::Write, format!("the code writes {path:?}"));
+                self.target(path);
+            }
+            let first = self.found.len();
+            self.simple_command(simple, script, hides_options);
+            let runs_input = self.found.iter().skip(first).any(|reason| reason.rule == Rule::UnknownCode);
+            if downloads && runs_input {
+                self.add(Rule::DownloadRun, Level::L2, "what is downloaded is run");
+            }
+            downloads |= self.downloads(simple);
+        }
+    }
+
+    fn simple_command(&mut self, simple: &Simple, script: &Script, hides_options: bool) {
+        if let Some(folder) = shell::changes_folder(&simple.words) {
+            self.cwd = place::resolve(&self.cwd, folder.as_ref());
+        }
+        match shell::head(&simple.words) {
+            Head::Nothing => {}
+            Head::Unknown if simple.is_pattern => {}
+            Head::Unknown => self.unknown_code("which command runs is not known before the code runs"),
+            Head::Code(code) => self.shell_code_here(&code),
+            Head::Program([program, args @ ..]) => {
+                let args: Vec<String> = args
+                    .iter()
+                    .map(|arg| if hides_options { shell::unquoted(arg) } else { arg.clone() })
+                    .collect();
+                let args: Vec<&str> = args.iter().map(String::as_str).collect();
+                // What a function of this name does is judged where it is defined; it may be gone when the name is used.
+                match simple.is_pattern || script.functions.contains(program) {
+                    true => self.guess(program, &args),
+                    false => self.command(
+                        program,
+                        &args,
+                        Place { is_code: true, is_wrapped: true, ..Place::default() },
+                    ),
+                }
+            }
+            Head::Program([]) => {}
+        }
+    }
+
+    fn downloads(&self, simple: &Simple) -> bool {
+        let Head::Program([program, ..]) = shell::head(&simple.words) else { return false };
+        let table = self.policy.tables.get(base_name(program));
+        table.is_some_and(|table| table.effects.contains(&Class::Network))
+    }
+}
+
+fn is_fork_bomb(text: &str) -> bool {
+    let dense: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    dense.contains("(){:|:&};:")
+        || dense.split("(){").skip(1).any(|body| {
+            let name = dense.split("(){").next().unwrap_or_default();
+            let name = name.rsplit([';', '&', '|']).next().unwrap_or_default();
+            !name.is_empty() && body.starts_with(&format!("{name}|{name}&"))
+        })
+}
