@@ -222,3 +222,35 @@ async fn the_options_against_helpers_are_not_known_everywhere() {
         assert!(outcome.exit_code != Some(0) || subcommand == "rev-parse", "{command}: {outcome:?}");
     }
 }
+
+#[tokio::test]
+async fn the_policy_hardens_git_so_that_only_filters_are_left_which_it_asks_about() {
+    let repository = Repository::new();
+    for (command, expected) in [
+        ("status", &["clean"][..]),
+        ("status -s", &["clean"]),
+        ("diff", &["clean"]),
+        ("diff --stat", &["clean"]),
+        ("diff --cached", &[]),
+        ("log -p", &[]),
+        ("log --format=%H", &[]),
+        ("show main~2", &[]),
+        ("blame f.conv", &[]),
+        ("annotate f.conv", &[]),
+        ("stash list -p", &[]),
+        ("stash show -p", &[]),
+        ("reflog show -p", &[]),
+        ("grep six", &[]),
+        ("rev-list main", &[]),
+        ("diff-tree -p main~2 main", &[]),
+        ("ls-files", &[]),
+        ("-C . branch -vv", &[]),
+    ] {
+        let args: Vec<String> = words(command).into_iter().map(str::to_owned).collect();
+        let args = policy::hardened("git", &args);
+        let words: Vec<&str> = std::iter::once("git").chain(args.iter().map(String::as_str)).collect();
+        let (outcome, markers) = git(&repository, false, &words).await;
+        assert_eq!(markers, set(expected), "{words:?}: {outcome:?}");
+        assert_eq!(outcome.exit_code, Some(0), "{words:?}: {outcome:?}");
+    }
+}

@@ -19,8 +19,8 @@ static POLICY: LazyLock<Policy> = LazyLock::new(|| FIXTURE.policy(Permissions::d
 const UNKNOWN: &str = "tsc";
 
 const PROGRAMS: &[&str] = &[
-    "awk", "bash", "cat", "cp", "curl", "date", "dd", "echo", "env", "fd", "find", "git", "grep", "ls",
-    "make", "nice", "node", "npm", "perl", "python3", "rg", "rm", "sed", "sh", "sort", "sudo", "tar",
+    "arch", "awk", "bash", "cat", "cp", "curl", "date", "dd", "echo", "env", "fd", "find", "git", "grep",
+    "ls", "make", "nice", "node", "npm", "perl", "python3", "rg", "rm", "sed", "sh", "sort", "sudo", "tar",
     "timeout", "tsc", "uniq", "xargs", "docker", "/bin/ls", "./ls",
 ];
 
@@ -135,7 +135,9 @@ fn command() -> impl Strategy<Value = Vec<&'static str>> {
 
 fn level(policy: &Policy, words: &[&str]) -> Level {
     let (program, args) = words.split_first().unwrap();
-    policy.classify(&Command::new(program, args.iter().copied())).level
+    let decision = policy.classify(&Command::new(program, args.iter().copied()));
+    assert!(!decision.reasons.is_empty(), "{words:?}");
+    decision.level
 }
 
 proptest! {

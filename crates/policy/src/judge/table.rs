@@ -96,8 +96,7 @@ impl Judge<'_> {
             }
         }
         self.needs(table, parsed);
-        let is_wrapper = table.operands.contains(&Role::Command);
-        if self.found.len() == first && table.can_be_harmless() && !is_wrapper {
+        if self.found.len() == first && table.can_be_harmless() {
             self.add(Rule::Harmless, Level::L0, format!("`{}` {}", table.name, table.does));
         }
     }
