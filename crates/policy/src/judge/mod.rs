@@ -2,7 +2,7 @@
 //!
 //! - here: the walk from command to command within a command (wrappers, code of shells), its bounds, and the user's rules
 //! - `program`: the program's name
-//! - `table`: options and operands by the program's table
+//! - `table`, `options`, `operands`, `wrapper`: a program by its table
 //! - `grammar`: arguments that are not written as getopt reads them (`find`, `tar`, `dd`, `ps`, `sed`)
 //! - `sed`, `awk`: what scripts and programs of theirs do beside printing
 //! - `git`: what only git has
@@ -20,11 +20,14 @@ mod interpreter;
 mod language;
 mod letters;
 mod literals;
+mod operands;
+mod options;
 mod path;
 mod program;
 mod script;
 mod sed;
 mod table;
+mod wrapper;
 
 use std::path::PathBuf;
 

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use load::TableError;
-pub use spec::{Class, Kind, OptionSpec, Role, Takes};
+pub use spec::{Class, Kind, OptionSpec, Role, Takes, role_at};
 
 /// The tables of all programs.
 #[derive(Debug, Default)]

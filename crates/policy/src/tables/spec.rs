@@ -47,6 +47,16 @@ pub struct OptionSpec {
     pub takes: Takes,
 }
 
+impl OptionSpec {
+    /// The kind of its value, if it takes one.
+    pub fn kind(&self) -> Option<Kind> {
+        match self.takes {
+            Takes::Nothing => None,
+            Takes::Value(kind) | Takes::Attached(kind) => Some(kind),
+        }
+    }
+}
+
 /// Whether an option takes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
@@ -129,6 +139,11 @@ pub enum Role {
 }
 
 impl Role {
+    /// Whether what is left is a command, or a line for a shell.
+    pub fn starts_a_command(self) -> bool {
+        matches!(self, Role::Command | Role::ShellWords)
+    }
+
     /// Whether it stands for any number of operands.
     pub fn repeats(self) -> bool {
         !matches!(self, Role::Text | Role::Path | Role::File | Role::Target | Role::Plus | Role::Rev)
@@ -184,5 +199,24 @@ fn role(word: &str) -> Result<Role, TableError> {
         "command" => Role::Command,
         "shell..." => Role::ShellWords,
         _ => return Err(TableError::Role { word: word.to_owned() }),
+    })
+}
+
+/// The role of an operand among `count`.
+pub fn role_at(roles: &[Role], at: usize, count: usize) -> Option<Role> {
+    let Some(repeated) = roles.iter().position(|role| role.repeats()) else { return roles.get(at).copied() };
+    let after = roles.len() - repeated - 1;
+    if at + after >= count {
+        return roles.get(repeated + 1 + (at + after - count)).copied();
+    }
+    if at < repeated {
+        return roles.get(at).copied();
+    }
+    roles.get(repeated).map(|role| match role {
+        Role::Texts => Role::Text,
+        Role::Paths => Role::Path,
+        Role::Targets => Role::Target,
+        Role::Revs => Role::Rev,
+        other => *other,
     })
 }

@@ -1,0 +1,77 @@
+//! Operands, by their roles.
+
+use super::Judge;
+use crate::decision::{Level, Rule};
+use crate::options::Parsed;
+use crate::place;
+use crate::tables::{Class, Program, Role, role_at};
+
+/// Words that mean something to a shell only.
+const OPERATORS: &[&str] = &[
+    "&", "&&", "&>", "&>>", "1>", "2>", "2>&1", "2>>", ";", "<", "<<", "<<<", ">", ">&2", ">>", ">|", "|",
+    "|&", "||",
+];
+
+/// Whether a word means something to a shell only.
+pub fn is_operator(word: &str) -> bool {
+    OPERATORS.contains(&word)
+}
+
+impl Judge<'_> {
+    /// The operands of a program that starts no command.
+    pub(super) fn operands(&mut self, table: &Program, roles: &[Role], parsed: &Parsed<'_>) {
+        let count = parsed.operands.len();
+        let given =
+            || parsed.operands.iter().enumerate().map(|(at, operand)| (role_at(roles, at, count), *operand));
+        given().for_each(|(role, operand)| self.operand(table, role, operand));
+        if given().any(|(role, _)| role.is_none()) {
+            self.otherwise(table, parsed);
+        }
+        if given().any(|(role, operand)| role != Some(Role::Text) && is_operator(operand)) {
+            self.no_shell(&parsed.operands);
+        }
+    }
+
+    /// An operand.
+    pub(super) fn operand(&mut self, table: &Program, role: Option<Role>, operand: &str) {
+        match role {
+            None => {
+                let message = format!("`{}`: nothing is known about the operand {operand:?}", table.name);
+                self.add(Rule::UnknownOperand, Level::L1, message);
+                self.perhaps_path(operand);
+            }
+            Some(Role::Path) => self.read(operand),
+            Some(Role::File) => {
+                self.read(operand);
+                if place::resolve(&self.cwd, operand.as_ref()).is_dir() {
+                    self.class(
+                        Class::Links,
+                        format!("`{}` {}, of the folder {operand:?}", table.name, Class::Links.sentence()),
+                    );
+                }
+            }
+            Some(Role::Target) => {
+                if table.can_be_harmless() {
+                    self.class(Class::Write, format!("`{}` writes {operand:?}", table.name));
+                }
+                self.target(operand);
+            }
+            Some(Role::Plus) if !operand.starts_with('+') => {
+                self.class(Class::System, format!("`{} {operand}` changes the system", table.name));
+            }
+            Some(Role::Rev) => self.revision(operand),
+            Some(_) if operand.starts_with("ext::") => {
+                self.class(Class::Run, format!("{operand:?} has git start a program"));
+                self.perhaps_code(operand.trim_start_matches("ext::"));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Words that look as if a shell were to read them.
+    pub(super) fn no_shell(&mut self, words: &[&str]) {
+        let Some(operator) = words.iter().find(|word| is_operator(word)) else { return };
+        let message = format!("there is no shell: {operator:?} would be given to the program as it stands");
+        self.add(Rule::ShellSyntax, Level::L1, message);
+    }
+}

@@ -1,0 +1,76 @@
+//! Options: what they do, and what their values are.
+
+use super::{Judge, operands};
+use crate::decision::{Level, Rule};
+use crate::options::{Given, Parsed};
+use crate::place;
+use crate::shell::is_input;
+use crate::tables::{Class, Kind, Program};
+
+impl Judge<'_> {
+    /// The options of a program, in their order.
+    pub(super) fn options(&mut self, table: &'static Program, parsed: &Parsed, args: &[&str]) {
+        for given in &parsed.options {
+            self.option(table, given);
+        }
+        for unknown in &parsed.unknown {
+            let message = format!("`{}`: nothing is known about the option {unknown:?}", table.name);
+            self.add(Rule::UnknownOption, Level::L1, message);
+        }
+        let starts = table.effects.iter().any(|effect| matches!(effect, Class::Run | Class::Wait));
+        let has_operator = !table.effects.is_empty() && args.iter().any(|arg| operands::is_operator(arg));
+        if !parsed.unknown.is_empty() || starts || has_operator {
+            self.arguments_of_unknown(args);
+        }
+    }
+
+    /// An option, with its value.
+    pub(super) fn option(&mut self, table: &Program, given: &Given) {
+        let Given { option, value } = given;
+        if option.class != Class::Safe && !(option.class == Class::Code && table.interpreter.is_some()) {
+            self.class(option.class, format!("`{} {}` {}", table.name, option.name, option.class.sentence()));
+        }
+        let (Some(value), Some(kind)) = (value, option.kind()) else { return };
+        self.started(table, given, value);
+        match kind {
+            Kind::Path if option.class == Class::Write => self.target(value),
+            Kind::Path => self.read(value),
+            Kind::Glob => self.glob(value),
+            Kind::Lines => self.read(value.rsplit(':').next().unwrap_or_default()),
+            Kind::Pretty if value.contains("%G") || value.contains("signature") => {
+                let message = format!("the format {value:?} has signatures checked by another program");
+                self.class(Class::Run, message);
+            }
+            Kind::Pretty | Kind::Text | Kind::Command => {}
+        }
+        if table.chdir.contains(&option.name) {
+            self.cwd = place::resolve(&self.cwd, value.as_ref());
+        }
+    }
+
+    /// What the value of an option starts, or has run.
+    fn started(&mut self, table: &Program, given: &Given, value: &str) {
+        match given.option.class {
+            Class::Run if given.option.kind() == Some(Kind::Text) => {
+                // `core.pager=program`, `exec=program`
+                let after = value.split_once('=').map_or("", |(_, after)| after.trim_start_matches('!'));
+                self.perhaps_code(value);
+                self.perhaps_code(after);
+                if table.interpreter.is_some() {
+                    self.other_code(value);
+                }
+            }
+            Class::Run if is_input(value) => {
+                self.unknown_code(&format!("`{} {}` reads its input", table.name, given.option.name));
+            }
+            Class::Shell => {
+                // `env -S` writes a space as `\_`, and has options of its own in the text.
+                let text = value.replace("\\_", " ");
+                self.guesses(&text.split_whitespace().collect::<Vec<_>>());
+                self.shell_code(&text);
+            }
+            Class::Code if table.interpreter.is_none() => self.other_code(value),
+            _ => {}
+        }
+    }
+}
