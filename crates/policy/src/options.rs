@@ -25,6 +25,8 @@ pub struct Given<'a> {
     pub option: &'a OptionSpec,
     /// Its value.
     pub value: Option<&'a str>,
+    /// Whether it comes after an operand, with a value that is an argument of its own.
+    pub is_behind_operands: bool,
 }
 
 impl<'a> Parsed<'a> {
@@ -78,8 +80,9 @@ impl<'a> Reader<'a, '_> {
         self.parsed.operands.extend(self.args.iter().skip(at));
     }
 
-    fn give(&mut self, option: &'a OptionSpec, value: Option<&'a str>) {
-        self.parsed.options.push(Given { option, value });
+    fn give(&mut self, option: &'a OptionSpec, value: Option<&'a str>, is_separate: bool) {
+        let is_behind_operands = is_separate && !self.parsed.operands.is_empty();
+        self.parsed.options.push(Given { option, value, is_behind_operands });
         if option.takes == Takes::Value(Kind::Command) {
             let mut words: Vec<&str> = value.into_iter().collect();
             while let Some(word) = self.next().filter(|word| *word != ";") {
@@ -116,33 +119,39 @@ impl<'a> Reader<'a, '_> {
             if option.takes == Takes::Nothing && attached.is_some() {
                 self.parsed.unknown.push(arg);
             }
-            self.give(option, value);
+            self.give(option, value, takes_next);
         }
     }
 
     /// `-x`, `-xyz`, `-xVALUE`, `-x VALUE`, `-20`.
     fn short(&mut self, arg: &'a str) {
         if let Some(option) = self.table.option(arg).filter(|option| option.name.len() > 2) {
-            let value = if matches!(option.takes, Takes::Value(_)) { self.next() } else { None };
-            return self.give(option, value);
+            let takes_next = matches!(option.takes, Takes::Value(_));
+            let value = if takes_next { self.next() } else { None };
+            return self.give(option, value, takes_next);
         }
         let body = arg.get(1..).unwrap_or_default();
         if body.bytes().all(|byte| byte.is_ascii_digit())
             && let Some(number) = self.table.option("-NUM")
         {
-            return self.give(number, Some(body));
+            return self.give(number, Some(body), false);
         }
+        let mut is_known = true;
         for (at, letter) in body.char_indices() {
             let rest = body.get(at + letter.len_utf8()..).filter(|rest| !rest.is_empty());
             match self.table.option(&format!("-{letter}")) {
-                None => self.parsed.unknown.push(arg),
-                Some(option) if option.takes == Takes::Nothing => self.give(option, None),
+                None => is_known = false,
+                Some(option) if option.takes == Takes::Nothing => self.give(option, None, false),
                 Some(option) => {
                     let takes_next = rest.is_none() && matches!(option.takes, Takes::Value(_));
                     let value = if takes_next { self.next() } else { rest };
-                    return self.give(option, value);
+                    self.give(option, value, takes_next);
+                    break;
                 }
             }
+        }
+        if !is_known {
+            self.parsed.unknown.push(arg);
         }
     }
 }

@@ -84,20 +84,33 @@ const HARMLESS: &[(&str, &str)] = &[
     ("versionsort", "suffix"),
 ];
 
-/// The git folder of the repository that a folder is in.
-pub fn find(folder: &Path) -> Option<PathBuf> {
-    folder.ancestors().find_map(|folder| {
+/// The git folder of the repository that a folder is in. Candidates that look broken come before it: git passes over them, perhaps.
+pub fn find(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in folder.ancestors() {
         let dot_git = folder.join(".git");
-        let is_bare = || ["HEAD", "objects", "refs"].iter().all(|name| folder.join(name).exists());
-        match fs::symlink_metadata(&dot_git) {
-            Ok(_) => Some(pointed_to(&dot_git)),
-            Err(_) => is_bare().then(|| folder.to_path_buf()),
+        let candidate = match fs::symlink_metadata(&dot_git) {
+            Ok(_) => pointed_to(&dot_git),
+            Err(_) if is_complete(folder) => folder.to_path_buf(),
+            Err(_) => continue,
+        };
+        let is_last = is_complete(&candidate);
+        found.push(candidate);
+        if is_last {
+            break;
         }
-    })
+    }
+    found
+}
+
+/// Whether git takes a folder for a git folder. That of a further work tree has the rest elsewhere.
+fn is_complete(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).exists();
+    has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))
 }
 
 /// The folder that a `.git` file points to; a `.git` folder is one itself.
-fn pointed_to(dot_git: &Path) -> PathBuf {
+pub fn pointed_to(dot_git: &Path) -> PathBuf {
     let text = if dot_git.is_file() { text_of(dot_git) } else { None };
     let target = text.as_deref().and_then(|text| text.strip_prefix("gitdir:")).map(str::trim);
     match (target, dot_git.parent()) {

@@ -88,6 +88,9 @@ const OTHERS: &[&str] = &["readme.md", "main.rs", "a"];
 
 /// Whether a pattern of file names means files with secrets: it matches one, and not just any file.
 pub fn matches_secret(pattern: &str) -> bool {
+    if pattern.len() > MOST_BYTES {
+        return true;
+    }
     let name = pattern.rsplit('/').next().unwrap_or(pattern).to_lowercase();
     name.contains(['*', '?', '[', '{'])
         && alternatives(&name).iter().any(|name| matches_any(name, SAMPLES) && !matches_any(name, OTHERS))
@@ -103,11 +106,15 @@ fn alternatives(pattern: &str) -> Vec<String> {
     let parts = pattern.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     match parts {
         Some((before, (middle, after))) => {
-            middle.split(',').map(|part| format!("{before}{part}{after}")).collect()
+            middle.split(',').take(MOST_PARTS).map(|part| format!("{before}{part}{after}")).collect()
         }
         None => vec![pattern.to_owned()],
     }
 }
+
+/// Alternatives of a pattern that are tried, and bytes of a pattern: a longer one counts as one that means secrets.
+const MOST_PARTS: usize = 64;
+const MOST_BYTES: usize = 1_000;
 
 /// Steps of one comparison.
 const MOST_STEPS: usize = 10_000;

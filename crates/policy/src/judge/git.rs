@@ -9,14 +9,39 @@ use crate::secrets::{is_secret, matches_secret};
 impl Judge<'_> {
     /// A revision, a file in a revision, a path or a pathspec.
     pub(super) fn revision(&mut self, text: &str) {
-        // `HEAD:file`, `:file`, `:(glob)**/file`, `:!file`
-        let file = text.split_once(':').map_or(text, |(_, file)| file);
-        let file = file.split_once(')').filter(|_| file.starts_with('(')).map_or(file, |(_, file)| file);
-        let file = file.trim_start_matches(['!', '^', '/', ':']);
-        if is_secret(file) || matches_secret(file) {
+        // `HEAD:file`, `:0:file`, `:(glob)**/file`, `:!file`
+        let ends = text.match_indices(':').filter_map(|(at, _)| text.get(at + 1..));
+        let is_of_secret = |file: &str| {
+            let file = file.split_once(')').filter(|_| file.starts_with('(')).map_or(file, |(_, file)| file);
+            let file = file.trim_start_matches(['!', '^', '/']);
+            is_secret(file) || matches_secret(file)
+        };
+        if ends.chain([text]).any(is_of_secret) {
             self.secret(text);
         }
         self.read(text);
+    }
+
+    /// Aliases that are given with the command: what they stand for, with the words behind them.
+    pub(super) fn aliases(&mut self, parsed: &Parsed) {
+        for setting in
+            parsed.options.iter().filter(|given| given.option.name == "-c").filter_map(|given| given.value)
+        {
+            let Some((name, value)) = setting.split_once('=') else { continue };
+            if name.to_lowercase().starts_with("alias.") {
+                let words = value.split_whitespace().chain(parsed.operands.iter().skip(1).copied());
+                self.guess("git", &words.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Words of a subcommand that may run git with the words behind it.
+    pub(super) fn within_git(&mut self, words: &[&str]) {
+        // A guess has its own words guessed by whoever makes it.
+        let count = if self.is_guessing { 0 } else { words.len() };
+        for at in 1..count {
+            self.guess("git", words.get(at..).unwrap_or_default());
+        }
     }
 
     /// The folder whose files git changes, if it changes any.
@@ -45,11 +70,9 @@ impl Judge<'_> {
             .filter(|given| given.option.name == "--git-dir")
             .filter_map(|given| given.value);
         let git_dir = named.next_back().map(|dir| crate::place::resolve(&self.cwd, dir.as_ref()));
-        let helpers = match git_dir.or_else(|| repository::find(&self.cwd)) {
-            Some(git_dir) => repository::helpers(&git_dir),
-            None => return,
-        };
-        for helper in helpers {
+        let git_dirs =
+            git_dir.map_or_else(|| repository::find(&self.cwd), |dir| vec![repository::pointed_to(&dir)]);
+        for helper in git_dirs.iter().flat_map(|git_dir| repository::helpers(git_dir)) {
             let message = format!("the repository's configuration sets {helper}, which may start a program");
             self.add(Rule::GitHelper, Level::L1, message);
         }

@@ -68,7 +68,8 @@ impl Judge<'_> {
             Takes::Value(_) if name == "-fprintf" => 2,
             Takes::Value(_) => 1,
         };
-        self.option(table, &Given { option, value: rest.first().copied().filter(|_| count > 0) });
+        let value = rest.first().copied().filter(|_| count > 0);
+        self.option(table, &Given { option, value, is_behind_operands: false });
         count
     }
 
@@ -162,11 +163,10 @@ impl Judge<'_> {
         let first = self.found.len();
         let parsed = Parsed::read(table, args, false);
         self.options(table, &parsed, args);
-        // `-aux` means `aux`, if there is no user of the name `x`.
-        let bundles = args
-            .iter()
-            .filter(|arg| arg.starts_with("-a") && arg.contains('u'))
-            .map(|arg| arg.trim_start_matches('-'));
+        // Letters with a dash that are wrong together are read again as if they had none.
+        let bundled: String = args.iter().filter_map(|arg| arg.strip_prefix('-')).collect();
+        let is_odd = bundled.contains('e') && bundled.contains(['x', 'g', 'u', 'U', 't', 'T', 'r', 'S', 'n']);
+        let bundles = is_odd.then_some(bundled.as_str());
         for letters in parsed.operands.iter().copied().chain(bundles) {
             let is_number = letters.chars().all(|letter| letter.is_ascii_digit() || letter == ',');
             if letters.contains('e') {
@@ -179,7 +179,7 @@ impl Judge<'_> {
     }
 
     /// `sed`: scripts from options, or the first operand; then files.
-    pub(super) fn sed(&mut self, table: &'static Program, args: &[&str]) {
+    pub(super) fn sed(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let first = self.found.len();
         let parsed = Parsed::read(table, args, false);
         self.options(table, &parsed, args);
@@ -197,6 +197,9 @@ impl Judge<'_> {
         if let ([script, rest @ ..], true) = (files, scripts.is_empty() && from_file.is_empty()) {
             scripts.push(script);
             files = rest;
+        }
+        if scripts.is_empty() && from_file.is_empty() && place.has_unseen_args {
+            self.unknown_code("the script of `sed` is not known yet");
         }
         for script in scripts {
             self.sed_script(script);

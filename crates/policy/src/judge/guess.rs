@@ -8,7 +8,11 @@ use crate::tables::Program;
 impl Judge<'_> {
     /// Arguments of a program of which too little is known: each may begin a command, be a line for a shell, or a path.
     pub(super) fn arguments_of_unknown(&mut self, args: &[&str]) {
+        if self.is_guessing {
+            return;
+        }
         self.guesses(args);
+        self.outputs(args);
         for arg in args {
             self.perhaps_path(arg);
             let value =
@@ -18,6 +22,20 @@ impl Judge<'_> {
             }
         }
         self.no_shell(args);
+    }
+
+    /// Files that a program may write: `-o FILE`, `--output=FILE`. Only those of the system count.
+    fn outputs(&mut self, args: &[&str]) {
+        let is_output = |arg: &&str| matches!(*arg, "-o" | "--output" | "--out" | "-O");
+        let behind =
+            args.iter().zip(args.iter().skip(1)).filter(|(arg, _)| is_output(arg)).map(|(_, file)| *file);
+        let attached =
+            args.iter().filter_map(|arg| arg.strip_prefix("--output=").or_else(|| arg.strip_prefix("-o")));
+        let files: Vec<&str> = behind.chain(attached).collect();
+        self.keeping(
+            |reason| reason.rule == Rule::SystemPath,
+            |judge| files.iter().for_each(|file| judge.target(file)),
+        );
     }
 
     /// A text that may be a line for a shell.
@@ -44,19 +62,22 @@ impl Judge<'_> {
         }
     }
 
+    /// Judges words as a command, which they may not be.
     pub(super) fn guess(&mut self, program: &str, args: &[&str]) {
-        let base = base_name(program);
-        if !self.policy.tables.is_worth_a_guess(base) && !self.policy.rules.names(program) {
+        let table = self.table_of(base_name(program));
+        if table.is_none() && !self.policy.rules.names(program) {
             return;
         }
         let place = Place { is_guess: true, is_wrapped: true, ..Place::default() };
-        let of_shell = self.policy.tables.get(base).is_some_and(Program::is_shell);
+        let of_shell = table.is_some_and(Program::is_shell);
         let counts = |reason: &Reason| is_certain(reason) || (of_shell && reason.level == Level::L2);
+        let was_guessing = std::mem::replace(&mut self.is_guessing, true);
         self.keeping(counts, |judge| judge.command(program, args, place));
         if args.contains(&"--") {
             let args: Vec<&str> = args.iter().copied().filter(|arg| *arg != "--").collect();
             self.keeping(counts, |judge| judge.command(program, &args, place));
         }
+        self.is_guessing = was_guessing;
     }
 }
 

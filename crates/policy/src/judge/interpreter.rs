@@ -45,6 +45,9 @@ impl Judge<'_> {
         let mut files = operands.iter().filter(|operand| !of_shell || !operand.starts_with('+'));
         let script = files.next().filter(|_| codes.is_empty());
         self.script(table, script.copied(), &codes, parsed, place);
+        if parsed.options.iter().any(|given| given.option.class == Class::Write) {
+            operands.iter().for_each(|file| self.target(file));
+        }
         if parsed.options.iter().any(|given| given.option.class == Class::Run) {
             operands.iter().for_each(|argument| self.other_code(argument));
         }

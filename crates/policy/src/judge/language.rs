@@ -9,6 +9,8 @@ const REMOVERS: &[&str] = &["remove_tree", "rimraf", "rm_r", "rm_rf", "rmtree"];
 /// Calls in code that take a line for a shell, or code.
 const TAKES_CODE: &[&str] = &[
     "Function",
+    "io.popen",
+    "os.execute",
     "eval",
     "exec",
     "execSync",
@@ -20,6 +22,12 @@ const TAKES_CODE: &[&str] = &[
     "shell_exec",
     "system",
 ];
+
+/// Calls of Python that take a line for a shell, if they are told so.
+const RUN_BY_PYTHON: &[&str] = &["Popen", "call", "check_call", "check_output", "run"];
+
+/// Calls of Perl and Ruby without parentheses.
+const RUN_WITHOUT_PARENTHESES: &[&str] = &["exec $", "exec @", "system $", "system @"];
 
 /// What downloads, in code.
 const DOWNLOADS: &[&str] = &[
@@ -110,6 +118,11 @@ impl Judge<'_> {
         }
         if TAKES_CODE.iter().any(|name| literals::has_made_argument(text, name)) {
             self.unknown_code("the code runs a text that is made while it runs");
+        }
+        let runs_lines = text.contains("shell=True")
+            && RUN_BY_PYTHON.iter().any(|name| literals::has_made_argument(text, name));
+        if runs_lines || has(RUN_WITHOUT_PARENTHESES) {
+            self.unknown_code("the code runs a line that is made while it runs");
         }
         if has(WRITES) && words.iter().any(is_system) {
             self.add(Rule::SystemPath, Level::L2, "the code writes to a path of the system");

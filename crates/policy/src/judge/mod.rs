@@ -48,7 +48,7 @@ const MOST_WORDS: usize = 2_000;
 const MOST_BYTES: usize = 128 << 10;
 
 /// Words that are looked at in all, in whatever role: a bound on the time for one decision.
-const MOST_WORK: usize = 1_000_000;
+const MOST_WORK: usize = 100_000;
 
 impl Policy {
     /// The level of a command, with every reason for it. Nothing is started.
@@ -60,7 +60,8 @@ impl Policy {
             return Decision::of(vec![Rule::TooLong.at(Level::L2, message)]);
         }
         let cwd = place::resolve(&self.cwd, command.cwd.as_deref().unwrap_or_default().as_ref());
-        let mut judge = Judge { policy: self, cwd, found: Vec::new(), depth: 0, work: MOST_WORK };
+        let mut judge =
+            Judge { policy: self, cwd, found: Vec::new(), depth: 0, work: MOST_WORK, is_guessing: false };
         judge.whole(command);
         Decision::of(judge.found)
     }
@@ -75,6 +76,8 @@ struct Judge<'p> {
     depth: usize,
     /// Words that may still be looked at.
     work: usize,
+    /// Whether what is judged is a guess: its words are guessed already by whoever guesses it.
+    is_guessing: bool,
 }
 
 /// Where a command stands.
@@ -107,7 +110,8 @@ impl Judge<'_> {
     /// A command as it was proposed.
     fn whole(&mut self, command: &Command) {
         let args: Vec<&str> = command.args.iter().map(String::as_str).collect();
-        if command.program.contains('\0') || args.iter().any(|arg| arg.contains('\0')) {
+        let words = std::iter::once(&command.program).chain(&command.args).chain(&command.cwd);
+        if words.into_iter().any(|word| word.contains('\0')) {
             return self.add(Rule::InvalidProgram, Level::L2, "there is a NUL byte in the command");
         }
         self.command(&command.program, &args, Place::default());

@@ -40,16 +40,13 @@ impl Judge<'_> {
                 self.add(Rule::UnknownOperand, Level::L1, message);
                 self.perhaps_path(operand);
             }
+            // An option of old versions: `tail +1f`.
+            Some(Role::Path) if operand.starts_with('+') => self.operand(table, None, operand),
             Some(Role::Path) => self.read(operand),
-            Some(Role::File) => {
-                self.read(operand);
-                if place::resolve(&self.cwd, operand.as_ref()).is_dir() {
-                    self.class(
-                        Class::Links,
-                        format!("`{}` {}, of the folder {operand:?}", table.name, Class::Links.sentence()),
-                    );
-                }
+            Some(Role::Number) if !is_small(operand) => {
+                self.class(Class::Wait, format!("`{} {operand}` may not end", table.name));
             }
+            Some(Role::File) => self.file(table, operand),
             Some(Role::Target) => {
                 if table.can_be_harmless() {
                     self.class(Class::Write, format!("`{}` writes {operand:?}", table.name));
@@ -68,10 +65,25 @@ impl Judge<'_> {
         }
     }
 
+    /// A file that is read; if it is a folder, the files in it are, and what its links lead to.
+    pub(super) fn file(&mut self, table: &Program, file: &str) {
+        self.read(file);
+        if place::resolve(&self.cwd, file.as_ref()).is_dir() {
+            let message = format!("`{}` {}, of the folder {file:?}", table.name, Class::Links.sentence());
+            self.class(Class::Links, message);
+        }
+    }
+
     /// Words that look as if a shell were to read them.
     pub(super) fn no_shell(&mut self, words: &[&str]) {
         let Some(operator) = words.iter().find(|word| is_operator(word)) else { return };
         let message = format!("there is no shell: {operator:?} would be given to the program as it stands");
         self.add(Rule::ShellSyntax, Level::L1, message);
     }
+}
+
+/// Whether a number is small enough to be counted up to.
+fn is_small(number: &str) -> bool {
+    let digits = number.trim_start_matches('-').split('.').next().unwrap_or_default();
+    digits.len() <= 6 && number.chars().all(|letter| letter.is_ascii_digit() || "-.s".contains(letter))
 }

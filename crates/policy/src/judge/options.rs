@@ -26,7 +26,7 @@ impl Judge<'_> {
 
     /// An option, with its value.
     pub(super) fn option(&mut self, table: &Program, given: &Given) {
-        let Given { option, value } = given;
+        let Given { option, value, .. } = given;
         if option.class != Class::Safe && !(option.class == Class::Code && table.interpreter.is_some()) {
             self.class(option.class, format!("`{} {}` {}", table.name, option.name, option.class.sentence()));
         }
@@ -35,13 +35,19 @@ impl Judge<'_> {
         match kind {
             Kind::Path if option.class == Class::Write => self.target(value),
             Kind::Path => self.read(value),
+            Kind::File => self.file(table, value),
+            Kind::Date if value.contains('=') => {
+                self.class(Class::Variables, format!("`{} {}`: {value:?}", table.name, option.name));
+            }
             Kind::Glob => self.glob(value),
             Kind::Lines => self.read(value.rsplit(':').next().unwrap_or_default()),
             Kind::Pretty if value.contains("%G") || value.contains("signature") => {
                 let message = format!("the format {value:?} has signatures checked by another program");
                 self.class(Class::Run, message);
             }
-            Kind::Pretty | Kind::Text | Kind::Command => {}
+            // Some versions know no options behind operands: for them, the value is another operand.
+            Kind::Text if given.is_behind_operands => self.perhaps_path(value),
+            Kind::Pretty | Kind::Text | Kind::Date | Kind::Command => {}
         }
         if table.chdir.contains(&option.name) {
             self.cwd = place::resolve(&self.cwd, value.as_ref());

@@ -6,10 +6,16 @@ use super::Judge;
 use crate::decision::{Level, Rule};
 use crate::place;
 use crate::secrets::{is_secret, matches_secret};
-use crate::shell::has_expansion;
+use crate::shell::{has_expansion, is_input};
 
-/// Words that name an open file or a device, and no file that could be outside.
-const STREAMS: &[&str] = &["", "-", "/dev/null", "/dev/stderr", "/dev/stdout"];
+/// Words that name no file that could be outside.
+const NOTHING: &[&str] = &["", "-", "/dev/null"];
+
+/// Open files that may be written. Whoever reads them may wait without end.
+const OUTPUTS: &[&str] = &["/dev/stderr", "/dev/stdout"];
+
+/// A path that is longer is refused by the kernel, and not resolved here.
+const MOST_BYTES: usize = 4_096;
 
 impl Judge<'_> {
     /// The folder that a command runs in.
@@ -25,6 +31,14 @@ impl Judge<'_> {
 
     /// A file or folder that is read.
     pub(super) fn read(&mut self, text: &str) {
+        // The open files of the judge are not those of the command.
+        if text.len() > MOST_BYTES || (is_input(text) && !NOTHING.contains(&text)) {
+            self.outside(text);
+            return if is_secret(text) {
+                self.secret(text)
+            } else {
+            };
+        }
         for path in self.meanings(text) {
             self.read_resolved(text, &place::resolve(&self.cwd, &path));
         }
@@ -43,6 +57,12 @@ impl Judge<'_> {
 
     /// A file or folder that is written, changed or removed.
     pub(super) fn target(&mut self, text: &str) {
+        if OUTPUTS.contains(&text) {
+            return;
+        }
+        if text.len() > MOST_BYTES {
+            return self.outside(text);
+        }
         for path in self.meanings(text) {
             let path = place::resolve(&self.cwd, &path);
             self.read_resolved(text, &path);
@@ -54,7 +74,9 @@ impl Judge<'_> {
 
     /// A pattern of file names that are read.
     pub(super) fn glob(&mut self, text: &str) {
-        if !text.starts_with('!') && (is_secret(text) || matches_secret(text)) {
+        // `TYPE:PATTERN` of ripgrep
+        let pattern = text.rsplit(':').next().unwrap_or(text);
+        if !text.starts_with('!') && (is_secret(pattern) || matches_secret(pattern)) {
             self.secret(text);
         }
     }
@@ -73,7 +95,7 @@ impl Judge<'_> {
 
     /// What a word may mean as a path: itself, and what it would be for a shell, which models are used to.
     fn meanings(&self, text: &str) -> Vec<PathBuf> {
-        if STREAMS.contains(&text) || has_expansion(text) {
+        if NOTHING.contains(&text) || has_expansion(text) {
             return Vec::new();
         }
         let mut meanings = vec![PathBuf::from(text)];

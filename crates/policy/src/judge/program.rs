@@ -35,7 +35,10 @@ impl Judge<'_> {
             return self.add(Rule::InvalidProgram, Level::L2, message);
         }
         let base = base_name(program);
-        let table = self.table_of(base, args, place);
+        // `cmd` is a usual name for other things.
+        let is_name =
+            place.is_guess && base == "cmd" && !args.first().is_some_and(|arg| arg.starts_with('/'));
+        let table = self.table_of(base).filter(|_| !is_name);
         if !self.is_allowed(base, table) {
             let message = format!("{base:?} is not one of `allowed_programs`");
             self.add(Rule::NotAllowed, Level::L2, message);
@@ -74,19 +77,16 @@ impl Judge<'_> {
     }
 
     /// The table of a program. Those that are never to run are known in capitals, too, and with the ends that Windows gives them.
-    fn table_of(&self, base: &str, args: &[&str], place: Place<'_>) -> Option<&'static Program> {
+    pub(super) fn table_of(&self, base: &str) -> Option<&'static Program> {
         let tables = self.policy.tables;
-        if let Some(table) = tables.get(base) {
-            // `cmd` is a usual name for other things.
-            let is_name =
-                place.is_guess && base == "cmd" && !args.first().is_some_and(|arg| arg.starts_with('/'));
-            return Some(table).filter(|_| !is_name);
-        }
-        let lower = base.to_lowercase();
-        let bare = WINDOWS_ENDS.iter().find_map(|end| lower.strip_suffix(end)).unwrap_or(&lower);
-        let bare = if bare.starts_with("mkfs.") { "mkfs" } else { bare };
-        let forbidden = tables.get(bare).filter(|table| is_forbidden(table));
-        forbidden.or_else(|| tables.get(self.with_version(base)?))
+        let forbidden = || {
+            let lower = base.to_lowercase();
+            let bare = WINDOWS_ENDS.iter().find_map(|end| lower.strip_suffix(end)).unwrap_or(&lower);
+            tables
+                .get(if bare.starts_with("mkfs.") { "mkfs" } else { bare })
+                .filter(|table| is_forbidden(table))
+        };
+        tables.get(base).or_else(forbidden).or_else(|| tables.get(self.with_version(base)?))
     }
 
     /// A program of which nothing is known.

@@ -109,6 +109,9 @@ impl Judge<'_> {
         if let Some(folder) = shell::changes_folder(&simple.words) {
             self.cwd = place::resolve(&self.cwd, folder.as_ref());
         }
+        for value in shell::values(&simple.words) {
+            self.perhaps_code(value);
+        }
         match shell::head(&simple.words) {
             Head::Nothing => {}
             Head::Unknown if simple.is_pattern => {}
@@ -141,12 +144,11 @@ impl Judge<'_> {
     }
 }
 
+/// Whether a function starts itself twice: `:(){ :|:& };:`
 fn is_fork_bomb(text: &str) -> bool {
     let dense: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
-    dense.contains("(){:|:&};:")
-        || dense.split("(){").skip(1).any(|body| {
-            let name = dense.split("(){").next().unwrap_or_default();
-            let name = name.rsplit([';', '&', '|']).next().unwrap_or_default();
-            !name.is_empty() && body.starts_with(&format!("{name}|{name}&"))
-        })
+    dense.split_once("(){").is_some_and(|(before, body)| {
+        let name = before.rsplit([';', '&', '|']).next().unwrap_or_default();
+        !name.is_empty() && body.starts_with(&format!("{name}|{name}&"))
+    })
 }

@@ -40,8 +40,7 @@ fn command<'a>(text: &'a str, found: &mut Vec<Effect<'a>>) -> &'a str {
     let rest = letters.as_str();
     let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
     match letter {
-        '{' | '}' | 'p' | '=' | 'P' | 'l' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'z'
-        | 'F' => rest,
+        '{' | '}' | 'p' | '=' | 'P' | 'l' | 'd' | 'n' | 'F' => rest,
         'q' | 'Q' => rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' '),
         '#' => after,
         's' => substitution(rest, found),
@@ -65,6 +64,10 @@ fn command<'a>(text: &'a str, found: &mut Vec<Effect<'a>>) -> &'a str {
         _ => {
             // Text to insert, labels, transliteration: nothing that starts or writes, up to the end of the line or the command.
             found.push(Effect::Other);
+            // Buffers may grow without end, or have the script begin anew.
+            if "DNGHghxz".contains(letter) {
+                return rest;
+            }
             if letter == 'y' { substitution_parts(rest).map_or("", |(_, _, rest)| rest) } else { after }
         }
     }

@@ -14,7 +14,7 @@ impl Judge<'_> {
             Grammar::Dd => self.dd(table, args),
             Grammar::Ps => self.ps(table, args),
             Grammar::Tar => self.tar(table, args, place),
-            Grammar::Sed => self.sed(table, args),
+            Grammar::Sed => self.sed(table, args, place),
             Grammar::Words => self.add(Rule::Harmless, Level::L0, format!("`{}` {}", table.name, table.does)),
             Grammar::Getopt if table.has_subcommands => self.with_subcommand(table, args, place),
             Grammar::Getopt => self.form(table, args, table.options_end, place),
@@ -25,7 +25,7 @@ impl Judge<'_> {
     fn with_subcommand(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let parsed = Parsed::read(table, args, true);
         let word = parsed.rest.and_then(|rest| Some((args.get(rest).copied()?, args.get(rest + 1..)?)));
-        if word.is_some_and(|(word, _)| has_expansion(word)) {
+        if word.is_some_and(|(word, _)| has_expansion(word) || place.hides(word)) {
             self.unknown_code(&format!("which subcommand of `{}` runs is not known yet", table.name));
         }
         match word.map(|(word, rest)| (self.policy.tables.subcommand(table, word), word, rest)) {
@@ -35,6 +35,7 @@ impl Judge<'_> {
                 self.table(subcommand, rest, place);
                 if table.name == "git" {
                     self.repository(&parsed, first);
+                    self.aliases(&parsed);
                 }
             }
             Some((None, word, _)) if !table.has_own_form() => {
@@ -43,8 +44,17 @@ impl Judge<'_> {
                 let message = format!("nothing is known about `{} {word}`", table.name);
                 self.add(Rule::UnknownSubcommand, Level::L1, message);
                 self.arguments_of_unknown(args);
+                if table.name == "git" {
+                    self.aliases(&parsed);
+                    self.within_git(&parsed.operands);
+                }
             }
-            _ => self.form(table, args, table.options_end, place),
+            word => {
+                if word.is_none() && place.has_unseen_args {
+                    self.unknown_code(&format!("what `{}` does is not known yet", table.name));
+                }
+                self.form(table, args, table.options_end, place);
+            }
         }
     }
 
@@ -113,6 +123,7 @@ impl Judge<'_> {
             Class::Links => (Rule::Links, Level::L1),
             Class::Unseen => (Rule::Unseen, Level::L1),
             Class::System => (Rule::System, Level::L1),
+            Class::Variables => (Rule::Assignment, Level::L1),
         };
         let because = match (rule, level) {
             (Rule::Write, Level::L2) => ", and `allow_write` is false",

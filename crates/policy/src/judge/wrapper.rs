@@ -43,10 +43,11 @@ impl Judge<'_> {
     fn assignments<'a, 'b>(&mut self, operands: &'b [&'a str]) -> &'b [&'a str] {
         let count = operands.iter().take_while(|word| **word == "-" || word.contains('=')).count();
         let (assignments, rest) = operands.split_at(count);
-        for assignment in assignments.iter().filter(|word| **word != "-" && !is_harmless(word)) {
-            let name = assignment.split_once('=').map_or(*assignment, |(name, _)| name);
+        for assignment in assignments.iter().filter(|word| !is_harmless(word)) {
+            let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
             let message = format!("the variable {name:?} may change what is loaded or run");
             self.add(Rule::Assignment, Level::L1, message);
+            self.perhaps_code(value);
         }
         rest
     }

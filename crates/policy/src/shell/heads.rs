@@ -137,6 +137,15 @@ pub fn changes_folder(words: &[String]) -> Option<&str> {
     folder.filter(|_| matches!(cd.as_str(), "cd" | "pushd")).map(String::as_str)
 }
 
+/// The values that words give to variables, if they are more than one word: they may be lines for a shell.
+pub fn values(words: &[String]) -> impl Iterator<Item = &str> {
+    let assignments = words.iter().filter(|word| is_assignment(word));
+    assignments
+        .filter_map(|word| word.split_once('='))
+        .map(|(_, value)| value)
+        .filter(|value| value.contains(' '))
+}
+
 /// Whether a word is one after which a command begins.
 pub fn is_keyword(word: &str) -> bool {
     word == "time" || BEFORE_COMMANDS.contains(&word)

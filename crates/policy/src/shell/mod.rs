@@ -11,7 +11,7 @@ mod heads;
 mod reader;
 mod word;
 
-pub use heads::{Head, changes_folder, head, is_assignment, is_input};
+pub use heads::{Head, changes_folder, head, is_assignment, is_input, values};
 pub use reader::read;
 
 /// Stands in a word for what is known only when the code runs, and may become several words: a variable, a substitution.

@@ -3,6 +3,9 @@
 use super::word::Word;
 use super::{EXPANSION, PATTERN, QUOTED, Script, Simple};
 
+/// Expansions within expansions.
+const MOST_DEPTH: usize = 32;
+
 /// Takes code apart.
 pub fn read(text: &str) -> Script {
     let mut reader = Reader { text: text.chars().collect(), ..Reader::default() };
@@ -40,6 +43,8 @@ struct Reader {
     purpose: Purpose,
     simple: Simple,
     documents: Vec<HereDocument>,
+    /// Expansions around what is read.
+    depth: usize,
     /// Parentheses of subshells that are open.
     open: usize,
     /// Whether the pattern of a `case` is expected.
@@ -191,7 +196,11 @@ impl Reader {
 
     /// The substitutions in a text in which nothing else counts.
     fn expanded(&mut self, text: &str) {
-        let mut inner = Reader { text: text.chars().collect(), ..Reader::default() };
+        if self.depth >= MOST_DEPTH {
+            self.script.is_unclear = true;
+            return;
+        }
+        let mut inner = Reader { text: text.chars().collect(), depth: self.depth + 1, ..Reader::default() };
         while let Some(letter) = inner.take() {
             match letter {
                 '\\' => drop(inner.take()),

@@ -7,6 +7,9 @@ const OPEN: char = '\u{F0001}';
 const COMMA: char = '\u{F0002}';
 const CLOSE: char = '\u{F0003}';
 
+/// Words that braces are taken apart into.
+const MOST_WORDS: usize = 64;
+
 /// A word that is being read.
 #[derive(Debug, Default)]
 pub struct Word {
@@ -57,6 +60,8 @@ impl Word {
             None if self.text.contains(OPEN) && self.text.contains("..") => {
                 vec![plain(&self.text.replace(OPEN, &EXPANSION.to_string()))]
             }
+            // So many words that they are no longer told apart.
+            Some((_, middle, _)) if middle.matches(COMMA).count() > MOST_WORDS => vec![EXPANSION.to_string()],
             Some((before, middle, after)) => {
                 let items = middle.split([COMMA, OPEN, CLOSE]);
                 items.map(|item| plain(&format!("{before}{item}{after}"))).collect()

@@ -132,12 +132,6 @@ impl Tables {
         if word.contains(' ') { None } else { self.get(&format!("{} {word}", program.name)) }
     }
 
-    /// Whether a word may name a program of which something is known, in whatever spelling.
-    pub fn is_worth_a_guess(&self, word: &str) -> bool {
-        let is_odd = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '.';
-        self.names.contains_key(word) || word.contains(is_odd)
-    }
-
     /// All tables, by name.
     pub fn all(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter()

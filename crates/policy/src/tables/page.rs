@@ -65,6 +65,7 @@ fn of_program(page: &mut String, program: &Program) {
         Class::Unseen,
         Class::Network,
         Class::System,
+        Class::Variables,
         Class::Destroy,
         Class::Privilege,
     ];

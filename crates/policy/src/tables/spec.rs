@@ -34,6 +34,8 @@ pub enum Class {
     Code,
     /// It is a shell of Windows.
     Foreign,
+    /// It changes variables for what it starts.
+    Variables,
 }
 
 /// An option of a program.
@@ -81,6 +83,10 @@ pub enum Kind {
     Pretty,
     /// `RANGE:FILE`.
     Lines,
+    /// A file; of a folder, what its links lead to is read, too.
+    File,
+    /// A date, which may name a file with a time zone.
+    Date,
     /// It is a program; its arguments follow, up to a `;`.
     Command,
 }
@@ -102,6 +108,7 @@ impl Class {
             Class::Privilege => "gains privilege",
             Class::Shell => "hands a text to a shell",
             Class::Code => "runs code",
+            Class::Variables => "changes variables, which may change what is loaded or run",
             Class::Foreign => "is a shell of Windows, whose quoting cannot be judged",
         }
     }
@@ -112,6 +119,8 @@ impl Class {
 pub enum Role {
     /// Any text.
     Text,
+    /// A number that is not large.
+    Number,
     /// Any number of texts.
     Texts,
     /// A file or folder that is read.
@@ -120,6 +129,8 @@ pub enum Role {
     Paths,
     /// A file that is read; of a folder, what its links lead to is read, too.
     File,
+    /// Any number of them.
+    Files,
     /// A file or folder that is written, changed or removed.
     Target,
     /// Any number of them.
@@ -146,7 +157,10 @@ impl Role {
 
     /// Whether it stands for any number of operands.
     pub fn repeats(self) -> bool {
-        !matches!(self, Role::Text | Role::Path | Role::File | Role::Target | Role::Plus | Role::Rev)
+        !matches!(
+            self,
+            Role::Text | Role::Number | Role::Path | Role::File | Role::Target | Role::Plus | Role::Rev
+        )
     }
 }
 
@@ -173,6 +187,8 @@ fn kind(name: &str) -> Option<Kind> {
         "glob" => Kind::Glob,
         "pretty" => Kind::Pretty,
         "lines" => Kind::Lines,
+        "file" => Kind::File,
+        "date" => Kind::Date,
         "command" => Kind::Command,
         _ => return None,
     })
@@ -186,10 +202,12 @@ pub fn roles(text: &str) -> Result<Vec<Role>, TableError> {
 fn role(word: &str) -> Result<Role, TableError> {
     Ok(match word {
         "text" => Role::Text,
+        "number" => Role::Number,
         "text..." => Role::Texts,
         "path" => Role::Path,
         "path..." => Role::Paths,
         "file" => Role::File,
+        "file..." => Role::Files,
         "target" => Role::Target,
         "target..." => Role::Targets,
         "+text" => Role::Plus,
@@ -215,6 +233,7 @@ pub fn role_at(roles: &[Role], at: usize, count: usize) -> Option<Role> {
     roles.get(repeated).map(|role| match role {
         Role::Texts => Role::Text,
         Role::Paths => Role::Path,
+        Role::Files => Role::File,
         Role::Targets => Role::Target,
         Role::Revs => Role::Rev,
         other => *other,
