@@ -39,6 +39,11 @@ impl Command {
     }
 }
 
+/// The name of a program without its folder.
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
 fn null_is_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Requires, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

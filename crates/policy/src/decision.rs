@@ -2,6 +2,12 @@
 
 use serde::Serialize;
 
+/// Reasons that are told; the weightiest come first.
+const MOST_REASONS: usize = 50;
+
+/// Bytes of a message: what it quotes may be as long as a command.
+const MOST_BYTES: usize = 300;
+
 /// How a command may run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Level {
@@ -37,6 +43,10 @@ pub struct Reason {
     pub rule: Rule,
     /// What was found, in a sentence.
     pub message: String,
+    /// Whether it is about another command within the command, or an option that starts one: a rule of the user about the first words
+    /// does not answer for it.
+    #[serde(skip)]
+    pub(crate) is_within: bool,
 }
 
 impl Decision {
@@ -49,6 +59,7 @@ impl Decision {
         let by_rule = reasons.iter().any(|reason| reason.rule == Rule::RuleAllow);
         // What is harmless about a command does not explain why it is asked about.
         reasons.retain(|reason| reason.level == level || reason.level > Level::L0);
+        reasons.truncate(MOST_REASONS);
         Decision { level, reasons, by_rule }
     }
 
@@ -182,6 +193,16 @@ impl std::fmt::Display for Rule {
 impl Rule {
     /// A reason of this rule.
     pub(crate) fn at(self, level: Level, message: impl Into<String>) -> Reason {
-        Reason { level, rule: self, message: message.into() }
+        Reason { level, rule: self, message: cut(message.into()), is_within: false }
     }
+}
+
+/// A message that is not too long to be read.
+fn cut(mut message: String) -> String {
+    if message.len() > MOST_BYTES {
+        let end = (0..=MOST_BYTES).rev().find(|at| message.is_char_boundary(*at)).unwrap_or_default();
+        message.truncate(end);
+        message.push('…');
+    }
+    message
 }

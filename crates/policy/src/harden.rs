@@ -3,8 +3,9 @@
 //! Hooks and the file system monitor are switched off for every subcommand; external diffs and text conversion for those that show
 //! differences. Pagers are never started, since the output is no terminal; `--no-pager` says so.
 
+use crate::command::base_name;
 use crate::options::Parsed;
-use crate::tables::{Program, Role, Tables};
+use crate::tables::{Grammar, Program, Role, Tables};
 
 /// What stands in front of every subcommand.
 const GLOBAL: &[&str] =
@@ -27,7 +28,8 @@ const READING: &[&str] = &[
     "log.diffMerges=separate",
 ];
 
-/// The arguments with which a program is run: those of git are hardened, behind wrappers, too.
+/// The arguments with which a program is run: those of git are hardened, behind wrappers and in `find -exec`, too. A git that is started
+/// by a text (`env -S`, `watch`, code of a shell) is not reached.
 pub fn hardened(program: &str, args: &[String]) -> Vec<String> {
     let tables = Tables::built_in();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -46,18 +48,32 @@ fn insertions<'t>(
     args: &[&str],
     start: usize,
 ) -> Vec<(usize, Vec<&'t str>)> {
-    let base = program.rsplit('/').next().unwrap_or(program);
+    let base = base_name(program);
     let Some(table) = tables.get(base) else { return Vec::new() };
     let parsed = Parsed::read(table, args, true);
     let rest = parsed.rest.unwrap_or(args.len());
     if base == "git" {
         return of_git(tables, table, args, rest, start);
     }
+    if table.grammar == Grammar::Find {
+        return of_find(tables, args, start);
+    }
     let Some(at) = command_at(table, args, rest) else { return Vec::new() };
     match args.get(at..) {
         Some([program, args @ ..]) => insertions(tables, program, args, start + at + 1),
         _ => Vec::new(),
     }
+}
+
+/// The commands of `-exec` and its like.
+fn of_find<'t>(tables: &'t Tables, args: &[&str], start: usize) -> Vec<(usize, Vec<&'t str>)> {
+    let starts = |word: &str| matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
+    let places = (0..args.len()).filter(|at| args.get(*at).is_some_and(|word| starts(word)));
+    let found = places.filter_map(|at| match args.get(at + 1..) {
+        Some([program, args @ ..]) => Some(insertions(tables, program, args, start + at + 2)),
+        _ => None,
+    });
+    found.flatten().collect()
 }
 
 fn of_git<'t>(
@@ -126,6 +142,10 @@ mod tests {
                 "-k 3 5 env LANG=C git GLOBAL READING ls-files",
             ),
             (&["ls", "git"], "git"),
+            (
+                &["find", ".", "-exec", "git", "diff", "{}", ";"],
+                ". -exec git GLOBAL READING diff --no-ext-diff --no-textconv --ignore-submodules=dirty {} ;",
+            ),
         ] {
             assert_eq!(hardened_words(words), result, "{words:?}");
         }

@@ -89,13 +89,11 @@ pub fn find(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in folder.ancestors() {
         let dot_git = folder.join(".git");
-        let candidate = match fs::symlink_metadata(&dot_git) {
-            Ok(_) => pointed_to(&dot_git),
-            Err(_) if is_complete(folder) => folder.to_path_buf(),
-            Err(_) => continue,
-        };
-        let is_last = is_complete(&candidate);
-        found.push(candidate);
+        let inside = fs::symlink_metadata(&dot_git).is_ok().then(|| pointed_to(&dot_git));
+        let itself = is_complete(folder).then(|| folder.to_path_buf());
+        let candidates: Vec<PathBuf> = inside.into_iter().chain(itself).collect();
+        let is_last = candidates.iter().any(|candidate| is_complete(candidate));
+        found.extend(candidates);
         if is_last {
             break;
         }
@@ -105,7 +103,8 @@ pub fn find(folder: &Path) -> Vec<PathBuf> {
 
 /// Whether git takes a folder for a git folder. That of a further work tree has the rest elsewhere.
 fn is_complete(folder: &Path) -> bool {
-    let has = |name: &str| folder.join(name).exists();
+    // A link counts, wherever it leads.
+    let has = |name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
     has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))
 }
 

@@ -75,7 +75,9 @@ impl Judge<'_> {
 
     /// The command of `-exec` and its like, which ends with `;`, or with `{} +`.
     fn executed(&mut self, name: &str, rest: &[&str], paths: &[&str], place: Place<'_>) -> usize {
+        let first = self.found.len();
         self.class(Class::Run, format!("`{name}` starts other programs"));
+        self.mark_within(first);
         let ends = |at: usize| {
             let before = at.checked_sub(1).and_then(|before| rest.get(before));
             rest.get(at) == Some(&";") || (rest.get(at) == Some(&"+") && before == Some(&"{}"))
@@ -154,7 +156,8 @@ impl Judge<'_> {
             }
         }
         let effects = table.effects.iter();
-        effects.for_each(|effect| self.class(*effect, format!("`{}` {}", table.name, effect.sentence())));
+        effects
+            .for_each(|effect| self.class(*effect, format!("`{}` {}", self.said(table), effect.sentence())));
         self.harmless_since(first, table);
     }
 
@@ -165,6 +168,13 @@ impl Judge<'_> {
         self.options(table, &parsed, args);
         // Letters with a dash that are wrong together are read again as if they had none.
         let bundled: String = args.iter().filter_map(|arg| arg.strip_prefix('-')).collect();
+        let columns = parsed
+            .options
+            .iter()
+            .filter(|given| matches!(given.option.name.as_str(), "-o" | "-O" | "--format"));
+        if columns.filter_map(|given| given.value).any(|columns| columns.contains("env")) {
+            self.class(Class::Environment, "`ps` prints the environment of processes".to_owned());
+        }
         let is_odd = bundled.contains('e') && bundled.contains(['x', 'g', 'u', 'U', 't', 'T', 'r', 'S', 'n']);
         let bundles = is_odd.then_some(bundled.as_str());
         for letters in parsed.operands.iter().copied().chain(bundles) {
@@ -211,7 +221,9 @@ impl Judge<'_> {
     }
 
     fn sed_script(&mut self, script: &str) {
-        for effect in sed::effects(script) {
+        let mut effects = sed::effects(script);
+        effects.dedup();
+        for effect in effects {
             match effect {
                 sed::Effect::Writes(file) => {
                     self.class(Class::Write, format!("the script of `sed` writes {file:?}"));
@@ -257,7 +269,7 @@ impl Judge<'_> {
     /// Says that a program only reads, if nothing else was found.
     fn harmless_since(&mut self, first: usize, table: &Program) {
         if self.found.len() == first && table.can_be_harmless() {
-            self.add(Rule::Harmless, Level::L0, format!("`{}` {}", table.name, table.does));
+            self.add(Rule::Harmless, Level::L0, format!("`{}` {}", self.said(table), table.does));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Commands that may stand among the arguments of a program of which too little is known, or in code that cannot be read.
 
-use super::program::base_name;
 use super::{Judge, Place};
+use crate::command::base_name;
 use crate::decision::{Level, Reason, Rule};
 use crate::tables::Program;
 

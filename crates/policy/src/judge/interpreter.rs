@@ -9,13 +9,6 @@ use crate::tables::{Class, Interpreter, Program, Takes};
 /// Modules of Python that read code.
 const INTERACTIVE_MODULES: &[&str] = &["IPython", "asyncio", "bpython", "code", "idlelib", "ptpython"];
 
-/// Options that have an interpreter tell something and end.
-const TELLS: &[&str] = &["--help", "--version", "-V", "-h", "-v"];
-
-/// Those of shells and of Python, for which the others mean something else.
-const TELLS_OF_SHELLS: &[&str] = &["--help", "--version"];
-const TELLS_OF_PYTHON: &[&str] = &["--help", "--version", "-V", "-h"];
-
 impl Judge<'_> {
     /// A program that runs code.
     pub(super) fn interpreter(
@@ -26,19 +19,19 @@ impl Judge<'_> {
         args: &[&str],
         place: Place<'_>,
     ) {
-        self.add(Rule::Interpreter, Level::L1, format!("`{}` runs code", table.name));
+        self.add(Rule::Interpreter, Level::L1, format!("`{}` runs code", self.said(table)));
         let (codes, operands) = codes(table, kind, parsed);
         let of_shell = table.is_shell();
         for code in &codes {
             self.code(code, of_shell, place);
             match kind {
-                Interpreter::Operand if table.name == "awk" => self.awk(code),
+                Interpreter::Awk => self.awk(code),
                 Interpreter::OtherShell => self.other_code(code),
                 Interpreter::Shell | Interpreter::Code | Interpreter::Operand => {}
             }
         }
         if of_shell && place.is_wrapped && !codes.is_empty() {
-            let message = format!("code reaches `{}` through another program", table.name);
+            let message = format!("code reaches `{}` through another program", self.said(table));
             self.add(Rule::ShellReached, Level::L2, message);
         }
         // `+x` is an option of shells.
@@ -97,26 +90,24 @@ impl Judge<'_> {
                 && given.value.is_some_and(|module| INTERACTIVE_MODULES.contains(&module))
         });
         // `--help` and the like, which read nothing.
-        let tells = match table.name.as_str() {
-            _ if table.is_shell() => TELLS_OF_SHELLS,
-            "python3" => TELLS_OF_PYTHON,
-            _ => TELLS,
-        };
         let mut names = parsed.options.iter().map(|given| given.option.name.as_str());
-        let only_tells = !parsed.options.is_empty() && names.all(|name| tells.contains(&name));
+        let only_tells =
+            !parsed.options.is_empty() && names.all(|name| table.tells.iter().any(|tells| tells == name));
         match script {
             _ if reads_input || given(Class::Unseen) && table.is_shell() => {
-                self.unknown_code(&format!("`{}` reads its code from the standard input", table.name));
+                self.unknown_code(&format!("`{}` reads its code from the standard input", self.said(table)));
             }
             Some(script) if is_input(script) || has_expansion(script) || place.hides(script) => {
-                self.unknown_code(&format!("nobody knows yet which code `{}` runs", table.name));
+                self.unknown_code(&format!("nobody knows yet which code `{}` runs", self.said(table)));
             }
             Some(script) => self.read(script),
-            None if place.has_unseen_args && table.interpreter != Some(Interpreter::Operand) => {
-                self.unknown_code(&format!("what `{}` runs is not known yet", table.name));
+            None if place.has_unseen_args
+                && !matches!(table.interpreter, Some(Interpreter::Operand | Interpreter::Awk)) =>
+            {
+                self.unknown_code(&format!("what `{}` runs is not known yet", self.said(table)));
             }
             None if codes.is_empty() && !is_elsewhere && !only_tells => {
-                self.unknown_code(&format!("`{}` reads its code from the standard input", table.name));
+                self.unknown_code(&format!("`{}` reads its code from the standard input", self.said(table)));
             }
             None => {}
         }
@@ -138,8 +129,8 @@ fn codes<'a>(table: &Program, kind: Interpreter, parsed: &'a Parsed<'a>) -> (Vec
         codes.extend(&parsed.operands);
         return (codes, &[]);
     }
-    let is_operand =
-        kind == Interpreter::Operand && !table.operands_with.iter().any(|(names, _)| parsed.has_any(names));
+    let is_operand = matches!(kind, Interpreter::Operand | Interpreter::Awk)
+        && !table.operands_with.iter().any(|(names, _)| parsed.has_any(names));
     let operands = parsed.operands.as_slice();
     match operands {
         [first, rest @ ..] if is_flag || is_operand => {

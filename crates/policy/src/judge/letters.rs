@@ -1,6 +1,7 @@
 //! Characters that are not what they seem: those that are not seen, that turn the direction of the text, or that look like a dash.
 
 use super::Judge;
+use crate::command::Command;
 use crate::decision::{Level, Rule};
 
 /// Dashes that are not the one that begins options.
@@ -11,10 +12,10 @@ const DASHES: &[char] = &[
 
 impl Judge<'_> {
     /// Looks at every character of a command.
-    pub(super) fn letters(&mut self, program: &str, args: &[&str]) {
-        let words = || std::iter::once(&program).chain(args);
+    pub(super) fn letters(&mut self, command: &Command) {
+        let words = || std::iter::once(&command.program).chain(&command.args).chain(&command.cwd);
         if let Some(letter) = words().flat_map(|word| word.chars()).find(|letter| is_unseen(*letter)) {
-            let message = format!("there is a character that is not seen: U+{:04X}", u32::from(letter));
+            let message = format!("there is an invisible or control character: U+{:04X}", u32::from(letter));
             self.add(Rule::ControlCharacters, Level::L1, message);
         }
         for word in words().filter(|word| looks_like_another(word)) {

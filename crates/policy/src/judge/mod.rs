@@ -60,8 +60,15 @@ impl Policy {
             return Decision::of(vec![Rule::TooLong.at(Level::L2, message)]);
         }
         let cwd = place::resolve(&self.cwd, command.cwd.as_deref().unwrap_or_default().as_ref());
-        let mut judge =
-            Judge { policy: self, cwd, found: Vec::new(), depth: 0, work: MOST_WORK, is_guessing: false };
+        let mut judge = Judge {
+            policy: self,
+            cwd,
+            found: Vec::new(),
+            depth: 0,
+            work: MOST_WORK,
+            called: String::new(),
+            is_guessing: false,
+        };
         judge.whole(command);
         Decision::of(judge.found)
     }
@@ -76,6 +83,8 @@ struct Judge<'p> {
     depth: usize,
     /// Words that may still be looked at.
     work: usize,
+    /// The name by which the program is called that is judged.
+    called: String,
     /// Whether what is judged is a guess: its words are guessed already by whoever guesses it.
     is_guessing: bool,
 }
@@ -116,7 +125,7 @@ impl Judge<'_> {
         }
         self.command(&command.program, &args, Place::default());
         // What comes now holds whatever the user's rules allow: they are about words, not about where and how.
-        self.letters(&command.program, &args);
+        self.letters(command);
         self.folder(command.cwd.as_deref());
         self.required(command);
         for problem in &self.policy.broken {
@@ -148,11 +157,19 @@ impl Judge<'_> {
         if !self.enter(1 + args.len()) {
             return;
         }
-        let (first, cwd) = (self.found.len(), self.cwd.clone());
+        let (first, cwd, called) = (self.found.len(), self.cwd.clone(), self.called.clone());
         self.program(program, args, place);
-        self.cwd = cwd;
+        (self.cwd, self.called) = (cwd, called);
         self.depth -= 1;
         self.user_rules(program, args, place, first);
+        if place.is_wrapped {
+            self.mark_within(first);
+        }
+    }
+
+    /// Says of all reasons from `first` on that they are about something within the command.
+    fn mark_within(&mut self, first: usize) {
+        self.found.iter_mut().skip(first).for_each(|reason| reason.is_within = true);
     }
 
     /// Goes one command deeper, if the bounds allow it.
@@ -176,15 +193,11 @@ impl Judge<'_> {
 
     /// Applies the strictest of the user's rules that match.
     fn user_rules(&mut self, program: &str, args: &[&str], place: Place, first: usize) {
-        let Some(rule) = self.policy.rules.strictest(program, program::base_name(program), args) else {
-            return;
-        };
+        let Some(rule) = self.policy.rules.strictest(program, args) else { return };
         let told = format!("your rule {rule}");
         match rule.decision {
             UserDecision::Deny => self.add(Rule::RuleDeny, Level::L2, format!("{told} forbids it")),
-            UserDecision::Ask => {
-                self.add(Rule::RuleAsk, Level::L1, format!("{told} wants it to be asked about"))
-            }
+            UserDecision::Ask => self.add(Rule::RuleAsk, Level::L1, format!("{told} wants your agreement")),
             UserDecision::Allow if !place.is_guess && !place.is_code && self.is_own_program(program) => {
                 let is_exact = rule.is_exact();
                 let new = self.found.split_off(first);
@@ -196,12 +209,12 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a rule that allows a command answers a reason. A prefix does not answer for what the words after it name, and none for what
-/// a repository brings with it.
+/// Whether a rule that allows a command answers a reason. A prefix does not answer for files that the words after it name, nor for what
+/// they start; and no rule for what a repository brings with it.
 fn is_lifted(reason: &Reason, is_exact: bool) -> bool {
     match reason.rule {
         Rule::GitHelper | Rule::UntrustedProgram => false,
         Rule::OutsideWorkspace | Rule::Secret => is_exact,
-        _ => reason.level < Level::L2,
+        _ => reason.level < Level::L2 && (is_exact || !reason.is_within),
     }
 }

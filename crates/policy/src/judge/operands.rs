@@ -36,7 +36,8 @@ impl Judge<'_> {
     pub(super) fn operand(&mut self, table: &Program, role: Option<Role>, operand: &str) {
         match role {
             None => {
-                let message = format!("`{}`: nothing is known about the operand {operand:?}", table.name);
+                let message =
+                    format!("`{}`: nothing is known about the operand {operand:?}", self.said(table));
                 self.add(Rule::UnknownOperand, Level::L1, message);
                 self.perhaps_path(operand);
             }
@@ -44,17 +45,17 @@ impl Judge<'_> {
             Some(Role::Path) if operand.starts_with('+') => self.operand(table, None, operand),
             Some(Role::Path) => self.read(operand),
             Some(Role::Number) if !is_small(operand) => {
-                self.class(Class::Wait, format!("`{} {operand}` may not end", table.name));
+                self.class(Class::Wait, format!("`{} {operand}` may not end", self.said(table)));
             }
             Some(Role::File) => self.file(table, operand),
             Some(Role::Target) => {
                 if table.can_be_harmless() {
-                    self.class(Class::Write, format!("`{}` writes {operand:?}", table.name));
+                    self.class(Class::Write, format!("`{}` writes {operand:?}", self.said(table)));
                 }
                 self.target(operand);
             }
             Some(Role::Plus) if !operand.starts_with('+') => {
-                self.class(Class::System, format!("`{} {operand}` changes the system", table.name));
+                self.class(Class::System, format!("`{} {operand}` changes the system", self.said(table)));
             }
             Some(Role::Rev) => self.revision(operand),
             Some(_) if operand.starts_with("ext::") => {
@@ -69,7 +70,8 @@ impl Judge<'_> {
     pub(super) fn file(&mut self, table: &Program, file: &str) {
         self.read(file);
         if place::resolve(&self.cwd, file.as_ref()).is_dir() {
-            let message = format!("`{}` {}, of the folder {file:?}", table.name, Class::Links.sentence());
+            let message =
+                format!("`{}` {}, of the folder {file:?}", self.said(table), Class::Links.sentence());
             self.class(Class::Links, message);
         }
     }

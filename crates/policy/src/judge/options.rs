@@ -14,7 +14,7 @@ impl Judge<'_> {
             self.option(table, given);
         }
         for unknown in &parsed.unknown {
-            let message = format!("`{}`: nothing is known about the option {unknown:?}", table.name);
+            let message = format!("`{}`: nothing is known about the option {unknown:?}", self.said(table));
             self.add(Rule::UnknownOption, Level::L1, message);
         }
         let starts = table.effects.iter().any(|effect| matches!(effect, Class::Run | Class::Wait));
@@ -28,7 +28,14 @@ impl Judge<'_> {
     pub(super) fn option(&mut self, table: &Program, given: &Given) {
         let Given { option, value, .. } = given;
         if option.class != Class::Safe && !(option.class == Class::Code && table.interpreter.is_some()) {
-            self.class(option.class, format!("`{} {}` {}", table.name, option.name, option.class.sentence()));
+            let first = self.found.len();
+            self.class(
+                option.class,
+                format!("`{} {}` {}", self.said(table), option.name, option.class.sentence()),
+            );
+            if matches!(option.class, Class::Run | Class::Shell | Class::Code | Class::Unseen) {
+                self.mark_within(first);
+            }
         }
         let (Some(value), Some(kind)) = (value, option.kind()) else { return };
         self.started(table, given, value);
@@ -37,7 +44,7 @@ impl Judge<'_> {
             Kind::Path => self.read(value),
             Kind::File => self.file(table, value),
             Kind::Date if value.contains('=') => {
-                self.class(Class::Variables, format!("`{} {}`: {value:?}", table.name, option.name));
+                self.class(Class::Variables, format!("`{} {}`: {value:?}", self.said(table), option.name));
             }
             Kind::Glob => self.glob(value),
             Kind::Lines => self.read(value.rsplit(':').next().unwrap_or_default()),
@@ -67,7 +74,7 @@ impl Judge<'_> {
                 }
             }
             Class::Run if is_input(value) => {
-                self.unknown_code(&format!("`{} {}` reads its input", table.name, given.option.name));
+                self.unknown_code(&format!("`{} {}` reads its input", self.said(table), given.option.name));
             }
             Class::Shell => {
                 // `env -S` writes a space as `\_`, and has options of its own in the text.

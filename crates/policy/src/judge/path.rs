@@ -48,9 +48,9 @@ impl Judge<'_> {
         if !self.is_inside(path) {
             self.outside(text);
         }
-        if is_secret(text)
-            || is_secret(&path.to_string_lossy()) && !is_secret(&self.policy.workspace.to_string_lossy())
-        {
+        // The folders above the workspace say nothing about its files.
+        let below = path.strip_prefix(&self.policy.workspace).unwrap_or(path);
+        if is_secret(text) || is_secret(&below.to_string_lossy()) {
             self.secret(text);
         }
     }
@@ -68,6 +68,10 @@ impl Judge<'_> {
             self.read_resolved(text, &path);
             if self.is_of_system(&path) {
                 self.add(Rule::SystemPath, Level::L2, format!("{text:?} belongs to the system"));
+            }
+            if path.components().any(|part| part.as_os_str() == ".git") {
+                let message = format!("{text:?} belongs to git, which may start what is written there");
+                self.add(Rule::GitHelper, Level::L1, message);
             }
         }
     }

@@ -1,16 +1,12 @@
 //! The program: its name, whether it may run at all, and where it is found.
 
 use super::{Judge, Place};
+use crate::command::base_name;
 use crate::decision::{Level, Rule};
 use crate::tables::{Class, Program};
 
 /// What programs of Windows end with.
 const WINDOWS_ENDS: &[&str] = &[".exe", ".com", ".bat", ".cmd", ".ps1"];
-
-/// The name of a program without its folder.
-pub fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
-}
 
 /// Whether a program is a plain name, or a path that ends with one.
 fn is_plain(program: &str) -> bool {
@@ -35,6 +31,7 @@ impl Judge<'_> {
             return self.add(Rule::InvalidProgram, Level::L2, message);
         }
         let base = base_name(program);
+        base.clone_into(&mut self.called);
         // `cmd` is a usual name for other things.
         let is_name =
             place.is_guess && base == "cmd" && !args.first().is_some_and(|arg| arg.starts_with('/'));
@@ -54,6 +51,14 @@ impl Judge<'_> {
             Some(table) => self.table(table, args, place),
             None if place.is_guess => {}
             None => self.unknown(base, args),
+        }
+    }
+
+    /// A program as it is called, with its subcommands.
+    pub(super) fn said(&self, table: &Program) -> String {
+        match table.name.split_once(' ') {
+            Some((_, subcommands)) => format!("{} {subcommands}", self.called),
+            None => self.called.clone(),
         }
     }
 

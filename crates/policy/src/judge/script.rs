@@ -1,7 +1,7 @@
 //! Code of shells: which commands are in it, and where its output goes.
 
-use super::program::base_name;
 use super::{Judge, Place};
+use crate::command::base_name;
 use crate::decision::{Level, Reason, Rule};
 use crate::place;
 use crate::shell::{self, Head, Script, Simple};

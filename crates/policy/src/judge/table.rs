@@ -3,6 +3,7 @@
 use super::{Judge, Place};
 use crate::decision::{Level, Rule};
 use crate::options::Parsed;
+use crate::rules::UserDecision;
 use crate::shell::{has_expansion, is_bare_expansion};
 use crate::tables::{Class, Grammar, Kind, Program};
 
@@ -15,7 +16,9 @@ impl Judge<'_> {
             Grammar::Ps => self.ps(table, args),
             Grammar::Tar => self.tar(table, args, place),
             Grammar::Sed => self.sed(table, args, place),
-            Grammar::Words => self.add(Rule::Harmless, Level::L0, format!("`{}` {}", table.name, table.does)),
+            Grammar::Words => {
+                self.add(Rule::Harmless, Level::L0, format!("`{}` {}", self.said(table), table.does))
+            }
             Grammar::Getopt if table.has_subcommands => self.with_subcommand(table, args, place),
             Grammar::Getopt => self.form(table, args, table.options_end, place),
         }
@@ -26,13 +29,14 @@ impl Judge<'_> {
         let parsed = Parsed::read(table, args, true);
         let word = parsed.rest.and_then(|rest| Some((args.get(rest).copied()?, args.get(rest + 1..)?)));
         if word.is_some_and(|(word, _)| has_expansion(word) || place.hides(word)) {
-            self.unknown_code(&format!("which subcommand of `{}` runs is not known yet", table.name));
+            self.unknown_code(&format!("which subcommand of `{}` runs is not known yet", self.said(table)));
         }
         match word.map(|(word, rest)| (self.policy.tables.subcommand(table, word), word, rest)) {
             Some((Some(subcommand), _, rest)) => {
                 let first = self.found.len();
                 self.options(table, &parsed, args);
                 self.table(subcommand, rest, place);
+                self.forbidden_behind_options(&table.name, args, parsed.rest);
                 if table.name == "git" {
                     self.repository(&parsed, first);
                     self.aliases(&parsed);
@@ -41,7 +45,7 @@ impl Judge<'_> {
             Some((None, word, _)) if !table.has_own_form() => {
                 self.options(table, &parsed, args);
                 self.effects(table);
-                let message = format!("nothing is known about `{} {word}`", table.name);
+                let message = format!("nothing is known about `{} {word}`", self.said(table));
                 self.add(Rule::UnknownSubcommand, Level::L1, message);
                 self.arguments_of_unknown(args);
                 if table.name == "git" {
@@ -51,10 +55,25 @@ impl Judge<'_> {
             }
             word => {
                 if word.is_none() && place.has_unseen_args {
-                    self.unknown_code(&format!("what `{}` does is not known yet", table.name));
+                    self.unknown_code(&format!("what `{}` does is not known yet", self.said(table)));
                 }
                 self.form(table, args, table.options_end, place);
             }
+        }
+    }
+
+    /// Rules of the user that ask or deny, and name a subcommand: options in front of it do not hide it.
+    fn forbidden_behind_options(&mut self, program: &str, args: &[&str], rest: Option<usize>) {
+        let words = rest.filter(|rest| *rest > 0).and_then(|rest| args.get(rest..));
+        let rule = words.and_then(|words| self.policy.rules.strictest(program, words));
+        match rule.map(|rule| (rule.decision, format!("your rule {rule}"))) {
+            Some((UserDecision::Deny, told)) => {
+                self.add(Rule::RuleDeny, Level::L2, format!("{told} forbids it"))
+            }
+            Some((UserDecision::Ask, told)) => {
+                self.add(Rule::RuleAsk, Level::L1, format!("{told} wants your agreement"))
+            }
+            _ => {}
         }
     }
 
@@ -93,7 +112,7 @@ impl Judge<'_> {
         }
         self.needs(table, parsed);
         if self.found.len() == first && table.can_be_harmless() {
-            self.add(Rule::Harmless, Level::L0, format!("`{}` {}", table.name, table.does));
+            self.add(Rule::Harmless, Level::L0, format!("`{}` {}", self.said(table), table.does));
         }
     }
 
@@ -136,7 +155,7 @@ impl Judge<'_> {
 
     fn effects(&mut self, table: &Program) {
         for effect in &table.effects {
-            self.class(*effect, format!("`{}` {}", table.name, effect.sentence()));
+            self.class(*effect, format!("`{}` {}", self.said(table), effect.sentence()));
         }
     }
 
@@ -148,21 +167,22 @@ impl Judge<'_> {
         if may_destroy && parsed.operands.iter().chain(&parsed.unknown).any(is_open) {
             let message = format!(
                 "`{}` gets a variable that is not quoted: it may be an option that destroys",
-                table.name
+                self.said(table)
             );
             self.unknown_code(&message);
         }
         if !groups.is_empty() && groups.iter().all(|group| parsed.has_any(group)) {
             let names =
                 groups.iter().filter_map(|group| group.first()).cloned().collect::<Vec<_>>().join(" ");
-            let message = format!("`{} {names}` destroys what cannot be brought back", table.name);
+            let message = format!("`{} {names}` destroys what cannot be brought back", self.said(table));
             self.add(Rule::Destructive, Level::L2, message);
         }
     }
 
     fn needs(&mut self, table: &Program, parsed: &Parsed) {
         if !table.needs.is_empty() && !parsed.has_any(&table.needs) {
-            let message = format!("`{}` runs by itself only with {}", table.name, table.needs.join(" or "));
+            let message =
+                format!("`{}` runs by itself only with {}", self.said(table), table.needs.join(" or "));
             self.add(Rule::Form, Level::L1, message);
             self.otherwise(table, parsed);
         }
@@ -171,7 +191,7 @@ impl Judge<'_> {
     /// What a program does in a form that does not only read.
     pub(super) fn otherwise(&mut self, table: &Program, parsed: &Parsed) {
         let Some(class) = table.otherwise else { return };
-        self.class(class, format!("`{}` in this form {}", table.name, class.sentence()));
+        self.class(class, format!("`{}` in this form {}", self.said(table), class.sentence()));
         let paths = parsed.options.iter().filter(|given| given.option.kind() == Some(Kind::Path));
         paths.filter_map(|given| given.value).for_each(|path| self.target(path));
         if table.name == "git config" && parsed.has("--system") {

@@ -33,9 +33,9 @@ impl Judge<'_> {
             }
         }
         if place.has_unseen_args || table.alone == Some(Class::Code) {
-            self.unknown_code(&format!("which command `{}` starts is not known yet", table.name));
+            self.unknown_code(&format!("which command `{}` starts is not known yet", self.said(table)));
         } else if let Some(alone) = table.alone {
-            self.class(alone, format!("`{}` alone {}", table.name, alone.sentence()));
+            self.class(alone, format!("`{}` alone {}", self.said(table), alone.sentence()));
         }
     }
 

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::{Pattern, Rules, UserDecision, UserRule};
-use crate::tables::{Role, Tables};
+use crate::command::base_name;
+use crate::tables::Tables;
 
 /// A file with more bytes is not read.
 const MOST_BYTES: usize = 1 << 20;
@@ -59,8 +60,8 @@ impl RuleSource {
         if self.0.len() > MOST_BYTES {
             return Err(RulesError::Toml(format!("the file is longer than {MOST_BYTES} bytes")));
         }
-        let written: Written = toml::from_str(&self.0)
-            .map_err(|error| RulesError::Toml(error.to_string().trim_end().to_owned()))?;
+        let written: Written =
+            toml::from_str(&self.0).map_err(|error| self.unreadable(error.message(), error.span()))?;
         let (mut rules, mut wrong) = (Vec::new(), Vec::new());
         for (number, written) in (1..).zip(written.rule) {
             match rule(written) {
@@ -78,17 +79,31 @@ impl RuleSource {
     /// # Errors
     /// [`RulesError`] when it cannot be read, or there is no such rule.
     pub fn without(&self, number: usize) -> Result<RuleSource, RulesError> {
-        let mut document: toml_edit::DocumentMut =
-            self.0.parse().map_err(|error: toml_edit::TomlError| {
-                RulesError::Toml(error.to_string().trim_end().to_owned())
-            })?;
-        let rules = document.get_mut("rule").and_then(toml_edit::Item::as_array_of_tables_mut);
-        let count = rules.as_ref().map_or(0, |rules| rules.len());
+        let document: Result<toml_edit::DocumentMut, toml_edit::TomlError> = self.0.parse();
+        let mut document = document.map_err(|error| self.unreadable(error.message(), error.span()))?;
+        let rules = document.get_mut("rule");
+        let count = rules.as_ref().map_or(0, |rules| match rules {
+            toml_edit::Item::ArrayOfTables(tables) => tables.len(),
+            other => other.as_array().map_or(0, toml_edit::Array::len),
+        });
         match rules {
-            Some(rules) if (1..=count).contains(&number) => drop(rules.remove(number - 1)),
+            Some(toml_edit::Item::ArrayOfTables(tables)) if (1..=count).contains(&number) => {
+                drop(tables.remove(number - 1));
+            }
+            Some(toml_edit::Item::Value(toml_edit::Value::Array(array))) if (1..=count).contains(&number) => {
+                drop(array.remove(number - 1));
+            }
             _ => return Err(RulesError::NoRule { number, count }),
         }
         Ok(RuleSource(document.to_string()))
+    }
+
+    /// The error of a text that is not such a file, with its line.
+    fn unreadable(&self, message: &str, place: Option<std::ops::Range<usize>>) -> RulesError {
+        let before = place.and_then(|place| self.0.get(..place.start));
+        let line =
+            before.map(|before| format!("line {}: ", before.matches('\n').count() + 1)).unwrap_or_default();
+        RulesError::Toml(format!("{line}{}", message.replace('\n', ", ")))
     }
 }
 
@@ -118,11 +133,16 @@ fn rule(written: WrittenRule) -> Result<UserRule, Vec<String>> {
 
 /// Why a rule would allow anything at all: programs that run other programs or code.
 fn too_wide(rule: &UserRule, words: &[String]) -> Option<String> {
-    let base = words.first()?.rsplit('/').next()?;
+    let program = words.first().filter(|_| rule.decision == UserDecision::Allow)?;
+    if program.contains('/') {
+        return Some(format!("{program:?} is a path: an allow rule names a program by its name"));
+    }
+    let base = base_name(program);
     let table = Tables::built_in().get(base)?;
-    let runs_anything = table.interpreter.is_some() || table.operands.contains(&Role::Command);
-    let is_wide = rule.decision == UserDecision::Allow && !rule.is_exact() && runs_anything;
-    is_wide.then(|| format!("`{base}` runs whatever it is given: allow the whole command, with `exact`"))
+    let runs_anything =
+        table.interpreter.is_some() || table.operands.iter().any(|role| role.starts_a_command());
+    (!rule.is_exact() && runs_anything)
+        .then(|| format!("`{base}` runs whatever it is given: allow the whole command, with `exact`"))
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::command::base_name;
+
 pub use file::{RuleSource, RulesError};
 
 /// The user's rules.
@@ -60,7 +62,8 @@ pub enum Pattern {
 impl Rules {
     /// Rules in their order.
     pub fn new(rules: Vec<UserRule>) -> Rules {
-        let programs = rules.iter().filter_map(|rule| rule.pattern.words().first()).cloned().collect();
+        let programs = rules.iter().filter_map(|rule| rule.pattern.words().first());
+        let programs = programs.map(|program| base_name(program).to_owned()).collect();
         Rules { rules, programs }
     }
 
@@ -71,14 +74,12 @@ impl Rules {
 
     /// Whether a rule is about a program (its name, or a path to it).
     pub(crate) fn names(&self, program: &str) -> bool {
-        let base = program.rsplit('/').next().unwrap_or(program);
-        self.programs.contains(program) || self.programs.contains(base)
+        self.programs.contains(base_name(program))
     }
 
-    /// The strictest rule about a command. `base` is the program's name without its folder.
-    pub(crate) fn strictest(&self, program: &str, base: &str, args: &[&str]) -> Option<&UserRule> {
-        let about = self.rules.iter().filter(|rule| rule.matches(program, args) || rule.matches(base, args));
-        about.max_by_key(|rule| rule.decision)
+    /// The strictest rule about a command, by whatever path its program is named.
+    pub(crate) fn strictest(&self, program: &str, args: &[&str]) -> Option<&UserRule> {
+        self.rules.iter().filter(|rule| rule.matches(program, args)).max_by_key(|rule| rule.decision)
     }
 }
 
@@ -88,11 +89,13 @@ impl UserRule {
         matches!(self.pattern, Pattern::Exact(_))
     }
 
-    /// Whether the rule is about a command.
+    /// Whether the rule is about a command. Programs are compared by their names, without folders.
     pub fn matches(&self, program: &str, args: &[&str]) -> bool {
-        let mut words = std::iter::once(program).chain(args.iter().copied());
-        let begins = self.pattern.words().iter().all(|word| words.next() == Some(word));
-        begins && (!self.is_exact() || words.next().is_none())
+        let Some((named, words)) = self.pattern.words().split_first() else { return false };
+        let mut args = args.iter();
+        let begins = base_name(named) == base_name(program)
+            && words.iter().all(|word| args.next() == Some(&word.as_str()));
+        begins && (!self.is_exact() || args.next().is_none())
     }
 }
 

@@ -43,6 +43,8 @@ struct Reader {
     purpose: Purpose,
     simple: Simple,
     documents: Vec<HereDocument>,
+    /// How often two parentheses were read as arithmetic.
+    tried: usize,
     /// Expansions around what is read.
     depth: usize,
     /// Parentheses of subshells that are open.
@@ -390,9 +392,15 @@ impl Reader {
     /// `((…))`, or two subshells that begin at once.
     fn arithmetic(&mut self) {
         let start = self.at;
+        self.tried += 1;
         let inner = self.until_closed('(', ')', true);
         if self.skip(')') {
             return self.expanded(&inner);
+        }
+        // So many of them are no code that anybody writes; to try each would take long.
+        self.script.is_unclear |= self.tried > MOST_DEPTH;
+        if self.script.is_unclear {
+            return;
         }
         self.at = start;
         self.end_command();

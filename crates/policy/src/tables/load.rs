@@ -62,6 +62,7 @@ struct Written {
     alone: Option<Class>,
     chdir: String,
     code_from: String,
+    tells: String,
 }
 
 /// Tables by their names; those that begin with `+` are groups of options.
@@ -147,6 +148,7 @@ fn program(name: &str, written: &Written, all: &ByName) -> Result<Program, Table
         alone: written.alone,
         chdir: words(&written.chdir),
         code_from: words(&written.code_from),
+        tells: words(&written.tells),
         has_subcommands: false,
     };
     check_names(&program)?;
@@ -210,8 +212,12 @@ fn own_options(name: &str, written: &Written) -> Result<Vec<OptionSpec>, TableEr
 fn check_names(program: &Program) -> Result<(), TableError> {
     let with = program.operands_with.iter().flat_map(|(names, _)| names);
     let together = program.refuse_together.iter().flatten();
-    let mut named =
-        with.chain(together).chain(&program.needs).chain(&program.chdir).chain(&program.code_from);
+    let mut named = with
+        .chain(together)
+        .chain(&program.needs)
+        .chain(&program.chdir)
+        .chain(&program.code_from)
+        .chain(&program.tells);
     match named.find(|name| program.option(name).is_none()) {
         Some(name) => Err(wrong(&program.name, format!("{name} is named, and not listed among the options"))),
         None => Ok(()),

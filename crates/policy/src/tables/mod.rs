@@ -57,6 +57,8 @@ pub struct Program {
     pub interpreter: Option<Interpreter>,
     /// What it does without a command to run, for wrappers.
     pub alone: Option<Class>,
+    /// The options that have an interpreter tell something and end.
+    pub tells: Vec<String>,
     /// The options of an interpreter that say where its code is.
     pub code_from: Vec<String>,
     /// The options that change the folder in which all else is found.
@@ -96,8 +98,10 @@ pub enum Interpreter {
     OtherShell,
     /// That of any other language.
     Code,
-    /// Code that is an operand, as that of `awk`.
+    /// Code that is an operand.
     Operand,
+    /// A program of awk, which is an operand.
+    Awk,
 }
 
 /// The rules that ship with the program.

@@ -99,7 +99,7 @@ impl Class {
             Class::Write => "writes files, or changes something",
             Class::Run => "starts other programs",
             Class::Wait => "does not end by itself, or wants a terminal",
-            Class::Environment => "prints the environment",
+            Class::Environment => "can print the environment",
             Class::Links => "follows symbolic links, which may lead out of the workspace",
             Class::Unseen => "reads names of files, options or code that are not known yet",
             Class::Network => "uses the network",
