@@ -22,7 +22,7 @@ pub struct Cli {
 }
 
 /// Options of all commands.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Common {
     /// The settings file [default: ai-prompt-shell.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]

@@ -9,8 +9,9 @@ use super::section::section;
 section! {
     /// `[assistant]`
     pub struct Assistant in "assistant" {
-        /// The programs that may run, by their names; none: those that have a table of harmless forms, and the usual tools of developers.
-        allowed_programs: Vec<String> = Vec::new();
+        /// The programs that may run, by their names, in the place of those that have a table of harmless forms and the usual tools of
+        /// developers.
+        allowed_programs: Option<Vec<String>> = None;
         /// Whether commands may use the network, after a question.
         allow_network: bool = true;
         /// Whether commands may write, after a question.
@@ -42,11 +43,31 @@ impl Assistant {
     pub fn with_plugin_file(mut self, home: &Path) -> Result<Assistant, String> {
         let path = home.join(PLUGIN_FILE);
         let Some(file) = read(&path)? else { return Ok(self) };
-        self.allowed_programs = file.allowed_programs.unwrap_or(self.allowed_programs);
+        self.allowed_programs = file.allowed_programs.or(self.allowed_programs);
         self.allow_network = file.allow_network.unwrap_or(self.allow_network);
         self.allow_write = file.allow_write.unwrap_or(self.allow_write);
         self.allow_sudo = file.allow_sudo.unwrap_or(self.allow_sudo);
         Ok(self)
+    }
+
+    /// What both settings permit. A list of programs that only one of them has is cut to those that the other permits: `may_run` says
+    /// which are permitted without a list.
+    pub fn narrowed_by(self, other: Assistant, may_run: impl Fn(&str) -> bool) -> Assistant {
+        let allowed_programs = match (self.allowed_programs, other.allowed_programs) {
+            (Some(programs), Some(others)) => {
+                Some(programs.into_iter().filter(|name| others.contains(name)).collect())
+            }
+            (Some(programs), None) | (None, Some(programs)) => {
+                Some(programs.into_iter().filter(|name| may_run(name)).collect())
+            }
+            (None, None) => None,
+        };
+        Assistant {
+            allowed_programs,
+            allow_network: self.allow_network && other.allow_network,
+            allow_write: self.allow_write && other.allow_write,
+            allow_sudo: self.allow_sudo && other.allow_sudo,
+        }
     }
 
     /// The narrowest settings: what holds when nobody knows what was meant.
@@ -81,7 +102,7 @@ mod tests {
     fn the_file_of_the_plugin_wins_and_a_broken_one_is_named() {
         let file = r#"{"allowedPrograms": ["ls"], "allowNetwork": false, "defaultMode": "high"}"#;
         let settings = with_file(file).unwrap();
-        assert_eq!(settings.allowed_programs, ["ls"]);
+        assert_eq!(settings.allowed_programs, Some(vec!["ls".to_owned()]));
         assert!(!settings.allow_network && settings.allow_write);
         for broken in ["{", "[]", r#"{"allowWrite": "no"}"#, r#"{"allowedPrograms": "ls"}"#] {
             assert!(with_file(broken).unwrap_err().contains("ai.json"), "{broken}");

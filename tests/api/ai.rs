@@ -109,7 +109,7 @@ fn a_command_can_stand_on_the_command_line() {
     assert_eq!(code, 0);
     assert_eq!(
         out,
-        "git log '--output=a b' -p\n  L1: is asked about\n  - `git log --output` writes files, or changes something (write)\n"
+        "git log '--output=a b' -p\n  L1: needs your agreement\n  - `git log --output` writes files, or changes something (write)\n"
     );
     let (_, out, _) = desk.run(&["classify", "--json", "rm", "-rf", "x"]);
     assert!(out.starts_with(r#"{"level":"L2","reasons":[{"rule":"destructive","#), "{out}");
@@ -134,6 +134,28 @@ fn the_settings_the_plugins_file_and_the_users_rules_count() {
     assert_eq!(desk.level(&["curl", "https://example.com"]), "L2");
     assert_eq!(desk.level(&["ls"]), "L1");
     assert_eq!(desk.level(&["ls", "-l"]), "L0");
+}
+
+#[test]
+fn a_settings_file_of_the_workspace_only_takes_away() {
+    let desk = Desk::new();
+    let wide = "[assistant]\nallow_sudo = true\nallow_network = false\nallowed_programs = [\"docker\", \"ls\", \"curl\", \"sudo\"]\n";
+    desk.write("work/ai-prompt-shell.toml", wide);
+    for (words, level) in [
+        (&["sudo", "ls"][..], "L2"),
+        (&["docker", "ps"], "L2"),
+        (&["curl", "https://example.com"], "L2"),
+        (&["cat", "src"], "L2"),
+        (&["ls"], "L0"),
+    ] {
+        assert_eq!(desk.level(words), level, "{words:?}");
+    }
+    let named = desk.run(&["classify", "--json", "--config", "ai-prompt-shell.toml", "docker", "ps"]);
+    assert!(named.1.contains("L1"), "a file that is named is meant: {named:?}");
+    desk.write("work/ai-prompt-shell.toml", "[assistant]\nallowed_programs = []\n");
+    assert_eq!(desk.level(&["ls"]), "L2", "an empty list permits nothing");
+    let (code, _, err) = desk.run(&["classify", "--workspace", "nowhere", "ls"]);
+    assert!(code == 2 && err.contains("nowhere is not a folder"), "{err}");
 }
 
 #[test]
@@ -176,7 +198,7 @@ fn rules_are_listed_checked_and_taken_out() {
     let (code, _, err) = desk.run(&["rules", "rm", "3"]);
     assert!(code == 1 && err.contains("there is no rule 3; there are 2"), "{err}");
     let (code, out, _) = desk.run(&["rules", "rm", "1"]);
-    assert!(code == 0 && out.starts_with("rule 1 is gone from "), "{out}");
+    assert!(code == 0 && out.starts_with("rule 1 is removed from "), "{out}");
     let left = std::fs::read_to_string(desk.root.path().join(file)).unwrap();
     assert!(left.contains("# no deletions") && !left.contains("cargo"), "{left}");
     assert_eq!(desk.level(&["cargo", "test"]), "L1");

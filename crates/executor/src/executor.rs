@@ -64,7 +64,8 @@ impl Executor {
         Executor { folders: clean_path(&path, workspace), environment, limits }
     }
 
-    /// The environment that commands get. Sandboxed ones get `GIT_NO_LAZY_FETCH` and `GIT_ALLOW_PROTOCOL` besides.
+    /// The environment that commands get. Each gets `AI_PROMPT_SHELL_COMMAND` besides, by which what it has started is found, and sandboxed
+    /// ones `GIT_NO_LAZY_FETCH` and `GIT_ALLOW_PROTOCOL`.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }

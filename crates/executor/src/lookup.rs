@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::outcome::RunError;
 
 /// The folders of the system. They are always good, even if the workspace is `/` or `/usr`, and they are searched if nothing else is.
-const SYSTEM: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+const SYSTEM: [&str; 7] =
+    ["/opt/homebrew/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// The folders of `path` (written as in the variable `PATH`) that a file of the workspace cannot get into, in their order.
 ///

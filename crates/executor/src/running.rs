@@ -3,6 +3,7 @@
 use std::io;
 use std::pin::pin;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
@@ -16,24 +17,34 @@ use crate::tree;
 /// How long what a program has started may go on writing after the program has ended, or was killed.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// A variable of the environment by which everything is found that a command has started, also what has left its group and lost its
+/// parent.
+const MARK: &str = "AI_PROMPT_SHELL_COMMAND";
+
+/// Commands that this process has started.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
 /// A process, the leader of its process group. Dropping it kills the group and all descendants, and nothing of it is left.
 pub(crate) struct Running {
     child: Option<Child>,
     /// The process's id, and its group's; it stays known after the process has ended.
     id: u32,
+    /// The value of [`MARK`] in its environment, and in that of all that it starts.
+    mark: String,
 }
 
 impl Running {
     /// Starts a command, whose outputs are pipes.
     pub(crate) fn start(mut command: Command) -> io::Result<Running> {
-        let child = command.spawn()?;
+        let mark = format!("{}.{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let child = command.env(MARK, &mark).spawn()?;
         let id = child.id().ok_or(io::ErrorKind::NotFound)?;
-        Ok(Running { child: Some(child), id })
+        Ok(Running { child: Some(child), id, mark })
     }
 
     /// Reads both outputs and waits for the end, which comes at the time limit at the latest.
     ///
-    /// The program's end is what counts. What it leaves behind in its process group is killed, whether it holds the outputs or not.
+    /// The program's end is what counts. What it leaves behind is killed, whether it holds the outputs or not.
     pub(crate) async fn outcome(mut self, limits: &Limits) -> Outcome {
         let (mut stdout, mut stderr) = (Kept::new(limits.kept_bytes), Kept::new(limits.kept_bytes));
         let status = self.read_and_wait(limits.time, &mut stdout, &mut stderr).await;
@@ -78,6 +89,7 @@ impl Running {
             tree::kill(id);
             let _ = timeout(GRACE, &mut reading).await;
         }
+        tree::kill_marked(MARK, &self.mark);
         status
     }
 
@@ -95,6 +107,7 @@ impl Drop for Running {
             return;
         }
         tree::kill(self.id);
+        tree::kill_marked(MARK, &self.mark);
         let _ = child.start_kill();
         // Somebody has to ask for the status, or a zombie stays.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -1,7 +1,8 @@
 //! Killing a process with all that it has started.
 //!
 //! Most of it is in the process group. What has left the group (`setsid`) is found as a descendant, as long as the processes between
-//! are alive: therefore the tree is stopped first, so that nothing can be started or lose its parent meanwhile, and killed then.
+//! are alive: therefore the tree is stopped first, so that nothing can be started or lose its parent meanwhile, and killed then. What
+//! has lost its parent, too, still has a mark in its environment.
 
 /// How many times the tree is searched for processes that were started during the last search.
 #[cfg(target_os = "linux")]
@@ -33,6 +34,23 @@ pub(crate) fn kill(id: u32) {
 pub(crate) fn kill(id: u32) {
     kill_group(id);
 }
+
+/// Kills everything that has a variable with this value in the environment with which it was started.
+#[cfg(target_os = "linux")]
+pub(crate) fn kill_marked(name: &str, value: &str) {
+    let mark = format!("{name}={value}");
+    for _ in 0..SEARCHES {
+        let found = linux::marked(mark.as_bytes());
+        if found.is_empty() {
+            break;
+        }
+        found.into_iter().for_each(|process| linux::signal(process, rustix::process::Signal::KILL));
+    }
+}
+
+/// Environments of other processes cannot be read here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn kill_marked(_name: &str, _value: &str) {}
 
 /// Kills what is in the group of the process `id`.
 #[cfg(unix)]
@@ -87,10 +105,23 @@ mod linux {
         found.into_iter().collect()
     }
 
+    /// The processes in whose environment, as they were started, this stands. One that has ended has none.
+    pub(super) fn marked(mark: &[u8]) -> Vec<u32> {
+        let has_mark = |id: &u32| {
+            let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+        };
+        ids().into_iter().filter(has_mark).collect()
+    }
+
     fn processes() -> Vec<Process> {
+        ids().into_iter().filter_map(process).collect()
+    }
+
+    fn ids() -> Vec<u32> {
         let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
         let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        ids.take(super::PROCESSES).filter_map(process).collect()
+        ids.take(super::PROCESSES).collect()
     }
 
     fn process(id: u32) -> Option<Process> {

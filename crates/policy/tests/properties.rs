@@ -7,7 +7,9 @@ mod fixture;
 
 use std::sync::LazyLock;
 
-use policy::{Command, Level, Permissions, Policy, Requires, Rules, Surroundings};
+use policy::{
+    Command, Decision, Level, Permissions, Policy, Requires, Rule, RuleSource, Rules, Surroundings,
+};
 use proptest::prelude::*;
 
 use fixture::Fixture;
@@ -133,11 +135,15 @@ fn command() -> impl Strategy<Value = Vec<&'static str>> {
     })
 }
 
-fn level(policy: &Policy, words: &[&str]) -> Level {
+fn decision(policy: &Policy, words: &[&str]) -> Decision {
     let (program, args) = words.split_first().unwrap();
     let decision = policy.classify(&Command::new(program, args.iter().copied()));
     assert!(!decision.reasons.is_empty(), "{words:?}");
-    decision.level
+    decision
+}
+
+fn level(policy: &Policy, words: &[&str]) -> Level {
+    decision(policy, words).level
 }
 
 proptest! {
@@ -146,9 +152,12 @@ proptest! {
     #[test]
     fn a_wrapper_never_lowers_a_level(command in command(), wrapper in prop::sample::select(WRAPPERS)) {
         let wrapped: Vec<&str> = wrapper.iter().chain(&command).copied().collect();
-        let guessed = wrapper[0] == UNKNOWN && level(&POLICY, &command) == Level::L2;
         // Behind a program of which nothing is known, a name that is not allowed is only a word.
-        prop_assert!(guessed || level(&POLICY, &wrapped) >= level(&POLICY, &command), "{wrapped:?}");
+        let is_name = |reason: &policy::Reason| matches!(reason.rule, Rule::NotAllowed | Rule::InvalidProgram | Rule::UnknownCode);
+        let decision = decision(&POLICY, &command);
+        let refusals = decision.reasons.iter().filter(|reason| reason.level == Level::L2);
+        let is_only_a_word = wrapper[0] == UNKNOWN && decision.level == Level::L2 && refusals.into_iter().all(is_name);
+        prop_assert!(is_only_a_word || level(&POLICY, &wrapped) >= decision.level, "{wrapped:?}");
     }
 
     #[test]
@@ -175,9 +184,33 @@ proptest! {
 
     #[test]
     fn a_level_does_not_depend_on_what_is_installed(command in command()) {
-        let nowhere = Surroundings { path: String::new(), ..FIXTURE.surroundings() };
-        let nowhere = Policy::new(nowhere, Permissions::default(), Rules::default());
-        prop_assert_eq!(level(&nowhere, &command), level(&POLICY, &command));
+        // One folder without programs, and one in which every program is another one.
+        let folder = tempfile::tempdir().unwrap();
+        for path in [String::new(), folder.path().display().to_string()] {
+            let other = Surroundings { path, ..FIXTURE.surroundings() };
+            let other = Policy::new(other, Permissions::default(), Rules::default());
+            prop_assert_eq!(level(&other, &command), level(&POLICY, &command));
+            for program in PROGRAMS.iter().filter(|program| !program.contains('/')) {
+                std::fs::write(folder.path().join(program), "#!/bin/sh\n").unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn no_rule_lifts_a_refusal_and_none_that_asks_or_denies_lowers_a_level(
+        command in command(),
+        decides in prop::sample::select(&["allow", "ask", "deny"][..]),
+        length in 1usize..4,
+        is_exact in any::<bool>(),
+    ) {
+        let (kind, words) = if is_exact { ("exact", &command[..]) } else { ("prefix", &command[..length.min(command.len())]) };
+        let rules = RuleSource(format!("[[rule]]\ndecision = {decides:?}\n{kind} = {words:?}\n")).rules();
+        // Words that TOML cannot have, and rules that would allow anything, are refused when they are read.
+        let Ok(rules) = rules else { return Ok(()) };
+        let ruled = level(&FIXTURE.policy_with(Permissions::default(), rules), &command);
+        let plain = level(&POLICY, &command);
+        prop_assert!(ruled >= plain || (decides == "allow" && plain < Level::L2), "{decides} {command:?}");
+        prop_assert!(decides != "deny" || ruled == Level::L2);
     }
 
     #[test]

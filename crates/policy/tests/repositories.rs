@@ -55,3 +55,29 @@ fn the_repository_is_found_as_git_finds_it() {
     assert_eq!(level(&["-C", "linked", "status"]), Level::L1, "a work tree of the repository");
     assert_eq!(level(&["-C", "src", "status"]), Level::L1, "a folder in it");
 }
+
+#[test]
+fn what_git_passes_over_hides_nothing() {
+    let fixture = Fixture::new();
+    let policy = fixture.policy(Permissions::default());
+    let helper = "[filter \"x\"]\nclean = evil\n";
+    let level = |args: &[&str]| policy.classify(&Command::new("git", args.iter().copied())).level;
+    // An empty `.git`: git goes on to the folder above.
+    fs::create_dir(fixture.workspace.join("sub/.git")).unwrap();
+    assert_eq!(level(&["-C", "sub", "diff"]), Level::L0);
+    fs::write(fixture.workspace.join(".git/config"), helper).unwrap();
+    assert_eq!(level(&["-C", "sub", "diff"]), Level::L1);
+    fs::write(fixture.workspace.join(".git/config"), "").unwrap();
+    // A folder that has the rest of a repository elsewhere, and a broken `.git` in it.
+    let (odd, evil) = (fixture.workspace.join("odd"), fixture.workspace.join("evil"));
+    fs::create_dir_all(odd.join(".git")).unwrap();
+    fs::create_dir(&evil).unwrap();
+    fs::write(evil.join("config"), helper).unwrap();
+    std::os::unix::fs::symlink("refs/heads/none", odd.join("HEAD")).unwrap();
+    assert_eq!(level(&["-C", "odd", "diff"]), Level::L0);
+    fs::write(odd.join("commondir"), "../evil\n").unwrap();
+    assert_eq!(level(&["-C", "odd", "diff"]), Level::L1);
+    // A file that points to a git folder, given as one.
+    fs::write(fixture.workspace.join("pointer"), "gitdir: evil\n").unwrap();
+    assert_eq!(level(&["--git-dir", "pointer", "diff"]), Level::L1);
+}

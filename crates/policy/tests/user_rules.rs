@@ -116,3 +116,48 @@ fn what_cannot_be_read_lets_nothing_run_by_itself() {
         assert!(decision.reasons.iter().any(|reason| reason.message.contains("rules.toml: no rules")));
     }
 }
+
+#[test]
+fn a_prefix_does_not_answer_for_what_the_words_behind_it_start() {
+    let fixture = Fixture::new();
+    for (prefix, words) in [
+        (&["find"][..], &["find", ".", "-exec", "curl", "http://x", ";"][..]),
+        (&["fd"], &["fd", "-x", "curl"]),
+        (&["git"], &["git", "-c", "core.pager=x", "log"]),
+        (&["tar"], &["tar", "-tf", "a.tar", "-I", "make"]),
+        (&["cp"], &["cp", "a", ".git/hooks/pre-commit"]),
+    ] {
+        let policy = policy(&fixture, &rule("allow", "prefix", prefix));
+        assert_eq!(classify(&policy, words).level, Level::L1, "{words:?}");
+    }
+    for prefix in [
+        &["bash"][..],
+        &["python3"],
+        &["env"],
+        &["xargs"],
+        &["watch"],
+        &["parallel"],
+        &["./gradlew"],
+        &["/bin/ls"],
+    ] {
+        assert!(RuleSource(rule("allow", "prefix", prefix)).rules().is_err(), "{prefix:?}");
+    }
+}
+
+#[test]
+fn options_before_a_subcommand_do_not_hide_it_from_rules_that_deny_or_ask() {
+    let fixture = Fixture::new();
+    let rules =
+        [rule("deny", "prefix", &["git", "push"]), rule("ask", "prefix", &["/usr/bin/git", "log"])].concat();
+    let policy = policy(&fixture, &rules);
+    for words in [
+        &["git", "push"][..],
+        &["git", "-C", ".", "push"],
+        &["git", "--no-pager", "push", "-f"],
+        &["/usr/bin/git", "push"],
+    ] {
+        assert_eq!(classify(&policy, words).level, Level::L2, "{words:?}");
+    }
+    assert_eq!(classify(&policy, &["git", "--no-pager", "log"]).level, Level::L1);
+    assert_eq!(classify(&policy, &["git", "status"]).level, Level::L0);
+}

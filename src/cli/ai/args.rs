@@ -15,9 +15,9 @@ pub struct AiCommand {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum AiAction {
-    /// Judge commands: what may run by itself (L0), what has to be asked (L1), what is refused (L2). Nothing is started
+    /// Judge commands: what may run by itself (L0), what needs your agreement (L1), what is refused (L2). Nothing is started
     Classify(Classify),
-    /// Work with your own rules: list, rm, check
+    /// List, remove and check your own rules
     Rules(RulesCommand),
 }
 
@@ -54,7 +54,7 @@ pub struct RulesCommand {
 pub enum RulesAction {
     /// List them, numbered
     List,
-    /// Take one out of the file
+    /// Remove one from the file
     Rm {
         /// Its number
         number: usize,

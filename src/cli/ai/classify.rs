@@ -51,8 +51,9 @@ fn line_decision(policy: &Policy, line: Option<Vec<u8>>) -> (String, Decision) {
     match serde_json::from_slice::<Command>(&line) {
         Ok(command) => (shown(&command), policy.classify(&command)),
         Err(error) => {
-            let message =
-                format!("the line is no command {{\"program\", \"args\", \"cwd\"?, \"requires\"?}}: {error}");
+            let message = format!(
+                "the line is not a command, {{\"program\", \"args\", \"cwd\"?, \"requires\"?}}: {error}"
+            );
             (on_one_line(&String::from_utf8_lossy(&line)), Decision::invalid_input(message))
         }
     }
@@ -91,16 +92,18 @@ fn shown(command: &Command) -> String {
 
 fn shown_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./=:,+@%^".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.escape_debug()),
+    match word {
+        "" => "''".to_owned(),
+        word if word.chars().all(is_plain) => word.to_owned(),
+        word if word.contains(char::is_control) => format!("$'{}'", word.escape_default()),
+        word => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
 fn explain(words: &str, decision: &Decision) {
     let told = match decision.level {
         Level::L0 => "runs by itself",
-        Level::L1 => "is asked about",
+        Level::L1 => "needs your agreement",
         Level::L2 => "is refused",
     };
     say(format_args!("{words}\n  {:?}: {told}", decision.level));
@@ -128,6 +131,7 @@ mod tests {
     #[test]
     fn words_are_shown_apart_and_control_characters_escaped() {
         let command = Command::new("rg", ["a b", "", "c\u{1b}[2J", "--x=y"]);
-        assert_eq!(shown(&command), "rg 'a b' '' 'c\\u{1b}[2J' --x=y");
+        assert_eq!(shown(&command), "rg 'a b' '' $'c\\u{1b}[2J' --x=y");
+        assert_eq!(shown(&Command::new("echo", ["it's"])), "echo 'it'\\''s'");
     }
 }

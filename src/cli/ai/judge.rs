@@ -8,14 +8,20 @@ use policy::{Permissions, Policy, RuleSource, Rules, Surroundings};
 use crate::cli::args::Common;
 use crate::cli::error::CliError;
 use crate::cli::target;
-use crate::settings::Assistant;
+use crate::settings::{Assistant, DEFAULT_FILE};
+
+/// A file of settings without any.
+const NO_FILE: &str = "/dev/null";
 
 /// The judge of commands in a workspace. What cannot be read is told by its reasons, and nothing is L0.
 ///
 /// # Errors
-/// When the working directory is not there.
+/// When the working directory or the workspace is not there.
 pub fn judge(common: &Common, workspace: Option<&Path>, rules: Option<&Path>) -> Result<Policy, CliError> {
     let cwd = std::env::current_dir().map_err(|source| CliError::File { path: ".".to_owned(), source })?;
+    if let Some(workspace) = workspace.filter(|workspace| !workspace.is_dir()) {
+        return Err(CliError::Usage(format!("{} is not a folder", workspace.display())));
+    }
     let surroundings = Surroundings {
         workspace: workspace.map_or_else(|| cwd.clone(), |workspace| cwd.join(workspace)),
         cwd,
@@ -28,15 +34,26 @@ pub fn judge(common: &Common, workspace: Option<&Path>, rules: Option<&Path>) ->
         Assistant::narrowest()
     });
     let rules = user_rules(rules).unwrap_or_else(|error| {
-        broken.push(error.to_string());
+        broken.push(format!("{error}; `ai-prompt-shell ai rules check` checks it"));
         Rules::default()
     });
     Ok(Policy::new(surroundings, permissions(assistant), rules).broken(broken))
 }
 
 /// The settings, with the plugin's file.
+///
+/// A settings file that is only found in the working directory may be anybody's who can write there, a model's among them: it can take away
+/// from what the other sources permit, and add nothing.
 fn assistant(common: &Common) -> Result<Assistant, String> {
-    let settings = target::settings(common).map_err(|error| error.to_string())?.assistant;
+    let of = |common: &Common| {
+        target::settings(common).map_err(|error| error.to_string()).map(|settings| settings.assistant)
+    };
+    let mut settings = of(common)?;
+    if common.config.is_none() && Path::new(DEFAULT_FILE).exists() {
+        let without_file = Common { config: Some(NO_FILE.into()), ..common.clone() };
+        let may_run = |name: &str| policy::default_programs().any(|program| program == name);
+        settings = settings.narrowed_by(of(&without_file)?, may_run);
+    }
     match home() {
         Some(home) => settings.with_plugin_file(&home),
         None => Ok(settings),
@@ -45,7 +62,6 @@ fn assistant(common: &Common) -> Result<Assistant, String> {
 
 fn permissions(settings: Assistant) -> Permissions {
     let Assistant { allowed_programs, allow_network, allow_write, allow_sudo } = settings;
-    let allowed_programs = Some(allowed_programs).filter(|programs| !programs.is_empty());
     Permissions { allow_network, allow_write, allow_sudo, allowed_programs }
 }
 

@@ -35,7 +35,7 @@ pub fn run(options: &RulesCommand) -> Result<(), CliError> {
         RulesAction::Rm { number } => {
             let left = source.without(number).map_err(wrong)?;
             write(&file, &left).map_err(|source| CliError::file(&file, source))?;
-            say(format_args!("rule {number} is gone from {}", file.display()));
+            say(format_args!("rule {number} is removed from {}", file.display()));
             Ok(())
         }
     }

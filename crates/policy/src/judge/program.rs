@@ -27,7 +27,7 @@ impl Judge<'_> {
     /// A program with its arguments.
     pub(super) fn program(&mut self, program: &str, args: &[&str], place: Place<'_>) {
         if !is_plain(program) {
-            let message = format!("{program:?} is no plain name of a program, and no path to one");
+            let message = format!("{program:?} is not the name of a program, nor a path to one");
             return self.add(Rule::InvalidProgram, Level::L2, message);
         }
         let base = base_name(program);

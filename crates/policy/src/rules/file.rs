@@ -176,5 +176,10 @@ mod tests {
         assert!(left.0.contains("# second") && !left.0.contains("\"a\""), "{}", left.0);
         assert_eq!(left.rules().unwrap().all().len(), 1);
         assert_eq!(left.without(2), Err(RulesError::NoRule { number: 2, count: 1 }));
+        let inline = RuleSource(
+            "rule = [{decision = \"ask\", prefix = [\"a\"]}, {decision = \"deny\", exact = [\"b\"]}]\n"
+                .to_owned(),
+        );
+        assert_eq!(inline.without(2).unwrap().rules().unwrap().all().len(), 1);
     }
 }

@@ -15,7 +15,7 @@ pub fn page() -> String {
     for program in harmless {
         of_program(&mut page, program);
     }
-    page.push_str("\n## What is asked about, or refused\n\n| program | what it does | because it |\n| --- | --- | --- |\n");
+    page.push_str("\n## What needs your agreement, or is refused\n\n| program | what it does | because it |\n| --- | --- | --- |\n");
     for program in others {
         let names = names(program);
         _ = writeln!(page, "| {names} | {} | {} |", program.does, because(program));
