@@ -46,6 +46,9 @@ impl Judge<'_> {
     /// Judges each word with those after it as a command. Only what would certainly be refused counts.
     pub(super) fn guesses(&mut self, words: &[&str]) {
         for (at, word) in words.iter().enumerate() {
+            if self.work == 0 {
+                return;
+            }
             let rest = words.get(at + 1..).unwrap_or_default();
             self.guess(word, rest);
             if let Some((_, value)) = word.split_once('=') {

@@ -176,6 +176,8 @@ impl Judge<'_> {
     fn enter(&mut self, work: usize) -> bool {
         if self.depth >= MOST_DEPTH || self.work < work {
             self.add(Rule::TooLong, Level::L2, "there are more commands within commands than can be judged");
+            // It is refused: nothing else has to be looked at.
+            self.work = 0;
             return false;
         }
         self.depth += 1;

@@ -34,10 +34,10 @@ impl Judge<'_> {
         // The open files of the judge are not those of the command.
         if text.len() > MOST_BYTES || (is_input(text) && !NOTHING.contains(&text)) {
             self.outside(text);
-            return if is_secret(text) {
-                self.secret(text)
-            } else {
-            };
+            if is_secret(text) {
+                self.secret(text);
+            }
+            return;
         }
         for path in self.meanings(text) {
             self.read_resolved(text, &place::resolve(&self.cwd, &path));
