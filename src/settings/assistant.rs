@@ -82,7 +82,10 @@ fn read(path: &PathBuf) -> Result<Option<PluginFile>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("{}: {error}", path.display())),
     };
-    let file = serde_json::from_str(text.trim_start_matches('\u{feff}'));
+    // A list would be taken for the members in their order.
+    let object: Result<serde_json::Map<String, serde_json::Value>, _> =
+        serde_json::from_str(text.trim_start_matches('\u{feff}'));
+    let file = object.and_then(|object| serde_json::from_value(object.into()));
     file.map(Some).map_err(|error| format!("{}: {error}", path.display()))
 }
 

@@ -80,6 +80,8 @@ fn each_line_has_one_answer_in_order() {
         br#"{"program": "ls", "args": [], "args": []}"#,
         br#"{"program": "ls", "args": [], "requires": {"network": "yes"}}"#,
         br#"{"program": "ls", "args": [1]}"#,
+        br#"["ls", []]"#,
+        br#"{"program": "ls", "args": [], "requires": [true]}"#,
         b"\xff",
         long.as_bytes(),
         br#"{"program": "ls", "args": [], "cwd": null, "requires": null, "more": 1}"#,
@@ -90,16 +92,16 @@ fn each_line_has_one_answer_in_order() {
     ];
     let answers = desk.classify(&lines.join(&b"\n"[..]));
     let levels: Vec<&str> = answers.iter().map(|answer| answer["level"].as_str().unwrap()).collect();
-    let broken = ["L2"; 9];
+    let broken = ["L2"; 11];
     assert_eq!(levels, [&["L0"][..], &broken, &["L0", "L1", "L1", "L2", "L2"]].concat());
-    for answer in &answers[1..10] {
+    for answer in &answers[1..12] {
         assert_eq!(answer["reasons"][0]["rule"], "invalid_input", "{answer}");
     }
     assert_eq!(
         answers[0],
         json!({"level": "L0", "reasons": [{"rule": "harmless", "message": "`ls` lists files"}]})
     );
-    assert_eq!(answers[13]["reasons"][0]["rule"], "privilege");
+    assert_eq!(answers[15]["reasons"][0]["rule"], "privilege");
 }
 
 #[test]

@@ -48,14 +48,21 @@ fn line_decision(policy: &Policy, line: Option<Vec<u8>>) -> (String, Decision) {
         let message = format!("the line is longer than {LINE_BYTES} bytes");
         return ("(a line)".to_owned(), Decision::invalid_input(message));
     };
-    match serde_json::from_slice::<Command>(&line) {
+    match read(&line) {
         Ok(command) => (shown(&command), policy.classify(&command)),
         Err(error) => {
-            let message = format!(
-                "the line is not a command, {{\"program\", \"args\", \"cwd\"?, \"requires\"?}}: {error}"
-            );
+            let expected = "{\"program\", \"args\", \"cwd\"?, \"requires\"?}";
+            let message = format!("the line is not a command, {expected}: {error}");
             (on_one_line(&String::from_utf8_lossy(&line)), Decision::invalid_input(message))
         }
+    }
+}
+
+fn read(line: &[u8]) -> Result<Command, String> {
+    // A list would be taken for the members in their order.
+    match line.trim_ascii_start().first() {
+        Some(b'{') => serde_json::from_slice(line).map_err(|error| error.to_string()),
+        _ => Err("it is not a JSON object".to_owned()),
     }
 }
 
