@@ -48,6 +48,28 @@ fn parts(path: &Path) -> Vec<OsString> {
     parts
 }
 
+/// Files of a folder that are looked at.
+const MOST_FILES: usize = 2_000;
+
+/// Whether there are links in a folder, or so many files that nobody looks at all of them. A file has none.
+pub fn has_links(folder: &Path) -> bool {
+    let (mut folders, mut count) = (vec![folder.to_path_buf()], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            count += 1;
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if !kind.is_symlink() => {}
+                _ => return true,
+            }
+            if count > MOST_FILES {
+                return true;
+            }
+        }
+    }
+    false
+}
+
 /// Folders whose files belong to the system: writing there is refused.
 const SYSTEM: &[&str] = &[
     "/Applications",

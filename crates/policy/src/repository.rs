@@ -77,7 +77,7 @@ const HARMLESS: &[(&str, &str)] = &[
         "status",
         "aheadbehind branch displaycommentprefix relativepaths renamelimit renames short showstash showuntrackedfiles",
     ),
-    ("submodule", "active propagatebranches recurse"),
+    ("submodule", "active propagatebranches"),
     ("submodule.*", "active branch fetchrecursesubmodules ignore shallow url"),
     ("tag", "gpgsign"),
     ("user", "email name signingkey useconfigonly"),

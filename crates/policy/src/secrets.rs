@@ -2,6 +2,14 @@
 
 /// Names of folders and files that are secret with all that is below them.
 const NAMES: &[&str] = &[
+    ".dev.vars",
+    ".dockercfg",
+    ".flaskenv",
+    ".s3cfg",
+    ".secrets",
+    ".yarnrc.yml",
+    "auth.json",
+    "kubeconfig",
     ".aws",
     ".azure",
     ".env",
@@ -33,13 +41,42 @@ const NAMES: &[&str] = &[
     "sudoers.d",
 ];
 
+/// What copies of files end with.
+const COPIES: &[&str] = &[".bak", ".backup", ".old", ".orig", ".save", ".swo", ".swp"];
+
 /// What such names begin with.
-const STARTS: &[&str] =
-    &[".env.", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "ssh_host_", "credentials.", "secrets."];
+const STARTS: &[&str] = &[
+    ".env-",
+    ".env_",
+    "secret.",
+    "secrets-",
+    "service-account",
+    ".env.",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_rsa",
+    "ssh_host_",
+    "credentials.",
+    "secrets.",
+];
 
 /// What such names end with.
-const ENDS: &[&str] =
-    &[".env", ".jks", ".kdbx", ".key", ".keystore", ".ovpn", ".p12", ".pem", ".pfx", ".ppk", "_history"];
+const ENDS: &[&str] = &[
+    ".tfstate",
+    ".tfvars",
+    ".env",
+    ".jks",
+    ".kdbx",
+    ".key",
+    ".keystore",
+    ".ovpn",
+    ".p12",
+    ".pem",
+    ".pfx",
+    ".ppk",
+    "_history",
+];
 
 /// What shows that a name of such a kind is harmless: examples, and public halves of keys.
 const HARMLESS_ENDS: &[&str] =
@@ -144,11 +181,18 @@ fn matches(pattern: &[char], name: &[char], steps: &mut usize) -> bool {
 
 fn is_secret_name(name: &str) -> bool {
     // In a pattern, what stands around the name may match nothing.
-    let name = name.trim_matches('*');
+    let name = name.trim_matches(['*', '#', '~']);
+    // Copies and what editors keep: `.env.bak`, `..env.swp`.
+    let copied = COPIES.iter().find_map(|end| name.strip_suffix(end));
+    let name =
+        copied.map_or(name, |name| if name.starts_with("..") { name.trim_start_matches("..") } else { name });
+    let dotted = format!(".{name}");
     let is_harmless = HARMLESS_ENDS.iter().any(|end| name.ends_with(end));
     let begins = STARTS.iter().any(|start| name.starts_with(start));
     let ends = ENDS.iter().any(|end| name.ends_with(end));
-    NAMES.contains(&name) || (!is_harmless && (begins || ends))
+    NAMES.contains(&name)
+        || (copied.is_some() && NAMES.contains(&dotted.as_str()))
+        || (!is_harmless && (begins || ends))
 }
 
 fn has_run(parts: &[&str], place: &[&str]) -> bool {

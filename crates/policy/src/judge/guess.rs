@@ -5,6 +5,27 @@ use crate::command::base_name;
 use crate::decision::{Level, Reason, Rule};
 use crate::tables::Program;
 
+/// Options of many programs that name a file or a folder that is written.
+const OUTPUTS: &[&str] = &[
+    "--dest",
+    "--out",
+    "--out-dir",
+    "--outDir",
+    "--output",
+    "--output-dir",
+    "--prefix",
+    "--root",
+    "--target-dir",
+    "-B",
+    "-MF",
+    "-O",
+    "-o",
+    "-out",
+];
+
+/// Options of many programs with which they change the files that they are given.
+const IN_PLACE: &[&str] = &["--fix", "--in-place", "--inplace", "--write", "-i", "-w"];
+
 impl Judge<'_> {
     /// Arguments of a program of which too little is known: each may begin a command, be a line for a shell, or a path.
     pub(super) fn arguments_of_unknown(&mut self, args: &[&str]) {
@@ -15,8 +36,13 @@ impl Judge<'_> {
         self.outputs(args);
         for arg in args {
             self.perhaps_path(arg);
-            let value =
-                arg.split_once('=').map_or(*arg, |(_, value)| value).trim_start_matches(['+', '!', ':']);
+            let value = arg
+                .split_once('=')
+                .map_or(*arg, |(_, value)| value)
+                .trim_start_matches(['+', '!', ':', '|', '$']);
+            if value.contains(['(', ',']) {
+                self.guesses_in(value);
+            }
             if value.contains(|letter: char| letter.is_whitespace() || ";|&`$<>".contains(letter)) {
                 self.perhaps_code(value);
             }
@@ -24,18 +50,24 @@ impl Judge<'_> {
         self.no_shell(args);
     }
 
-    /// Files that a program may write: `-o FILE`, `--output=FILE`. Only those of the system count.
+    /// Files that a program may write: those of options for outputs, and all files if they are changed in place. Only those of the system
+    /// count.
     fn outputs(&mut self, args: &[&str]) {
-        let is_output = |arg: &&str| matches!(*arg, "-o" | "--output" | "--out" | "-O");
-        let behind =
-            args.iter().zip(args.iter().skip(1)).filter(|(arg, _)| is_output(arg)).map(|(_, file)| *file);
-        let attached =
-            args.iter().filter_map(|arg| arg.strip_prefix("--output=").or_else(|| arg.strip_prefix("-o")));
-        let files: Vec<&str> = behind.chain(attached).collect();
-        self.keeping(
-            |reason| reason.rule == Rule::SystemPath,
-            |judge| files.iter().for_each(|file| judge.target(file)),
-        );
+        let behind = args
+            .iter()
+            .zip(args.iter().skip(1))
+            .filter(|(arg, _)| OUTPUTS.contains(arg))
+            .map(|(_, file)| *file);
+        let attached = args.iter().filter_map(|arg| {
+            let value =
+                arg.split_once('=').filter(|(name, _)| OUTPUTS.contains(name)).map(|(_, value)| value);
+            value.or_else(|| arg.strip_prefix("-o"))
+        });
+        let in_place = args.iter().any(|arg| IN_PLACE.contains(arg));
+        let changed = args.iter().copied().filter(|_| in_place);
+        let files: Vec<&str> = behind.chain(attached).chain(changed).collect();
+        let is_of_system = |reason: &Reason| reason.rule == Rule::SystemPath;
+        self.keeping(is_of_system, |judge| files.iter().for_each(|file| judge.target(file)));
     }
 
     /// A text that may be a line for a shell.

@@ -29,6 +29,20 @@ const RUN_BY_PYTHON: &[&str] = &["Popen", "call", "check_call", "check_output", 
 /// Calls of Perl and Ruby without parentheses.
 const RUN_WITHOUT_PARENTHESES: &[&str] = &["exec $", "exec @", "system $", "system @"];
 
+/// What reads the standard input, in code.
+const INPUTS: &[&str] = &[
+    "/dev/stdin",
+    "dofile()",
+    "<>",
+    "<STDIN>",
+    "STDIN",
+    "io.read",
+    "php://stdin",
+    "readFileSync(0",
+    "sys.stdin",
+    "URI.open",
+];
+
 /// What downloads, in code.
 const DOWNLOADS: &[&str] = &[
     "LWP",
@@ -75,6 +89,11 @@ const RUNS: &[&str] = &[
     "subprocess",
     "system",
     "vm.run",
+    "dofile",
+    "do \"",
+    "include",
+    "loadstring",
+    "load(io",
 ];
 
 /// What writes files, in code.
@@ -92,6 +111,12 @@ const WRITES: &[&str] = &[
     "file_put_contents",
     "writeFile",
     "write_text",
+    "File.delete",
+    "os.remove",
+    "removeSync",
+    "rmSync",
+    "rmdir",
+    "unlink",
 ];
 
 impl Judge<'_> {
@@ -123,6 +148,12 @@ impl Judge<'_> {
             && RUN_BY_PYTHON.iter().any(|name| literals::has_made_argument(text, name));
         if runs_lines || has(RUN_WITHOUT_PARENTHESES) {
             self.unknown_code("the code runs a line that is made while it runs");
+        }
+        for line in TAKES_CODE.iter().flat_map(|name| literals::plain_arguments(text, name)) {
+            self.perhaps_code(line);
+        }
+        if has(RUNS) && has(INPUTS) {
+            self.unknown_code("the code runs what it reads");
         }
         if has(WRITES) && words.iter().any(is_system) {
             self.add(Rule::SystemPath, Level::L2, "the code writes to a path of the system");

@@ -57,6 +57,16 @@ pub fn has_made_argument(code: &str, name: &str) -> bool {
     })
 }
 
+/// The texts that calls of this name are given.
+pub fn plain_arguments<'c>(code: &'c str, name: &str) -> impl Iterator<Item = &'c str> {
+    code.match_indices(name).filter_map(move |(at, _)| {
+        let after = code.get(at + name.len()..)?.trim_start();
+        let argument = after.strip_prefix('(').unwrap_or(after).trim_start();
+        let quote = argument.chars().next().filter(|quote| "\"'`".contains(*quote))?;
+        argument.get(quote.len_utf8()..)?.split(quote).next()
+    })
+}
+
 /// Whether an argument is one text without anything in it that is known only when the code runs; or none at all.
 fn is_plain(argument: &str) -> bool {
     if argument.starts_with(')') {

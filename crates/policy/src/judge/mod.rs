@@ -67,6 +67,8 @@ impl Policy {
             depth: 0,
             work: MOST_WORK,
             called: String::new(),
+            marker: String::new(),
+            has_unseen_args: false,
             is_guessing: false,
         };
         judge.whole(command);
@@ -85,6 +87,10 @@ struct Judge<'p> {
     work: usize,
     /// The name by which the program is called that is judged.
     called: String,
+    /// What stands in its arguments for something that is not known: the marker of its place.
+    marker: String,
+    /// Whether it gets arguments that are not known.
+    has_unseen_args: bool,
     /// Whether what is judged is a guess: its words are guessed already by whoever guesses it.
     is_guessing: bool,
 }
@@ -157,9 +163,12 @@ impl Judge<'_> {
         if !self.enter(1 + args.len()) {
             return;
         }
-        let (first, cwd, called) = (self.found.len(), self.cwd.clone(), self.called.clone());
+        let first = self.found.len();
+        let around = (self.cwd.clone(), self.called.clone(), self.marker.clone(), self.has_unseen_args);
+        place.marker.clone_into(&mut self.marker);
+        self.has_unseen_args = place.has_unseen_args;
         self.program(program, args, place);
-        (self.cwd, self.called) = (cwd, called);
+        (self.cwd, self.called, self.marker, self.has_unseen_args) = around;
         self.depth -= 1;
         self.user_rules(program, args, place, first);
         if place.is_wrapped {

@@ -4,6 +4,7 @@ use super::Judge;
 use crate::decision::{Level, Rule};
 use crate::options::Parsed;
 use crate::place;
+use crate::shell::is_input;
 use crate::tables::{Class, Program, Role, role_at};
 
 /// Words that mean something to a shell only.
@@ -24,6 +25,13 @@ impl Judge<'_> {
         let given =
             || parsed.operands.iter().enumerate().map(|(at, operand)| (role_at(roles, at, count), *operand));
         given().for_each(|(role, operand)| self.operand(table, role, operand));
+        let runs = table.effects.contains(&Class::Run);
+        if runs
+            && (parsed.operands.iter().any(|operand| is_input(operand))
+                || (count == 0 && self.has_unseen_args))
+        {
+            self.unknown_code(&format!("what `{}` runs is not known yet", self.said(table)));
+        }
         if given().any(|(role, _)| role.is_none()) {
             self.otherwise(table, parsed);
         }
@@ -69,9 +77,12 @@ impl Judge<'_> {
     /// A file that is read; if it is a folder, the files in it are, and what its links lead to.
     pub(super) fn file(&mut self, table: &Program, file: &str) {
         self.read(file);
-        if place::resolve(&self.cwd, file.as_ref()).is_dir() {
-            let message =
-                format!("`{}` {}, of the folder {file:?}", self.said(table), Class::Links.sentence());
+        if place::has_links(&place::resolve(&self.cwd, file.as_ref())) {
+            let message = format!(
+                "`{}` {}, of which there are some in {file:?}",
+                self.said(table),
+                Class::Links.sentence()
+            );
             self.class(Class::Links, message);
         }
     }

@@ -4,7 +4,7 @@ use super::{Judge, operands};
 use crate::decision::{Level, Rule};
 use crate::options::{Given, Parsed};
 use crate::place;
-use crate::shell::is_input;
+use crate::shell::{has_expansion, is_input};
 use crate::tables::{Class, Kind, Program};
 
 impl Judge<'_> {
@@ -37,6 +37,13 @@ impl Judge<'_> {
                 self.mark_within(first);
             }
         }
+        let names_code = matches!(option.class, Class::Run | Class::Code | Class::Unseen);
+        let is_hidden =
+            |value: &&str| has_expansion(value) || (!self.marker.is_empty() && value.contains(&self.marker));
+        let comes_later = value.is_none() && option.takes_value() && self.has_unseen_args;
+        if names_code && (comes_later || value.as_ref().is_some_and(is_hidden)) {
+            self.unknown_code(&format!("what `{} {}` runs is not known yet", self.said(table), option.name));
+        }
         let (Some(value), Some(kind)) = (value, option.kind()) else { return };
         self.started(table, given, value);
         match kind {
@@ -48,7 +55,7 @@ impl Judge<'_> {
             }
             Kind::Glob => self.glob(value),
             Kind::Lines => self.read(value.rsplit(':').next().unwrap_or_default()),
-            Kind::Pretty if value.contains("%G") || value.contains("signature") => {
+            Kind::Pretty if checks_signatures(value) => {
                 let message = format!("the format {value:?} has signatures checked by another program");
                 self.class(Class::Run, message);
             }
@@ -86,4 +93,11 @@ impl Judge<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a format of git's has signatures checked: `%G?`, also with a sign between, or `%(signature)`.
+fn checks_signatures(format: &str) -> bool {
+    let mut parts = format.split('%').skip(1);
+    parts.any(|part| part.trim_start_matches(['+', '-', ' ']).starts_with('G'))
+        || format.contains("signature")
 }

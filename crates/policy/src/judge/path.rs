@@ -24,6 +24,10 @@ impl Judge<'_> {
         if !self.is_inside(&cwd) {
             self.outside(&cwd.display().to_string());
         }
+        let below = cwd.strip_prefix(&self.policy.workspace).unwrap_or(&cwd);
+        if is_secret(&below.to_string_lossy()) {
+            self.secret(&cwd.display().to_string());
+        }
         if named.is_some_and(|named| named.starts_with('~')) {
             self.outside(named.unwrap_or_default());
         }
@@ -118,7 +122,7 @@ impl Judge<'_> {
         path.starts_with(&self.policy.workspace)
     }
 
-    fn is_of_system(&self, path: &Path) -> bool {
+    pub(super) fn is_of_system(&self, path: &Path) -> bool {
         let is_own = |folder: &Path| path.starts_with(folder) && folder.parent().is_some();
         let at_home = self.policy.home.as_deref().is_some_and(is_own);
         place::is_system(path) && !is_own(&self.policy.workspace) && !at_home

@@ -5,7 +5,7 @@ use crate::command::base_name;
 use crate::decision::{Level, Reason, Rule};
 use crate::place;
 use crate::shell::{self, Head, Script, Simple};
-use crate::tables::Class;
+use crate::tables::{Class, Program};
 
 /// What is read in more than one way by different shells, or again when the code runs. Where it stands, commands are looked for in the
 /// plain text, too, quoted or not.
@@ -89,8 +89,14 @@ impl Judge<'_> {
 
     fn commands(&mut self, script: &Script, hides_options: bool) {
         let mut downloads = false;
+        // Words of commands that download, and files that they write: one of them may be run later.
+        let mut downloaded: Vec<&str> = Vec::new();
         for simple in &script.commands {
             downloads &= simple.is_piped;
+            let is_run = |word: &String| downloaded.iter().any(|other| base_name(other) == base_name(word));
+            if self.runs_code(simple) && simple.words.iter().skip(1).any(is_run) {
+                self.add(Rule::DownloadRun, Level::L2, "what is downloaded is run");
+            }
             for path in simple.writes.iter().filter(|path| *path != "/dev/null") {
                 self.class(Class::Write, format!("the code writes {path:?}"));
                 self.target(path);
@@ -98,10 +104,14 @@ impl Judge<'_> {
             let first = self.found.len();
             self.simple_command(simple, script, hides_options);
             let runs_input = self.found.iter().skip(first).any(|reason| reason.rule == Rule::UnknownCode);
-            if downloads && runs_input {
+            if downloads && (runs_input || self.runs_code(simple)) {
                 self.add(Rule::DownloadRun, Level::L2, "what is downloaded is run");
             }
             downloads |= self.downloads(simple);
+            if downloads {
+                let words = simple.words.iter().skip(1).filter(|word| !word.starts_with('-'));
+                downloaded.extend(words.chain(&simple.writes).map(String::as_str));
+            }
         }
     }
 
@@ -138,9 +148,24 @@ impl Judge<'_> {
     }
 
     fn downloads(&self, simple: &Simple) -> bool {
-        let Head::Program([program, ..]) = shell::head(&simple.words) else { return false };
-        let table = self.policy.tables.get(base_name(program));
-        table.is_some_and(|table| table.effects.contains(&Class::Network))
+        self.effects_of(simple).is_some_and(|(table, _)| table.effects.contains(&Class::Network))
+    }
+
+    /// Whether a command runs what it is given: an interpreter, or a program that starts others and is no pager.
+    fn runs_code(&self, simple: &Simple) -> bool {
+        let has = |table: &Program, class: Class| table.effects.contains(&class);
+        let runs = |table: &Program| {
+            has(table, Class::Run) && (!has(table, Class::Wait) || has(table, Class::Write))
+        };
+        self.effects_of(simple)
+            .is_some_and(|(table, is_wrapper)| table.interpreter.is_some() || (runs(table) && !is_wrapper))
+    }
+
+    /// The table of the program that a command runs, and whether it is a wrapper.
+    fn effects_of(&self, simple: &Simple) -> Option<(&'static Program, bool)> {
+        let Head::Program([program, ..]) = shell::head(&simple.words) else { return None };
+        let table = self.table_of(base_name(program))?;
+        Some((table, table.operands.iter().any(|role| role.starts_a_command())))
     }
 }
 

@@ -10,6 +10,9 @@ use crate::tables::{Class, Grammar, Kind, Program};
 impl Judge<'_> {
     /// Arguments of a program that has a table.
     pub(super) fn table(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
+        if place.has_unseen_args && matches!(table.grammar, Grammar::Find | Grammar::Dd) {
+            self.unknown_code(&format!("what `{}` does is not known yet", self.said(table)));
+        }
         match table.grammar {
             Grammar::Find => self.find(table, args, place),
             Grammar::Dd => self.dd(table, args),
@@ -27,7 +30,12 @@ impl Judge<'_> {
     /// A program whose first operand is a subcommand.
     fn with_subcommand(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let parsed = Parsed::read(table, args, true);
-        let word = parsed.rest.and_then(|rest| Some((args.get(rest).copied()?, args.get(rest + 1..)?)));
+        // What stands behind `--` is an operand.
+        let is_word = parsed.rest.is_some_and(|rest| rest == 0 || args.get(rest - 1) != Some(&"--"));
+        let word = parsed
+            .rest
+            .filter(|_| is_word)
+            .and_then(|rest| Some((args.get(rest).copied()?, args.get(rest + 1..)?)));
         if word.is_some_and(|(word, _)| has_expansion(word) || place.hides(word)) {
             self.unknown_code(&format!("which subcommand of `{}` runs is not known yet", self.said(table)));
         }
@@ -106,8 +114,16 @@ impl Judge<'_> {
             None => self.operands_or_command(table, parsed, place),
         }
         for words in &parsed.commands {
-            if let [program, args @ ..] = words.as_slice() {
-                self.command(program, args, Place { is_wrapped: true, marker: "{", ..place });
+            let Some((program, args)) = words.split_first() else { continue };
+            let place = Place { is_wrapped: true, marker: "{", ..place };
+            self.command(program, args, place);
+            // What is found may be below each of the operands.
+            for path in &parsed.operands {
+                let args: Vec<&str> = args.iter().chain([path]).copied().collect();
+                self.keeping(
+                    |reason| reason.rule == Rule::SystemPath,
+                    |judge| judge.command(program, &args, place),
+                );
             }
         }
         self.needs(table, parsed);
@@ -151,6 +167,11 @@ impl Judge<'_> {
             _ => "",
         };
         self.add(rule, level, format!("{message}{because}"));
+        if class == Class::Write && self.is_of_system(&self.cwd) {
+            let message =
+                format!("it may write into its folder, {:?}, which belongs to the system", self.cwd);
+            self.add(Rule::SystemPath, Level::L2, message);
+        }
     }
 
     fn effects(&mut self, table: &Program) {
@@ -194,6 +215,8 @@ impl Judge<'_> {
         self.class(class, format!("`{}` in this form {}", self.said(table), class.sentence()));
         let paths = parsed.options.iter().filter(|given| given.option.kind() == Some(Kind::Path));
         paths.filter_map(|given| given.value).for_each(|path| self.target(path));
+        // A setting may be a command that is run later.
+        parsed.operands.iter().for_each(|operand| self.perhaps_code(operand.trim_start_matches('!')));
         if table.name == "git config" && parsed.has("--system") {
             self.target("/etc/gitconfig");
         }

@@ -50,6 +50,11 @@ pub struct OptionSpec {
 }
 
 impl OptionSpec {
+    /// Whether it takes the next argument as its value.
+    pub fn takes_value(&self) -> bool {
+        matches!(self.takes, Takes::Value(_))
+    }
+
     /// The kind of its value, if it takes one.
     pub fn kind(&self) -> Option<Kind> {
         match self.takes {
