@@ -42,6 +42,12 @@ impl<'a> Parsed<'a> {
         self.options.iter().any(|given| given.option.name == name)
     }
 
+    /// The values that these options are given, in order.
+    pub fn values<'n>(&'n self, names: &'n [&str]) -> impl DoubleEndedIterator<Item = &'a str> + 'n {
+        let named = self.options.iter().filter(|given| names.contains(&given.option.name.as_str()));
+        named.filter_map(|given| given.value)
+    }
+
     /// Whether one of these options is given.
     pub fn has_any(&self, names: &[String]) -> bool {
         names.iter().any(|name| self.has(name))

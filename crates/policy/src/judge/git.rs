@@ -24,9 +24,7 @@ impl Judge<'_> {
 
     /// Aliases that are given with the command: what they stand for, with the words behind them.
     pub(super) fn aliases(&mut self, parsed: &Parsed) {
-        for setting in
-            parsed.options.iter().filter(|given| given.option.name == "-c").filter_map(|given| given.value)
-        {
+        for setting in parsed.values(&["-c"]) {
             let Some((name, value)) = setting.split_once('=') else { continue };
             if name.to_lowercase().starts_with("alias.") {
                 let words = value.split_whitespace().chain(parsed.operands.iter().skip(1).copied());
@@ -49,10 +47,7 @@ impl Judge<'_> {
         if !self.found.iter().skip(first).any(|reason| reason.rule == Rule::Write) {
             return;
         }
-        let is_tree = |name: &str| name == "--work-tree" || name == "--git-dir";
-        let trees =
-            parsed.options.iter().filter(|given| is_tree(&given.option.name)).filter_map(|given| given.value);
-        let trees: Vec<&str> = trees.chain(std::iter::once(".")).collect();
+        let trees: Vec<&str> = parsed.values(&["--work-tree", "--git-dir"]).chain(["."]).collect();
         self.keeping(
             |reason| reason.rule == Rule::SystemPath,
             |judge| trees.iter().for_each(|tree| judge.target(tree)),
@@ -64,12 +59,8 @@ impl Judge<'_> {
     /// `first` is where the reasons of this command begin.
     pub(super) fn repository(&mut self, parsed: &Parsed, first: usize) {
         self.work_tree(parsed, first);
-        let mut named = parsed
-            .options
-            .iter()
-            .filter(|given| given.option.name == "--git-dir")
-            .filter_map(|given| given.value);
-        let git_dir = named.next_back().map(|dir| crate::place::resolve(&self.cwd, dir.as_ref()));
+        let named = parsed.values(&["--git-dir"]).next_back();
+        let git_dir = named.map(|dir| crate::place::resolve(&self.cwd, dir.as_ref()));
         let git_dirs =
             git_dir.map_or_else(|| repository::find(&self.cwd), |dir| vec![repository::pointed_to(&dir)]);
         for helper in git_dirs.iter().flat_map(|git_dir| repository::helpers(git_dir)) {

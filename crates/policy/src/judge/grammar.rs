@@ -69,7 +69,7 @@ impl Judge<'_> {
             Takes::Value(_) => 1,
         };
         let value = rest.first().copied().filter(|_| count > 0);
-        self.option(table, &Given { option, value, is_behind_operands: false });
+        self.option(table, &Given { option, value, is_behind_operands: false }, place);
         count
     }
 
@@ -117,19 +117,15 @@ impl Judge<'_> {
 
     fn tar_form(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let parsed = Parsed::read(table, args, false);
-        let values = |short: &'static str, long: &'static str| {
-            let named = parsed
-                .options
-                .iter()
-                .filter(move |given| [short, long].contains(&given.option.name.as_str()));
-            named.filter_map(|given| given.value)
-        };
         let extracts = ["-x", "--extract", "--get"].iter().any(|name| parsed.has(name));
         let writes = parsed.options.iter().any(|given| given.option.class == Class::Write);
-        values("-C", "--directory").filter(|_| extracts).for_each(|folder| self.target(folder));
-        values("-f", "--file").filter(|_| writes && !extracts).for_each(|archive| self.target(archive));
+        parsed.values(&["-C", "--directory"]).filter(|_| extracts).for_each(|folder| self.target(folder));
+        parsed
+            .values(&["-f", "--file"])
+            .filter(|_| writes && !extracts)
+            .for_each(|archive| self.target(archive));
         parsed.operands.iter().filter(|_| writes && !extracts).for_each(|file| self.read(file));
-        for archive in values("-f", "--file") {
+        for archive in parsed.values(&["-f", "--file"]) {
             if archive.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
                 let message = format!("{archive:?} is an archive on another machine");
                 self.class(Class::Network, message);
@@ -155,24 +151,18 @@ impl Judge<'_> {
                 _ => {}
             }
         }
-        let effects = table.effects.iter();
-        effects
-            .for_each(|effect| self.class(*effect, format!("`{}` {}", self.said(table), effect.sentence())));
+        self.effects(table);
         self.harmless_since(first, table);
     }
 
     /// `ps`: letters with a dash, and letters without one, among which `e` shows the environment.
-    pub(super) fn ps(&mut self, table: &'static Program, args: &[&str]) {
+    pub(super) fn ps(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let first = self.found.len();
         let parsed = Parsed::read(table, args, false);
-        self.options(table, &parsed, args);
+        self.options(table, &parsed, args, place);
         // Letters with a dash that are wrong together are read again as if they had none.
         let bundled: String = args.iter().filter_map(|arg| arg.strip_prefix('-')).collect();
-        let columns = parsed
-            .options
-            .iter()
-            .filter(|given| matches!(given.option.name.as_str(), "-o" | "-O" | "--format"));
-        if columns.filter_map(|given| given.value).any(|columns| columns.contains("env")) {
+        if parsed.values(&["-o", "-O", "--format"]).any(|columns| columns.contains("env")) {
             self.class(Class::Environment, "`ps` prints the environment of processes".to_owned());
         }
         let is_odd = bundled.contains('e') && bundled.contains(['x', 'g', 'u', 'U', 't', 'T', 'r', 'S', 'n']);
@@ -192,15 +182,11 @@ impl Judge<'_> {
     pub(super) fn sed(&mut self, table: &'static Program, args: &[&str], place: Place<'_>) {
         let first = self.found.len();
         let parsed = Parsed::read(table, args, false);
-        self.options(table, &parsed, args);
-        self.sed_needs(table, &parsed);
-        let by_option =
-            parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-e" | "--expression"));
-        let mut scripts: Vec<&str> = by_option.filter_map(|given| given.value).collect();
+        self.options(table, &parsed, args, place);
+        self.needs(table, &parsed);
+        let mut scripts: Vec<&str> = parsed.values(&["-e", "--expression"]).collect();
         let mut files = parsed.operands.as_slice();
-        let from_file =
-            parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-f" | "--file"));
-        let from_file: Vec<&str> = from_file.filter_map(|given| given.value).collect();
+        let from_file: Vec<&str> = parsed.values(&["-f", "--file"]).collect();
         if from_file.iter().any(|file| is_input(file)) {
             self.unknown_code("`sed` reads its script from the standard input");
         }
@@ -256,20 +242,6 @@ impl Judge<'_> {
                     );
                 }
             }
-        }
-    }
-
-    fn sed_needs(&mut self, table: &Program, parsed: &Parsed) {
-        if !parsed.has_any(&table.needs) {
-            let message = format!("`sed` runs by itself only with {}", table.needs.join(" or "));
-            self.add(Rule::Form, Level::L1, message);
-        }
-    }
-
-    /// Says that a program only reads, if nothing else was found.
-    fn harmless_since(&mut self, first: usize, table: &Program) {
-        if self.found.len() == first && table.can_be_harmless() {
-            self.add(Rule::Harmless, Level::L0, format!("`{}` {}", self.said(table), table.does));
         }
     }
 }

@@ -85,10 +85,7 @@ impl Judge<'_> {
     ) {
         let given = |class: Class| parsed.options.iter().any(|given| given.option.class == class);
         let is_elsewhere = parsed.has_any(&table.code_from);
-        let reads_input = parsed.options.iter().any(|given| {
-            given.option.name == "-m"
-                && given.value.is_some_and(|module| INTERACTIVE_MODULES.contains(&module))
-        });
+        let reads_input = parsed.values(&["-m"]).any(|module| INTERACTIVE_MODULES.contains(&module));
         // `--help` and the like, which read nothing.
         let mut names = parsed.options.iter().map(|given| given.option.name.as_str());
         let only_tells =
@@ -124,8 +121,7 @@ fn codes<'a>(table: &Program, kind: Interpreter, parsed: &'a Parsed<'a>) -> (Vec
     let mut codes: Vec<&str> = code_options().filter_map(|given| given.value).collect();
     let is_flag = code_options().any(|given| given.option.takes == Takes::Nothing);
     // `sh -oc NAME CODE`: the value of -o stands in front of the code.
-    let values = parsed.options.iter().filter(|given| matches!(given.option.name.as_str(), "-o" | "-O"));
-    if table.is_shell() && values.filter_map(|given| given.value).any(|value| value.contains('c')) {
+    if table.is_shell() && parsed.values(&["-o", "-O"]).any(|value| value.contains('c')) {
         codes.extend(&parsed.operands);
         return (codes, &[]);
     }

@@ -67,8 +67,6 @@ impl Policy {
             depth: 0,
             work: MOST_WORK,
             called: String::new(),
-            marker: String::new(),
-            has_unseen_args: false,
             is_guessing: false,
         };
         judge.whole(command);
@@ -87,10 +85,6 @@ struct Judge<'p> {
     work: usize,
     /// The name by which the program is called that is judged.
     called: String,
-    /// What stands in its arguments for something that is not known: the marker of its place.
-    marker: String,
-    /// Whether it gets arguments that are not known.
-    has_unseen_args: bool,
     /// Whether what is judged is a guess: its words are guessed already by whoever guesses it.
     is_guessing: bool,
 }
@@ -164,11 +158,9 @@ impl Judge<'_> {
             return;
         }
         let first = self.found.len();
-        let around = (self.cwd.clone(), self.called.clone(), self.marker.clone(), self.has_unseen_args);
-        place.marker.clone_into(&mut self.marker);
-        self.has_unseen_args = place.has_unseen_args;
+        let around = (self.cwd.clone(), self.called.clone());
         self.program(program, args, place);
-        (self.cwd, self.called, self.marker, self.has_unseen_args) = around;
+        (self.cwd, self.called) = around;
         self.depth -= 1;
         self.user_rules(program, args, place, first);
         if place.is_wrapped {

@@ -1,6 +1,6 @@
 //! Operands, by their roles.
 
-use super::Judge;
+use super::{Judge, Place};
 use crate::decision::{Level, Rule};
 use crate::options::Parsed;
 use crate::place;
@@ -20,7 +20,13 @@ pub fn is_operator(word: &str) -> bool {
 
 impl Judge<'_> {
     /// The operands of a program that starts no command.
-    pub(super) fn operands(&mut self, table: &Program, roles: &[Role], parsed: &Parsed<'_>) {
+    pub(super) fn operands(
+        &mut self,
+        table: &Program,
+        roles: &[Role],
+        parsed: &Parsed<'_>,
+        place: Place<'_>,
+    ) {
         let count = parsed.operands.len();
         let given =
             || parsed.operands.iter().enumerate().map(|(at, operand)| (role_at(roles, at, count), *operand));
@@ -28,7 +34,7 @@ impl Judge<'_> {
         let runs = table.effects.contains(&Class::Run);
         if runs
             && (parsed.operands.iter().any(|operand| is_input(operand))
-                || (count == 0 && self.has_unseen_args))
+                || (count == 0 && place.has_unseen_args))
         {
             self.unknown_code(&format!("what `{}` runs is not known yet", self.said(table)));
         }

@@ -1,6 +1,6 @@
 //! Options: what they do, and what their values are.
 
-use super::{Judge, operands};
+use super::{Judge, Place, operands};
 use crate::decision::{Level, Rule};
 use crate::options::{Given, Parsed};
 use crate::place;
@@ -9,9 +9,15 @@ use crate::tables::{Class, Kind, Program};
 
 impl Judge<'_> {
     /// The options of a program, in their order.
-    pub(super) fn options(&mut self, table: &'static Program, parsed: &Parsed, args: &[&str]) {
+    pub(super) fn options(
+        &mut self,
+        table: &'static Program,
+        parsed: &Parsed,
+        args: &[&str],
+        place: Place<'_>,
+    ) {
         for given in &parsed.options {
-            self.option(table, given);
+            self.option(table, given, place);
         }
         for unknown in &parsed.unknown {
             let message = format!("`{}`: nothing is known about the option {unknown:?}", self.said(table));
@@ -25,7 +31,7 @@ impl Judge<'_> {
     }
 
     /// An option, with its value.
-    pub(super) fn option(&mut self, table: &Program, given: &Given) {
+    pub(super) fn option(&mut self, table: &Program, given: &Given, place: Place<'_>) {
         let Given { option, value, .. } = given;
         if option.class != Class::Safe && !(option.class == Class::Code && table.interpreter.is_some()) {
             let first = self.found.len();
@@ -38,10 +44,9 @@ impl Judge<'_> {
             }
         }
         let names_code = matches!(option.class, Class::Run | Class::Code | Class::Unseen);
-        let is_hidden =
-            |value: &&str| has_expansion(value) || (!self.marker.is_empty() && value.contains(&self.marker));
-        let comes_later = value.is_none() && option.takes_value() && self.has_unseen_args;
-        if names_code && (comes_later || value.as_ref().is_some_and(is_hidden)) {
+        let is_hidden = |value: &str| has_expansion(value) || place.hides(value);
+        let comes_later = value.is_none() && option.takes_value() && place.has_unseen_args;
+        if names_code && (comes_later || value.is_some_and(is_hidden)) {
             self.unknown_code(&format!("what `{} {}` runs is not known yet", self.said(table), option.name));
         }
         let (Some(value), Some(kind)) = (value, option.kind()) else { return };

@@ -12,7 +12,7 @@ use crate::shell::{has_expansion, is_input};
 const NOTHING: &[&str] = &["", "-", "/dev/null"];
 
 /// Open files that may be written. Whoever reads them may wait without end.
-const OUTPUTS: &[&str] = &["/dev/stderr", "/dev/stdout"];
+const STREAMS: &[&str] = &["/dev/stderr", "/dev/stdout"];
 
 /// A path that is longer is refused by the kernel, and not resolved here.
 const MOST_BYTES: usize = 4_096;
@@ -61,7 +61,7 @@ impl Judge<'_> {
 
     /// A file or folder that is written, changed or removed.
     pub(super) fn target(&mut self, text: &str) {
-        if OUTPUTS.contains(&text) {
+        if STREAMS.contains(&text) {
             return;
         }
         if text.len() > MOST_BYTES {

@@ -16,7 +16,7 @@ impl Judge<'_> {
         match table.grammar {
             Grammar::Find => self.find(table, args, place),
             Grammar::Dd => self.dd(table, args),
-            Grammar::Ps => self.ps(table, args),
+            Grammar::Ps => self.ps(table, args, place),
             Grammar::Tar => self.tar(table, args, place),
             Grammar::Sed => self.sed(table, args, place),
             Grammar::Words => {
@@ -42,7 +42,7 @@ impl Judge<'_> {
         match word.map(|(word, rest)| (self.policy.tables.subcommand(table, word), word, rest)) {
             Some((Some(subcommand), _, rest)) => {
                 let first = self.found.len();
-                self.options(table, &parsed, args);
+                self.options(table, &parsed, args, place);
                 self.table(subcommand, rest, place);
                 self.forbidden_behind_options(&table.name, args, parsed.rest);
                 if table.name == "git" {
@@ -51,7 +51,7 @@ impl Judge<'_> {
                 }
             }
             Some((None, word, _)) if !table.has_own_form() => {
-                self.options(table, &parsed, args);
+                self.options(table, &parsed, args, place);
                 self.effects(table);
                 let message = format!("nothing is known about `{} {word}`", self.said(table));
                 self.add(Rule::UnknownSubcommand, Level::L1, message);
@@ -106,7 +106,7 @@ impl Judge<'_> {
         place: Place<'_>,
     ) {
         let first = self.found.len();
-        self.options(table, parsed, args);
+        self.options(table, parsed, args, place);
         self.effects(table);
         self.together(table, parsed);
         match table.interpreter {
@@ -127,6 +127,11 @@ impl Judge<'_> {
             }
         }
         self.needs(table, parsed);
+        self.harmless_since(first, table);
+    }
+
+    /// Says that a program only reads, if nothing else was found.
+    pub(super) fn harmless_since(&mut self, first: usize, table: &Program) {
         if self.found.len() == first && table.can_be_harmless() {
             self.add(Rule::Harmless, Level::L0, format!("`{}` {}", self.said(table), table.does));
         }
@@ -136,7 +141,7 @@ impl Judge<'_> {
         let roles = table.roles(|name| parsed.has(name));
         match roles.iter().any(|role| role.starts_a_command()) {
             true => self.wrapped(table, roles, parsed, place),
-            false => self.operands(table, roles, parsed),
+            false => self.operands(table, roles, parsed, place),
         }
     }
 
@@ -174,7 +179,7 @@ impl Judge<'_> {
         }
     }
 
-    fn effects(&mut self, table: &Program) {
+    pub(super) fn effects(&mut self, table: &Program) {
         for effect in &table.effects {
             self.class(*effect, format!("`{}` {}", self.said(table), effect.sentence()));
         }
@@ -200,7 +205,7 @@ impl Judge<'_> {
         }
     }
 
-    fn needs(&mut self, table: &Program, parsed: &Parsed) {
+    pub(super) fn needs(&mut self, table: &Program, parsed: &Parsed) {
         if !table.needs.is_empty() && !parsed.has_any(&table.needs) {
             let message =
                 format!("`{}` runs by itself only with {}", self.said(table), table.needs.join(" or "));

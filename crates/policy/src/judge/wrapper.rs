@@ -57,12 +57,7 @@ impl<'m> Place<'m> {
     /// The place of a command that this wrapper starts.
     fn within(self, table: &Program, parsed: &Parsed<'m>) -> Place<'m> {
         let is_unseen = table.effects.contains(&Class::Unseen);
-        let mut replaced =
-            parsed.options.iter().filter(|given| REPLACERS.contains(&given.option.name.as_str()));
-        let marker = replaced
-            .rfind(|given| given.value.is_some())
-            .and_then(|given| given.value)
-            .filter(|marker| !marker.is_empty());
+        let marker = parsed.values(REPLACERS).next_back().filter(|marker| !marker.is_empty());
         let marker = if is_unseen { marker.unwrap_or("{}") } else { self.marker };
         Place { is_wrapped: true, has_unseen_args: self.has_unseen_args || is_unseen, marker, ..self }
     }

@@ -1,6 +1,6 @@
 //! From TOML to tables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -167,31 +167,18 @@ fn effects(name: &str, text: &str) -> Result<Vec<Class>, TableError> {
     text.split_whitespace().map(class).collect()
 }
 
-/// The options of a table and of the groups that it includes.
+/// The options of a table and of the groups that it includes. Its own word about an option is nearer than that of a group.
 fn options(name: &str, written: &Written, all: &ByName) -> Result<Vec<OptionSpec>, TableError> {
-    let mut found: HashMap<String, OptionSpec> = HashMap::new();
-    let mut own = own_options(name, written)?;
-    for group in written.include.split_whitespace() {
-        let group = all
-            .get(&format!("+{group}"))
-            .ok_or_else(|| wrong(name, format!("there is no group +{group}")))?;
-        for option in own_options(name, group)? {
-            found.insert(option.name.clone(), option);
-        }
-        for nested in group.include.split_whitespace() {
-            let nested = all
-                .get(&format!("+{nested}"))
-                .ok_or_else(|| wrong(name, format!("there is no group +{nested}")))?;
-            own_options(name, nested)?.into_iter().for_each(|option| {
-                found.entry(option.name.clone()).or_insert(option);
-            });
-        }
+    let mut found = BTreeMap::new();
+    let group = |group: &str| {
+        let group = format!("+{group}");
+        all.get(&group).ok_or_else(|| wrong(name, format!("there is no group {group}")))
+    };
+    let groups: Vec<&Written> = written.include.split_whitespace().map(group).collect::<Result<_, _>>()?;
+    for table in groups.into_iter().chain([written]) {
+        found.extend(own_options(name, table)?.into_iter().map(|option| (option.name.clone(), option)));
     }
-    // A table's own word about an option is nearer than that of a group.
-    own.drain(..).for_each(|option| drop(found.insert(option.name.clone(), option)));
-    let mut options: Vec<OptionSpec> = found.into_values().collect();
-    options.sort_by(|one, other| one.name.cmp(&other.name));
-    Ok(options)
+    Ok(found.into_values().collect())
 }
 
 fn own_options(name: &str, written: &Written) -> Result<Vec<OptionSpec>, TableError> {
