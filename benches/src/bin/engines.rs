@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use ai_prompt_benches::cases::Case;
 use ai_prompt_benches::go::Go;
 use ai_prompt_benches::statistics::{median, ratios};
-use ai_prompt_benches::{Outcome, jinja, ours, ours_jinja};
+use ai_prompt_benches::{Outcome, jinja, ours, ours_jinja, rounds};
 use serde::Deserialize;
 
-const USAGE: &str = "usage: engines [--rounds N]";
 /// How long each engine is measured in a round.
 const MILLIS: u64 = 100;
 
@@ -30,7 +29,7 @@ struct Timed {
 }
 
 fn main() -> Outcome {
-    let rounds = rounds()?;
+    let rounds = rounds("engines", 15)?;
     let cases = Case::all()?;
     let mut go = Go::start()?;
     println!(
@@ -47,15 +46,6 @@ fn main() -> Outcome {
         parsing(case, rounds, &mut go)?.print("parse");
     }
     Ok(())
-}
-
-fn rounds() -> Outcome<usize> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => Ok(15),
-        ["--rounds", rounds] => Ok(rounds.parse::<usize>().map_err(|_| USAGE)?.max(1)),
-        _ => Err(USAGE.into()),
-    }
 }
 
 fn executing(case: &Case, rounds: usize, go: &mut Option<Go>) -> Outcome<Row> {

@@ -3,11 +3,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use ai_prompt_benches::Outcome;
 use ai_prompt_benches::statistics::{median, percentile};
+use ai_prompt_benches::{Outcome, rounds};
 use base::masking::{Masker, mask};
 
-const USAGE: &str = "usage: masking [--rounds N]";
 /// The length of each text, in bytes.
 const LENGTH: usize = 1_000_000;
 /// The length of a piece of a stream, in bytes.
@@ -72,7 +71,7 @@ const HOSTILE: [&str; 35] = [
 ];
 
 fn main() -> Outcome {
-    let rounds = rounds()?;
+    let rounds = rounds("masking", 15)?;
     println!("milliseconds for 1 MB, medians of {rounds} rounds (lowest..highest); pieces have 4 KiB");
     println!("{:32} {:>21} {:>21}", "", "whole", "pieces");
     for (name, part) in ORDINARY {
@@ -83,15 +82,6 @@ fn main() -> Outcome {
         print(&format!("{part:?}"), &text(std::iter::repeat(part.to_owned())), rounds);
     }
     Ok(())
-}
-
-fn rounds() -> Outcome<usize> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => Ok(15),
-        ["--rounds", rounds] => Ok(rounds.parse::<usize>().map_err(|_| USAGE)?.max(1)),
-        _ => Err(USAGE.into()),
-    }
 }
 
 /// The first megabyte of parts in a row.

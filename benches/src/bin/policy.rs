@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ai_prompt_benches::Outcome;
+use ai_prompt_benches::{Outcome, rounds};
 use policy::{Command, Level, Permissions, Policy, Rules, Surroundings};
 use serde::Deserialize;
 
@@ -18,15 +18,10 @@ struct Case {
 }
 
 fn main() -> Outcome {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let rounds = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => ROUNDS,
-        ["--rounds", number] => number.parse()?,
-        _ => return Err("usage: policy [--rounds NUMBER]".into()),
-    };
+    let rounds = rounds("policy", ROUNDS)?;
     let (policy, commands) = (policy()?, commands()?);
     let mut rates: Vec<f64> =
-        (0..rounds.max(1)).map(|_| commands.len() as f64 / round(&policy, &commands).as_secs_f64()).collect();
+        (0..rounds).map(|_| commands.len() as f64 / round(&policy, &commands).as_secs_f64()).collect();
     rates.sort_by(f64::total_cmp);
     let levels =
         |level: Level| commands.iter().filter(|command| policy.classify(command).level == level).count();

@@ -1,8 +1,4 @@
 //! Every command of the policy's table that runs by itself, run for real and without the sandbox: it ends, and nothing has changed.
-#![cfg(target_os = "linux")]
-#![cfg(test)]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +6,8 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common::{PATIENCE, invocation};
 use ai_prompt_executor::{Executor, Limits};
-use common::{PATIENCE, invocation};
 use policy::{Level, Permissions, Policy, Rules, Surroundings, hardened};
 use serde::Deserialize;
 

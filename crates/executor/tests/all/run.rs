@@ -1,16 +1,12 @@
 //! Commands from their start to their end, with real processes.
-#![cfg(target_os = "linux")]
-#![cfg(test)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::common::{executor, invocation, is_alive, patient, run, until};
 use ai_prompt_executor::{Executor, Invocation, Limits, Outcome, RunError};
-use common::{executor, invocation, is_alive, patient, run, until};
 
 /// A shell, for commands that have to do several things.
 async fn shell(cwd: &Path, text: &str) -> Outcome {

@@ -1,10 +1,5 @@
 //! What holds for every command: wrappers, assignments and said needs never lower a level, and nothing in a long command is left out.
 
-#![cfg(test)]
-
-#[cfg(test)]
-mod fixture;
-
 use std::sync::LazyLock;
 
 use policy::{
@@ -12,7 +7,7 @@ use policy::{
 };
 use proptest::prelude::*;
 
-use fixture::Fixture;
+use crate::fixture::Fixture;
 
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(Fixture::new);
 static POLICY: LazyLock<Policy> = LazyLock::new(|| FIXTURE.policy(Permissions::default()));

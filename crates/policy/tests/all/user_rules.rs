@@ -1,13 +1,8 @@
 //! The user's rules: allow, ask, deny; the strictest one wins, and none lifts what is refused.
 
-#![cfg(test)]
-
-#[cfg(test)]
-mod fixture;
-
 use policy::{Command, Decision, Level, Permissions, Policy, RuleSource};
 
-use fixture::Fixture;
+use crate::fixture::Fixture;
 
 fn policy(fixture: &Fixture, rules: &str) -> Policy {
     fixture.policy_with(Permissions::default(), RuleSource(rules.to_owned()).rules().unwrap())

@@ -1,48 +1,24 @@
 //! What git runs when it only looks at a repository that is malicious, and what it does not run any more in its hardened form.
 //!
 //! The tables are what the judge of commands relies on: which options close what, and which subcommands take them.
-#![cfg(target_os = "linux")]
-#![cfg(test)]
-
-mod common;
-#[path = "common/repository.rs"]
-mod repository;
 
 use std::collections::BTreeSet;
 
+use crate::common::{PATIENCE, invocation};
+use crate::repository::Repository;
 use ai_prompt_executor::{Executor, Limits, Outcome, offered};
-use common::{PATIENCE, invocation};
-use repository::Repository;
 
-/// In front of each subcommand.
-const HARDENED: [&str; 19] = [
-    "git",
-    "--no-optional-locks",
-    "--no-pager",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "log.showSignature=false",
-    "-c",
-    "gpg.program=false",
-    "-c",
-    "gpg.ssh.program=false",
-    "-c",
-    "gpg.x509.program=false",
-    "-c",
-    "diff.submodule=short",
-    "-c",
-    "log.diffMerges=separate",
-];
-
-async fn git(repository: &Repository, sandboxed: bool, command: &[&str]) -> (Outcome, BTreeSet<String>) {
+async fn git(
+    repository: &Repository,
+    sandboxed: bool,
+    command: &[impl AsRef<str>],
+) -> (Outcome, BTreeSet<String>) {
     let variables =
         [("PATH".into(), std::env::var_os("PATH").unwrap()), ("HOME".into(), "/nonexistent".into())];
     let limits = Limits { time: PATIENCE, ..Limits::default() };
     let executor = Executor::new(&variables.into(), &repository.folder(), limits);
-    let outcome = executor.run(&invocation(&repository.folder(), sandboxed, command)).await;
+    let command: Vec<&str> = command.iter().map(AsRef::as_ref).collect();
+    let outcome = executor.run(&invocation(&repository.folder(), sandboxed, &command)).await;
     assert!(outcome.error.is_none() && !outcome.timed_out, "{command:?}: {outcome:?}");
     (outcome, repository.markers())
 }
@@ -51,8 +27,12 @@ fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-fn hardened(text: &str) -> Vec<&str> {
-    HARDENED.into_iter().chain(words(text)).collect()
+/// A command with what the policy puts in front of each subcommand that reads; the options behind it are those of the test.
+fn hardened(text: &str) -> Vec<String> {
+    let mut front = policy::hardened("git", &["rev-parse".to_owned()]);
+    front.retain(|word| word != "rev-parse");
+    let all = std::iter::once("git".to_owned()).chain(front);
+    all.chain(words(text).into_iter().map(str::to_owned)).collect()
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {

@@ -1,15 +1,10 @@
 //! Repositories whose configuration may start programs: whatever git does in them is asked about.
 
-#![cfg(test)]
-
-#[cfg(test)]
-mod fixture;
-
 use std::fs;
 
 use policy::{Command, Level, Permissions};
 
-use fixture::Fixture;
+use crate::fixture::Fixture;
 
 #[test]
 fn a_configuration_that_defines_helpers_is_asked_about() {

@@ -1,16 +1,11 @@
 //! The table of judged commands: each line of `cases/*.jsonl` with its level, and a rule that must be among the reasons.
 
-#![cfg(test)]
-
-#[cfg(test)]
-mod fixture;
-
 use std::collections::BTreeMap;
 
 use policy::{Command, Permissions, Requires};
 use serde::Deserialize;
 
-use fixture::Fixture;
+use crate::fixture::Fixture;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

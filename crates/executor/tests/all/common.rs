@@ -1,5 +1,4 @@
 //! What the tests share: an executor with this process's environment, and commands for it.
-#![allow(dead_code)] // Each test program uses a part of it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

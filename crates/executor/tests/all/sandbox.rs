@@ -1,8 +1,4 @@
 //! What commands in the sandbox cannot do, and what they can. Each attempt is made without the sandbox, too, where it works.
-#![cfg(target_os = "linux")]
-#![cfg(test)]
-
-mod common;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,8 +9,8 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::Path;
 use std::process::{Child, Command};
 
+use crate::common::{attempts, is_alive, run, until};
 use ai_prompt_executor::{Level, offered};
-use common::{attempts, is_alive, run, until};
 
 /// Makes an attempt; whether it worked. What is said about the sandbox must be what the kernel offers.
 async fn attempt(cwd: &Path, sandboxed: bool, words: &[&str]) -> bool {
