@@ -20,6 +20,7 @@ pub mod structured;
 
 pub mod chat;
 pub mod requests;
+pub mod sessions;
 
 pub mod app;
 

@@ -23,8 +23,6 @@ pub struct Dialogue {
     turns: Vec<Turn>,
     /// What the model wants; none before its first answer.
     pending: Option<Directive>,
-    #[serde(default)]
-    is_cancelled: bool,
 }
 
 /// One step: a message of the user, and what the model answered.
@@ -45,8 +43,6 @@ pub enum State {
     WaitingUser,
     /// It has come to its end.
     Done,
-    /// It was ended by its client.
-    Cancelled,
 }
 
 /// What happened at the client.
@@ -88,13 +84,12 @@ pub struct Asking {
 impl Dialogue {
     /// A dialogue that begins with this message, and has so many steps at most.
     pub fn new(start: String, max_steps: usize) -> Dialogue {
-        Dialogue { start, max_steps, turns: Vec::new(), pending: None, is_cancelled: false }
+        Dialogue { start, max_steps, turns: Vec::new(), pending: None }
     }
 
     /// Its state.
     pub fn state(&self) -> State {
         match &self.pending {
-            _ if self.is_cancelled => State::Cancelled,
             None | Some(Directive::Message { .. }) => State::Idle,
             Some(Directive::Command { .. }) => State::WaitingCommand,
             Some(Directive::Ask { .. }) => State::WaitingUser,
@@ -140,9 +135,6 @@ impl Dialogue {
     /// The message that an event makes.
     fn text_of(&self, event: &Event, cleaning: Cleaning) -> Result<String, Refusal> {
         let out_of_turn = || Err(Refusal::OutOfTurn(self.state()));
-        if self.is_cancelled {
-            return out_of_turn();
-        }
         match (&self.pending, event) {
             (None, Event::Continue) => Ok(self.start.clone()),
             (Some(Directive::Message { .. }), Event::Continue) => Ok(texts::AFTER_MESSAGE.to_owned()),
@@ -159,26 +151,21 @@ impl Dialogue {
         }
     }
 
-    /// The dialogue, ended by its client.
-    #[must_use]
-    pub fn cancelled(self) -> Dialogue {
-        Dialogue { is_cancelled: true, ..self }
-    }
-
     /// The dialogue as it was after a step, from 1 on; `read` reads an answer that was kept. None if there was no such step, or if it
     /// was the last one of the skill.
     pub fn at_step(&self, step: usize, read: impl Fn(&str) -> Option<Directive>) -> Option<Dialogue> {
         let turns = self.turns.get(..step)?.to_vec();
         let pending = read(&turns.last()?.reply).filter(|last| !matches!(last, Directive::Done { .. }))?;
-        Some(Dialogue { turns, pending: Some(pending), is_cancelled: false, ..self.without_turns() })
-    }
-
-    fn without_turns(&self) -> Dialogue {
-        Dialogue::new(self.start.clone(), self.max_steps)
+        Some(Dialogue { start: self.start.clone(), max_steps: self.max_steps, turns, pending: Some(pending) })
     }
 }
 
 impl Asking {
+    /// The dialogue before it.
+    pub fn dialogue(&self) -> &Dialogue {
+        &self.dialogue
+    }
+
     /// The messages that are sent beside the system message.
     pub fn messages(&self, history: History) -> Vec<Message<'_>> {
         history.select(&self.dialogue.turns, &self.user)
