@@ -22,6 +22,8 @@ pub mod chat;
 pub mod requests;
 pub mod sessions;
 
+pub mod skills;
+
 pub mod app;
 
 pub mod http;

@@ -28,7 +28,9 @@ impl From<StoreError> for SessionError {
     fn from(error: StoreError) -> SessionError {
         match error {
             // Somebody else has changed it meanwhile.
-            StoreError::PreconditionFailed { .. } => SessionError::OutOfTurn { state: SessionState::Thinking },
+            StoreError::PreconditionFailed { .. } => {
+                SessionError::OutOfTurn { state: SessionState::Thinking }
+            }
             error => SessionError::Store(error),
         }
     }

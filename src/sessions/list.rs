@@ -47,7 +47,9 @@ impl Sessions {
             }
         }
         found.retain(|listed| filter.takes(&listed.head));
-        found.sort_by(|one, other| other.head.created_at.cmp(&one.head.created_at).then(one.id.cmp(&other.id)));
+        found.sort_by(|one, other| {
+            other.head.created_at.cmp(&one.head.created_at).then(one.id.cmp(&other.id))
+        });
         found.truncate(LISTED_MAX);
         Ok(found)
     }
@@ -79,7 +81,8 @@ impl Sessions {
 impl Filter {
     fn takes(&self, head: &Head) -> bool {
         let kind = head.subject.as_ref().map(|subject| subject.kind);
-        self.kind.is_none_or(|wanted| kind == Some(wanted)) && self.state.is_none_or(|wanted| head.state == wanted)
+        self.kind.is_none_or(|wanted| kind == Some(wanted))
+            && self.state.is_none_or(|wanted| head.state == wanted)
     }
 }
 

@@ -26,7 +26,7 @@ pub use event::{EventKind, SessionEvent};
 pub use list::{Filter, Listed};
 pub use record::{Draft, Head, Record, SessionKind, SessionState, Subject};
 pub use watcher::{Seen, Watcher};
-pub use work::Work;
+pub use work::{Teller, Work};
 
 use crate::store::{Etag, Precondition, Store};
 use feed::Feeds;

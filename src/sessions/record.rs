@@ -143,7 +143,8 @@ impl Record {
     /// The next version, at this time.
     pub(super) fn next(&self, draft: Draft, now: u64) -> Record {
         let Draft { subject, state, step, max_steps, body } = draft;
-        let head = Head { subject: Some(subject), state, step, max_steps, updated_at: now, ..self.head.clone() };
+        let head =
+            Head { subject: Some(subject), state, step, max_steps, updated_at: now, ..self.head.clone() };
         Record { head, body, events: self.events.clone(), ..*self }
     }
 
@@ -160,7 +161,13 @@ impl Record {
 
     /// The record of a session that cannot be read.
     fn failed() -> Record {
-        Record { head: Head::failed(), next_event: 1, stored: 0, events: Vec::new(), body: RawValue::NULL.to_owned() }
+        Record {
+            head: Head::failed(),
+            next_event: 1,
+            stored: 0,
+            events: Vec::new(),
+            body: RawValue::NULL.to_owned(),
+        }
     }
 
     /// What is stored.

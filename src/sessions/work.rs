@@ -24,6 +24,19 @@ pub struct Work {
     lease: Lease,
 }
 
+/// Tells those who watch a session what does not change it.
+pub struct Teller {
+    sessions: Arc<Sessions>,
+    id: String,
+}
+
+impl Teller {
+    /// Tells an event.
+    pub fn tell(&self, kind: EventKind, data: impl Into<SmolStr>) {
+        self.sessions.feeds.push(&self.id, kind, data.into());
+    }
+}
+
 impl Work {
     pub(super) fn new(sessions: Arc<Sessions>, id: String, record: Record, etag: Etag, lease: Lease) -> Work {
         Work { sessions, id, record, etag, lease }
@@ -39,9 +52,10 @@ impl Work {
         &self.record
     }
 
-    /// Whether somebody watches, so that pieces of texts are worth telling.
-    pub fn is_watched(&self) -> bool {
-        self.sessions.feeds.has(&self.id)
+    /// What tells those who watch; none if nobody does.
+    pub fn teller(&self) -> Option<Teller> {
+        let is_watched = self.sessions.feeds.has(&self.id);
+        is_watched.then(|| Teller { sessions: self.sessions.clone(), id: self.id.clone() })
     }
 
     /// Tells those who watch something that does not change the session.
@@ -97,7 +111,8 @@ impl Work {
 
     /// Ends the work, and removes the session unless somebody else has changed it.
     pub async fn discard(self) {
-        let removed = self.sessions.store.delete(&self.sessions.key(&self.id), Precondition::Etag(self.etag)).await;
+        let removed =
+            self.sessions.store.delete(&self.sessions.key(&self.id), Precondition::Etag(self.etag)).await;
         if let Err(error) = removed {
             tracing::debug!(%error, "a session that was not started stays until its time to live is over");
         }

@@ -67,7 +67,10 @@ mod tests {
         let params = [("ARGUMENTS", "fix it"), ("1", "fix"), ("2", "it"), ("x", "y")];
         assert_eq!(filled("Do $ARGUMENTS.", &params), ("Do fix it.".into(), "x".into()));
         assert_eq!(filled("$2/$1/$3/$10", &params), ("it/fix//".into(), "x".into()));
-        assert_eq!(filled("$x $ARGUMENTSX $1st $ $$1", &params), ("$x $ARGUMENTSX $1st $ $fix".into(), "x".into()));
+        assert_eq!(
+            filled("$x $ARGUMENTSX $1st $ $$1", &params),
+            ("$x $ARGUMENTSX $1st $ $fix".into(), "x".into())
+        );
     }
 
     #[test]
@@ -79,7 +82,10 @@ mod tests {
 
     #[test]
     fn without_arguments_scripts_stay_as_they_are() {
-        assert_eq!(filled("awk '{print $1}' $ARGUMENTS", &[("x", "y")]), ("awk '{print $1}' ".into(), "x".into()));
+        assert_eq!(
+            filled("awk '{print $1}' $ARGUMENTS", &[("x", "y")]),
+            ("awk '{print $1}' ".into(), "x".into())
+        );
     }
 
     #[test]

@@ -31,8 +31,14 @@ impl Os {
     fn about(self) -> (&'static str, &'static str) {
         match self {
             Os::Linux => ("Linux", "Use commands of a POSIX shell (sh, bash) and GNU tools."),
-            Os::Macos => ("macOS", "Use commands of a POSIX shell (sh, zsh) and BSD tools, whose options differ from GNU's."),
-            Os::Windows => ("Windows", "Use commands of cmd.exe; begin with `powershell -Command` where PowerShell is needed."),
+            Os::Macos => (
+                "macOS",
+                "Use commands of a POSIX shell (sh, zsh) and BSD tools, whose options differ from GNU's.",
+            ),
+            Os::Windows => (
+                "Windows",
+                "Use commands of cmd.exe; begin with `powershell -Command` where PowerShell is needed.",
+            ),
         }
     }
 }
