@@ -5,10 +5,12 @@
 //!
 //! - [`Directive`]: what the model wants; `answer`: reads it from the text of an answer
 //! - `output`: cleans what a command has written, for the model
+//! - `space`: what counts as white space in both
 
 mod answer;
 mod directive;
 mod output;
+mod space;
 
 pub use answer::{Answer, AnswerError, UnknownFormat, read};
 pub use directive::Directive;
