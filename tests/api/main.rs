@@ -20,6 +20,7 @@ mod prompt_formats;
 mod prompt_imports;
 mod render;
 mod requests;
+mod sessions;
 mod routes;
 mod schemas;
 mod signals;

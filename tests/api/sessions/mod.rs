@@ -1,6 +1,5 @@
 //! Sessions of skills: dialogues in steps, in front of a scripted model.
 
-mod events;
 mod forks;
 mod limits;
 mod seed;
