@@ -4,7 +4,7 @@ use actix_web::web::{self, ServiceConfig};
 use actix_web::{FromRequest, Handler, HttpRequest, Responder, Route as ActixRoute, guard};
 
 use super::error::ApiError;
-use super::{batch, chat, documents, ideas, render, requests, status, tools};
+use super::{batch, chat, documents, ideas, render, requests, skill_files, status, tools};
 use base::model::DocumentKind;
 
 /// Who may use a route. Each role may do what those before it may.
@@ -99,6 +99,7 @@ fn table() -> Vec<Path> {
         path("/api/ideas/{id}/replay", [post("replay_idea", Chat, ideas::replay)]),
         path("/api/tools/{id}/call", [post("call_tool", Operator, tools::call)]),
         path("/api/tools/discover", [post("discover_tools", Operator, tools::discover)]),
+        path("/api/skills/{id}/files/{path:.+}", [get("skill_file", Render, skill_files::file)]),
         path("/api/status", [get("status", Render, status::status)]),
         path("/api/store/confirm", [post("confirm_loss", Operator, status::confirm)]),
         path("/healthz", [get("alive", Open, status::alive)]),
@@ -138,7 +139,7 @@ struct Roles {
 
 fn roles(kind: DocumentKind) -> Roles {
     match kind {
-        DocumentKind::Prompt => Roles { read: Role::Render, write: Role::Author },
+        DocumentKind::Prompt | DocumentKind::Skill => Roles { read: Role::Render, write: Role::Author },
         // The values of environs are not for everyone.
         DocumentKind::Environ => Roles { read: Role::Author, write: Role::Operator },
         _ => Roles { read: Role::Render, write: Role::Operator },

@@ -4,7 +4,7 @@ use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
-use crate::catalog::{NotLoadedError, WriteError};
+use crate::catalog::{BundledFileError, NotLoadedError, WriteError};
 use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
@@ -274,6 +274,20 @@ impl From<LlmError> for ApiError {
                     Some(after) => error.with_header(RETRY_AFTER, after.as_secs_f64().ceil().to_string()),
                     None => error,
                 }
+            }
+        }
+    }
+}
+
+impl From<BundledFileError> for ApiError {
+    fn from(error: BundledFileError) -> ApiError {
+        match &error {
+            BundledFileError::NoSkill { id } => ApiError::not_found(DocumentKind::Skill, id.as_str()),
+            BundledFileError::NoFile { .. } => {
+                ApiError::new(error.kind(), "file_not_found", error.to_string()).about("path")
+            }
+            BundledFileError::Unreadable { .. } => {
+                ApiError::new(error.kind(), "file_unreadable", error.to_string()).about("path")
             }
         }
     }
