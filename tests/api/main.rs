@@ -23,6 +23,7 @@ mod requests;
 mod routes;
 mod schemas;
 mod signals;
+mod skills;
 mod starting;
 mod stores;
 mod stores_moved;

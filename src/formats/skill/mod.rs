@@ -15,6 +15,8 @@ mod stored;
 #[cfg(test)]
 mod tests;
 mod tools;
+#[cfg(test)]
+mod wild_tests;
 
 use base::model::{Id, Skill};
 use serde_json::{Map, Value as Json};
