@@ -27,7 +27,12 @@ async fn a_method_that_a_path_does_not_take_is_405_with_those_that_it_takes() {
     let app = TestApp::start().await;
     let mut methods: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for route in routes() {
-        let path = route.path.replace("{id:.+}", "x").replace("{id}", "x").replace("{name}", "x").replace("{path:.+}", "x");
+        let path = route
+            .path
+            .replace("{id:.+}", "x")
+            .replace("{id}", "x")
+            .replace("{name}", "x")
+            .replace("{path:.+}", "x");
         methods.entry(path).or_default().push(route.method);
     }
     for (path, methods) in methods {

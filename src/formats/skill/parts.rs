@@ -114,7 +114,7 @@ fn members_of(front: Front<'_>, problems: &mut Vec<ProblemDetail>) -> Map<String
         Err(error) => ProblemDetail {
             line: error.line.map(|line| line + front.first_line - 1),
             ..ProblemDetail::new(format!(
-                "the front matter is {}; it was read line by line (put quotes around values with `: `, `#`, `@` or `*`)",
+                "the front matter is {}; it was read line by line (values with `: `, `@` or `*` need quotes)",
                 error.message
             ))
         },

@@ -135,6 +135,25 @@ async fn only_what_is_read_counts_against_the_bound_on_files() {
     assert_eq!(app.get("/api/status").await.body["problems"], json!([]));
 }
 
+#[actix_web::test]
+async fn packages_inside_the_binary_have_skills_and_serve_their_files() {
+    let app = TestApp::start_with(|settings| settings.packages.builtin = true).await;
+    let shown = app.get("/api/skills/conventional-commit").await.body;
+    assert_eq!(shown["id"], "commit-writer.conventional-commit");
+    assert_eq!(shown["source"], "(built-in)/commit-writer/skills/conventional-commit/SKILL.md");
+    assert_eq!((&shown["files"], &shown["problems"]), (&json!(["references/types.md"]), &json!([])));
+    let (status, media_type, contents) =
+        file(&app, "/api/skills/conventional-commit/files/references/types.md").await;
+    assert_eq!((status, media_type.as_str()), (200, "text/markdown; charset=utf-8"));
+    assert!(contents.starts_with(b"# Types of commits"));
+}
+
+#[test]
+fn the_shipped_skills_are_valid() {
+    let extensions = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("extensions");
+    assert!(good(&extensions, &["skill", "check", "."]).ends_with(", all valid\n"));
+}
+
 #[test]
 fn folders_are_checked_by_the_rules_of_agentskills_with_the_place_of_each_fault() {
     let dir = tempfile::tempdir().unwrap();
