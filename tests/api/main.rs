@@ -24,6 +24,7 @@ mod sessions;
 mod routes;
 mod schemas;
 mod signals;
+mod skills;
 mod starting;
 mod stores;
 mod stores_moved;
