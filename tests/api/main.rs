@@ -22,6 +22,7 @@ mod render;
 mod requests;
 mod routes;
 mod schemas;
+mod sessions;
 mod signals;
 mod starting;
 mod stores;

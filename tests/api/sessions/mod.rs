@@ -1,0 +1,4 @@
+//! Sessions of skills: dialogues in steps, in front of a scripted model.
+
+mod lasting;
+mod replicas;
