@@ -129,8 +129,9 @@ impl Sessions {
         id: &str,
         after: Option<u64>,
     ) -> Result<(Session, Watcher), SessionError> {
+        let told = self.feeds.last(id);
         let session = self.open(id).await?;
-        let watcher = Watcher::new(self.clone(), &session, after);
+        let watcher = Watcher::new(self.clone(), &session, after, told);
         Ok((session, watcher))
     }
 
