@@ -157,11 +157,31 @@ impl Sessions {
 
     /// Stores a record; its time to live begins anew.
     async fn put(&self, id: &str, record: &Record, expect: Precondition) -> Result<Etag, SessionError> {
-        let ttl = match record.head.state.is_waiting() {
+        Ok(self.store.put(&self.key(id), &record.bytes(), expect, Some(self.ttl(record))).await?)
+    }
+
+    /// Stores a record once more if it would expire within this time; gives its version.
+    async fn keep_for(
+        &self,
+        id: &str,
+        record: &Record,
+        etag: Etag,
+        time: Duration,
+    ) -> Result<Etag, SessionError> {
+        let lived = Duration::from_millis(now().saturating_sub(record.head.updated_at));
+        let ttl = self.ttl(record);
+        if lived + time < ttl {
+            return Ok(etag);
+        }
+        let expect = Precondition::Etag(etag);
+        Ok(self.store.put(&self.key(id), &record.bytes(), expect, Some(ttl.max(time))).await?)
+    }
+
+    fn ttl(&self, record: &Record) -> Duration {
+        match record.head.state.is_waiting() {
             true => self.options.ttl_waiting,
             false => self.options.ttl,
-        };
-        Ok(self.store.put(&self.key(id), &record.bytes(), expect, Some(ttl)).await?)
+        }
     }
 
     fn prefix(&self) -> String {
