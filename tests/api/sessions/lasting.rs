@@ -14,7 +14,7 @@ use support::process::Service;
 use support::redis::RedisServer;
 use support::upstream::{self, Act, Seen, Upstream, completion, delta, sse};
 
-/// The output of a command that the model thinks about for a second.
+/// The output of a command that the model thinks about for longer than a second.
 pub const SLOW: &str = "slow";
 
 /// The output of a command that the model never answers.
@@ -29,7 +29,7 @@ pub async fn model() -> Upstream {
         let says = format!("[CMD] echo {}", messages.len() / 2);
         let mut acts = match last {
             last if last.contains(HANG) => vec![Act::Hang],
-            last if last.contains(SLOW) => vec![Act::Wait(Duration::from_secs(1))],
+            last if last.contains(SLOW) => vec![Act::Wait(Duration::from_millis(1_500))],
             _ => Vec::new(),
         };
         acts.extend(match body["stream"] == true {
@@ -45,6 +45,7 @@ pub async fn model() -> Upstream {
 pub async fn service(model: &Upstream, store: &str, change: impl FnOnce(&mut Skills)) -> TestApp {
     TestApp::start_with(|settings: &mut Settings| {
         settings.llm = llm(&model.base);
+        settings.llm.default_model = Some("m".into());
         settings.store.url = store.to_owned();
         change(&mut settings.skills);
     })
@@ -53,7 +54,7 @@ pub async fn service(model: &Upstream, store: &str, change: impl FnOnce(&mut Ski
 
 /// The same as a process of its own.
 async fn process(model: &Upstream, store: &str, timeout_ms: u64) -> Service {
-    let llm = format!("[llm]\nbase_url = {:?}\n", model.base);
+    let llm = format!("[llm]\nbase_url = {:?}\ndefault_model = \"m\"\n", model.base);
     let skills = format!("[skills]\ntimeout_ms = {timeout_ms}\n");
     Service::start(&format!("{llm}[store]\nurl = {store:?}\n{skills}")).await
 }
@@ -82,7 +83,7 @@ pub async fn output(app: &TestApp, id: &str, stdout: &str) -> Answer {
 }
 
 /// An event whose answer never comes.
-fn hanging(app: &TestApp, id: &str) -> JoinHandle<reqwest::Result<Response>> {
+pub fn hanging(app: &TestApp, id: &str) -> JoinHandle<reqwest::Result<Response>> {
     tokio::spawn(output_request(app, id, HANG).send())
 }
 
@@ -251,6 +252,17 @@ async fn lives_for_its_time(app: &TestApp) {
     assert_gone(&app.get(&format!("/api/sessions/{id}/stream")).await);
     let rest = tokio::time::timeout(Duration::from_secs(30), watching.text()).await;
     assert!(rest.expect("the stream ends").unwrap().contains("echo 4"));
+}
+
+#[tokio::test]
+async fn a_session_does_not_expire_while_the_model_is_thinking() {
+    let (model, redis) = (model().await, RedisServer::start());
+    for store in ["memory:", &redis.url()] {
+        let app = service(&model, store, |skills| skills.ttl_waiting_seconds = 1).await;
+        let id = started(&app).await;
+        let answer = output(&app, &id, SLOW).await;
+        assert_eq!((answer.status, &answer.body["step"]), (200, &json!(2)), "{answer:?}");
+    }
 }
 
 fn short_lives(skills: &mut Skills) {

@@ -1,4 +1,5 @@
 //! Sessions of skills: dialogues in steps, in front of a scripted model.
 
 mod lasting;
+mod leaving;
 mod replicas;
