@@ -30,7 +30,8 @@ impl Skills {
         let mut cause = String::new();
         for _ in 0..ATTEMPTS {
             work.extend(self.options.timeout).await?;
-            work.tell(EventKind::State, state_json(SessionState::Thinking, asking.dialogue().step()));
+            let thinking = state_json(SessionState::Thinking, asking.dialogue().step());
+            work.teller().tell(EventKind::State, thinking);
             let request = self.request(frozen, asking, max_tokens)?;
             let given = self.completion(caller, work, &request).await?;
             match directive(given, frozen) {
@@ -79,7 +80,7 @@ impl Skills {
         request: &RawObject,
     ) -> Result<Completion, SkillError> {
         let time = self.options.timeout;
-        let told = work.teller();
+        let told = work.is_watched().then(|| work.teller());
         let answer = async {
             match told {
                 Some(told) => self.llm.speak(caller, request, |text| told.tell(EventKind::Delta, text)).await,
