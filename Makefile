@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build dist setup test test-clients test-tool-servers test-browser test-all check fmt lint doc fuzz fuzz-seeds rules-page bench-check
+.PHONY: help run build dist setup test test-clients test-tool-servers test-skills test-browser test-all check fmt lint doc fuzz fuzz-seeds rules-page bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -31,11 +31,15 @@ test-tool-servers: ## MCP servers, a FastAPI service and a gRPC server of others
 	@scripts/setup-libraries tool_servers
 	$(CARGO) test --test tool_servers
 
+test-skills: ## the reference validator of agentskills.io, and its port for Node.js, beside `skill check`
+	@scripts/setup-libraries skills
+	$(CARGO) test --test skills
+
 test-browser: ## web pages in headless Chromium, against the service
 	@scripts/setup chromium
 	$(CARGO) test --test browser
 
-test-all: test test-clients test-tool-servers test-browser bench-check ## the tests, the client libraries, tool servers, a browser, the benches as tests, the long load tests, and some fuzzing
+test-all: test test-clients test-tool-servers test-skills test-browser bench-check ## the tests, the client libraries, tool servers, validators of skills, a browser, the benches as tests, the long load tests, and some fuzzing
 	$(MAKE) bench-live
 	$(MAKE) bench-streams
 	$(MAKE) fuzz FUZZ_SECONDS=120
@@ -49,7 +53,7 @@ fmt: ## format the code
 lint: ## formatting and clippy, as strict as the CI
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --test clients --test tool_servers --test browser -- -D warnings
+	$(CARGO) clippy --test clients --test tool_servers --test skills --test browser -- -D warnings
 
 doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items

@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 use super::ai::AiCommand;
 use super::import_args::ToolImport;
+use super::skill::SkillFolderAction;
 use base::model::DocumentKind;
 
 /// Turns prompt templates into finished prompts, and has them answered by language models
@@ -128,15 +129,18 @@ pub enum Action {
     Show {
         /// Its id
         id: String,
+        /// Print it as JSON, as all but skills are printed anyway
+        #[arg(long)]
+        json: bool,
     },
     /// Store one
     Set {
         /// Its id
         id: String,
-        /// The file with the JSON document; - is standard input
+        /// The file with the document, which is JSON (of skills a SKILL.md, too); - is standard input
         #[arg(default_value = "-")]
         file: PathBuf,
-        /// The JSON document itself, in place of a file
+        /// The document itself, in place of a file
         #[arg(long, conflicts_with = "file")]
         value: Option<String>,
     },
@@ -165,6 +169,8 @@ pub enum KindAction {
     Prompt(PromptAction),
     /// What only tools have.
     Tool(ToolAction),
+    /// What is done with the folders of skills.
+    SkillFolder(SkillFolderAction),
 }
 
 /// What can be done with prompts alone.
@@ -198,6 +204,7 @@ impl KindCommand {
         let command = match kind {
             DocumentKind::Prompt => PromptAction::augment_subcommands(command),
             DocumentKind::Tool => ToolAction::augment_subcommands(command),
+            DocumentKind::Skill => SkillFolderAction::augment_subcommands(command),
             _ => command,
         };
         let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
@@ -214,6 +221,9 @@ impl KindAction {
             }
             (DocumentKind::Tool, name) if ToolAction::has_subcommand(name) => {
                 ToolAction::from_arg_matches(matches).map(KindAction::Tool)
+            }
+            (DocumentKind::Skill, name) if SkillFolderAction::has_subcommand(name) => {
+                SkillFolderAction::from_arg_matches(matches).map(KindAction::SkillFolder)
             }
             _ => Action::from_arg_matches(matches).map(KindAction::Document),
         }

@@ -20,6 +20,7 @@ mod render;
 mod request;
 mod serve;
 mod signals;
+mod skill;
 mod target;
 mod tool;
 mod tool_import;
@@ -81,6 +82,7 @@ async fn run(cli: Cli) -> Result<(), CliError> {
             KindAction::Tool(ToolAction::Call { id, arguments }) => {
                 tool::call(&common, &id, &arguments).await
             }
+            KindAction::SkillFolder(action) => skill::run(&action),
             KindAction::Tool(ToolAction::Import(options)) => tool_import::run(&common, &options).await,
         },
         Command::Ai(command) => ai::run(&common, command),

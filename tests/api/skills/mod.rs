@@ -1,0 +1,4 @@
+//! Skills.
+
+mod documents;
+mod folders;
