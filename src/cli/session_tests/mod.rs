@@ -15,8 +15,21 @@ use base::caller::Caller;
 use base::model::Id;
 use file::{Case, Step, cases};
 
-/// Plays a file. Gives a line for each failure.
-pub async fn run(app: &App, file: &Path, skill: &Id) -> Vec<String> {
+/// The file beside SKILL.md.
+const FILE: &str = "session.test.json";
+
+/// Plays the sessions of all skills in the folder of packages. Gives a line for each failure.
+pub async fn run(app: &App) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (skill, source) in &*app.catalog.snapshot().documents.skill_sources {
+        let Some(file) = source.file_of_package(FILE) else { continue };
+        let lines = failures_of(app, &file, skill).await;
+        failures.extend(lines.iter().map(|why| format!("{}: {why}", file.display())));
+    }
+    failures
+}
+
+async fn failures_of(app: &App, file: &Path, skill: &Id) -> Vec<String> {
     let text = match std::fs::read(file) {
         Ok(text) => text,
         Err(error) => return vec![error.to_string()],
