@@ -141,7 +141,12 @@ impl Stage<'_> {
     }
 
     /// What follows an event; nothing if there is none, and no act that needs one.
-    fn told(&self, dialogue: Dialogue, event: Option<Event>, goes_on: bool) -> Result<Option<Next>, StopReason> {
+    fn told(
+        &self,
+        dialogue: Dialogue,
+        event: Option<Event>,
+        goes_on: bool,
+    ) -> Result<Option<Next>, StopReason> {
         let is_message = matches!(dialogue.last(), Some(Directive::Message { .. }));
         let event = match (event, is_message && self.frozen.auto_continue) {
             (None, true) => Event::Continue,

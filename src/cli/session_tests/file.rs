@@ -72,7 +72,8 @@ fn case(body: RawObject, skill: &Id) -> Result<Case, Vec<Violation>> {
     let system = members.take("system", "a list of texts that the system message contains");
     let steps: Option<Vec<RawObject>> = members.take("steps", "a list of steps, which are objects");
     let state = members.take("state", "`done`, `waiting_cmd`, `waiting_user` or `idle`");
-    let error = members.take("error", "an object with `code`, and `missing`, a list of names, if that matters");
+    let error =
+        members.take("error", "an object with `code`, and `missing`, a list of names, if that matters");
     if steps.as_ref().is_some_and(|steps| !steps.is_empty()) == error.is_some() {
         members.add("", "needs exactly one of `steps`, of which there is at least one, and `error`");
     }
