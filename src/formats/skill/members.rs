@@ -6,6 +6,9 @@ use serde_json::{Map, Value as Json};
 use super::parts::Front;
 use super::tools::tools_of;
 
+/// The member of `metadata` below which all members but those of agentskills.io may stand, too: its validators refuse them elsewhere.
+const OWN: &str = "ai-prompt-shell";
+
 /// The members of front matter, and where they stand.
 pub struct Members<'a> {
     front: Option<Front<'a>>,
@@ -30,10 +33,8 @@ impl<'a> Members<'a> {
 
     /// The member of a name, which may be written with `_` in the place of `-`; `null` counts as absent.
     pub fn get(&self, name: &str) -> Option<&Json> {
-        let same = |key: &str| key.replace('_', "-") == name.replace('_', "-");
-        let exact = self.all.get_key_value(name);
-        let found = exact.or_else(|| self.all.iter().find(|(key, _)| same(key)));
-        found.map(|(_, value)| value).filter(|value| !value.is_null())
+        let own = || self.all.get("metadata")?.get(OWN)?.as_object();
+        member(&self.all, name).or_else(|| member(own()?, name))
     }
 
     /// A problem of a member, with its line.
@@ -69,6 +70,13 @@ impl<'a> Members<'a> {
         skill.is_chosen_by_models = is_disabled != Some(true);
         skill.problems.append(&mut reader.problems);
     }
+}
+
+fn member<'m>(all: &'m Map<String, Json>, name: &str) -> Option<&'m Json> {
+    let same = |key: &str| key.replace('_', "-") == name.replace('_', "-");
+    let exact = all.get_key_value(name);
+    let found = exact.or_else(|| all.iter().find(|(key, _)| same(key)));
+    found.map(|(_, value)| value).filter(|value| !value.is_null())
 }
 
 /// Reads members, and notes those that are of a wrong type.
