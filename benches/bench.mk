@@ -1,10 +1,7 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-masking bench-policy bench-http bench-scan bench-live bench-hostile bench-overload bench-tools \
-	bench-chat bench-streams bench-sessions bench-programs
-
-.PHONY: bench bench-engines bench-masking bench-dialogue bench-policy bench-http bench-scan bench-live bench-hostile bench-overload bench-tools \
-	bench-chat bench-streams bench-programs
+.PHONY: bench bench-engines bench-masking bench-dialogue bench-policy bench-http bench-scan bench-live bench-hostile bench-overload \
+	bench-tools bench-chat bench-streams bench-sessions bench-programs
 
 BENCH ?=
 BENCH_DRIVER = target/release/driver
