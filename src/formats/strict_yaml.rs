@@ -1,6 +1,7 @@
 //! The YAML that agentskills.io allows in front matter: block style, every value a text; no flow style, anchors, aliases, tags
 //! or keys that come twice, and tabs only in comments, in quotes and in blocks of text.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
@@ -123,6 +124,7 @@ impl<'a> Reader<'a> {
 
     fn object(&mut self, depth: usize) -> Result<Node, YamlError> {
         let mut members: Vec<Member> = Vec::new();
+        let mut names = BTreeSet::new();
         let mut inner_column = None;
         while let Some((event, span)) = self.next()? {
             if matches!(event, Event::MappingEnd) {
@@ -132,7 +134,7 @@ impl<'a> Reader<'a> {
             let Node::Text(name) = self.node(event, &span, depth + 1)? else {
                 return Err(fault(&span, "has a name that is no text"));
             };
-            if members.iter().any(|member| member.name == name) {
+            if !names.insert(name.clone()) {
                 return Err(fault(&span, &format!("has `{name}` twice")));
             }
             let Some((event, inner)) = self.next()? else { break };
