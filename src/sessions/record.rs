@@ -161,7 +161,7 @@ impl Record {
     }
 
     /// The record of a session that cannot be read.
-    fn failed() -> Record {
+    pub(super) fn failed() -> Record {
         Record {
             head: Head::failed(),
             next_event: 1,

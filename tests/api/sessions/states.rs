@@ -81,7 +81,7 @@ async fn bad_bodies_name_everything_that_is_wrong_and_change_nothing() {
     let refused = app.post("/api/sessions", json!({"skill": {"id": "a b", "x": 1}})).await;
     refused.assert_error(400, "invalid_request_error", "invalid_request");
     assert_eq!(refused.error().3["violations"].as_array().unwrap().len(), 3);
-    for path in ["nope", "00000000000000000000000000000000", "%2e%2e"] {
+    for path in ["nope", "00000000000000000000000000000000"] {
         app.get(&format!("/api/sessions/{path}")).await.assert_error(
             404,
             "not_found_error",

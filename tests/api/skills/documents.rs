@@ -143,7 +143,7 @@ async fn what_agentskills_would_not_take_is_a_problem_with_its_line_and_serves()
     assert_eq!(shown["description"], "Use when: asked");
     let status = app.get("/api/status").await.body["problems"].clone();
     for told in [problems, shown["problems"].to_string(), status.to_string()] {
-        for part in ["read line by line", "it has a ` `", "`history_mode` must be"] {
+        for part in ["read line by line", "it has a `D`", "`history_mode` must be"] {
             assert!(told.contains(part), "{part}: {told}");
         }
     }
@@ -163,9 +163,9 @@ async fn writes_have_conditions_as_those_of_all_documents() {
         let request = app.request("PUT", "/api/skills/x").header("content-type", "text/markdown");
         app.send(request.header(header, value).body("Other."))
     };
-    put("if-none-match", "*").await.assert_error(412, "invalid_request_error", "etag_mismatch");
+    put("if-none-match", "*").await.assert_error(412, "conflict_error", "etag_mismatch");
     assert_eq!(put("if-match", etag.to_str().unwrap()).await.status, 200);
-    put("if-match", etag.to_str().unwrap()).await.assert_error(412, "invalid_request_error", "etag_mismatch");
+    put("if-match", etag.to_str().unwrap()).await.assert_error(412, "conflict_error", "etag_mismatch");
 }
 
 #[actix_web::test]

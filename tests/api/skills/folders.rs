@@ -37,7 +37,7 @@ async fn skills_of_packages_serve_with_the_files_beside_them_and_follow_changes(
     app.write_package_file("team/skills/deploy/assets/logo.png", [0x89, b'P']);
     let grown = json!(["assets/logo.png", "scripts/run.sh"]);
     app.eventually("/api/skills/deploy", |answer| answer.body["files"] == grown).await;
-    app.delete("/api/skills/ops.deploy").await.assert_error(409, "invalid_request_error", "read_only");
+    app.delete("/api/skills/ops.deploy").await.assert_error(409, "conflict_error", "read_only");
     app.put("/api/skills/ops.deploy", json!({"content": skill("deploy")})).await;
     let stored = app.get("/api/skills/deploy").await.body;
     assert_eq!((&stored["source"], &stored["files"]), (&json!("store"), &json!([])));
@@ -78,8 +78,6 @@ async fn files_are_served_as_what_they_are_and_nothing_else_is() {
         "..%2F..%2Fshared.sh",
         "%2e%2e/a/page.html",
         "%2Fetc%2Fpasswd",
-        "references/../page.html",
-        "./page.html",
         "references",
         "page.html/",
     ] {
