@@ -314,8 +314,7 @@ impl From<SkillError> for ApiError {
         match error {
             SkillError::NotFound { .. } => answer("skill_not_found").about("id"),
             SkillError::MissingParams { ref names, .. } => {
-                let missing: Vec<Json> = names.iter().map(|name| json!({"path": name})).collect();
-                answer("missing_variables").about("params").with_details(json!({"missing": missing}))
+                answer("missing_variables").about("params").with_details(json!({"missing": names}))
             }
             SkillError::EmptyAnswer => answer("invalid_request").about("text"),
             SkillError::NoSuchStep { .. } => answer("invalid_request").about("step"),
