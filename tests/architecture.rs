@@ -33,12 +33,13 @@ const BASE: &[&[&str]] = &[
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 28] = [
+const ROOMS: [(&str, &[&str]); 29] = [
     ("toml::", &["crates/policy"]),
     ("toml_edit::", &["crates/policy/src/rules"]),
     ("actix_cors", &["src/http"]),
     ("actix_http", &["src/http"]),
     ("actix_web", &["src/http"]),
+    ("actix_ws", &["src/http"]),
     ("redis::", &["src/store"]),
     ("redb", &["src/store"]),
     ("reqwest", &["crates/base/src/outbound", "crates/tools", "src/llm", "src/cli/client.rs"]),

@@ -32,6 +32,12 @@ impl SkillSource {
             Layer::Builtin | Layer::Package => &self.key,
         }
     }
+
+    /// The place of the file of this name beside it, if it is a skill of the packages' folder that has one.
+    pub fn file_of_package(&self, name: &str) -> Option<PathBuf> {
+        let has_one = self.layer == Layer::Package && self.files.iter().any(|file| file == name);
+        has_one.then(|| Path::new(folder_of(&self.key)).join(name))
+    }
 }
 
 /// Why there is no content of a file beside a skill.
@@ -67,7 +73,7 @@ impl Kinded for BundledFileError {
     fn kind(&self) -> Kind {
         match self {
             BundledFileError::NoSkill { .. } | BundledFileError::NoFile { .. } => Kind::NotFound,
-            BundledFileError::Unreadable { .. } => Kind::Failed,
+            BundledFileError::Unreadable { .. } => Kind::Unavailable,
         }
     }
 }

@@ -19,6 +19,7 @@ mod package_tests;
 mod render;
 mod request;
 mod serve;
+mod session_tests;
 mod signals;
 mod skill;
 mod target;

@@ -65,8 +65,11 @@ use guard::Guard;
 use shutdown::Shutdown;
 
 pub use address::Address;
+pub use error::ApiError;
 pub use routes::{Role, Route, routes};
+pub use sessions::read_event;
 pub use shutdown::ShutdownHandle;
+pub use skills::start_of;
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

@@ -98,7 +98,8 @@ impl SessionState {
         matches!(self, SessionState::WaitingCmd | SessionState::WaitingUser)
     }
 
-    fn name(self) -> &'static str {
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
         match self {
             SessionState::Idle => "idle",
             SessionState::Thinking => "thinking",

@@ -6,6 +6,12 @@ use serde_json::{Map, Value as Json};
 use super::parts::Front;
 use super::tools::tools_of;
 
+/// The member of `metadata` below which all members but those of agentskills.io may stand, too: its validators refuse them elsewhere.
+const OWN: &str = "ai-prompt-shell";
+
+/// The most parameters of a skill.
+const PARAMS_MAX: usize = 100;
+
 /// The members of front matter, and where they stand.
 pub struct Members<'a> {
     front: Option<Front<'a>>,
@@ -30,10 +36,8 @@ impl<'a> Members<'a> {
 
     /// The member of a name, which may be written with `_` in the place of `-`; `null` counts as absent.
     pub fn get(&self, name: &str) -> Option<&Json> {
-        let same = |key: &str| key.replace('_', "-") == name.replace('_', "-");
-        let exact = self.all.get_key_value(name);
-        let found = exact.or_else(|| self.all.iter().find(|(key, _)| same(key)));
-        found.map(|(_, value)| value).filter(|value| !value.is_null())
+        let own = || self.all.get("metadata")?.get(OWN)?.as_object();
+        member(&self.all, name).or_else(|| member(own()?, name))
     }
 
     /// A problem of a member, with its line.
@@ -69,6 +73,13 @@ impl<'a> Members<'a> {
         skill.is_chosen_by_models = is_disabled != Some(true);
         skill.problems.append(&mut reader.problems);
     }
+}
+
+fn member<'m>(all: &'m Map<String, Json>, name: &str) -> Option<&'m Json> {
+    let same = |key: &str| key.replace('_', "-") == name.replace('_', "-");
+    let exact = all.get_key_value(name);
+    let found = exact.or_else(|| all.iter().find(|(key, _)| same(key)));
+    found.map(|(_, value)| value).filter(|value| !value.is_null())
 }
 
 /// Reads members, and notes those that are of a wrong type.
@@ -109,8 +120,13 @@ impl Reader<'_> {
             self.read("params", "a list of objects `{name, description, required, default}`", |json| {
                 json.as_array().cloned()
             });
+        let listed = listed.unwrap_or_default();
+        if listed.len() > PARAMS_MAX {
+            let message = format!("`params` has {} members; the first {PARAMS_MAX} are read", listed.len());
+            self.problems.push(self.members.problem("params", message));
+        }
         let mut params: Vec<SkillParam> = Vec::new();
-        for (at, item) in listed.into_iter().flatten().enumerate() {
+        for (at, item) in listed.into_iter().take(PARAMS_MAX).enumerate() {
             let known = |param: &SkillParam| params.iter().any(|known| known.name == param.name);
             match param(&item) {
                 Some(param) if known(&param) => self.ignore_param(at, "has the name of another one"),

@@ -57,6 +57,21 @@ fn a_skill_says_what_it_takes_and_how_it_is_run() {
 }
 
 #[test]
+fn members_of_our_own_may_stand_where_validators_of_others_allow_them() {
+    let text = "---\nname: demo\ndescription: Does it.\nargument-hint: here\nmetadata:\n  version: 1\n  ai-prompt-shell:\n    \
+                argument-hint: there\n    history-max: 4\n    params:\n      - name: file\n        required: true\n---\nDo it.";
+    let skill = read(text);
+    assert_eq!(messages(&skill), "");
+    assert_eq!((skill.params[0].name.as_str(), skill.params[0].required), ("file", true));
+    assert_eq!((skill.history_max, skill.argument_hint.as_deref()), (4, Some("here")));
+    let moved = text.replace("argument-hint: here\n", "");
+    assert_eq!(read(&moved).argument_hint.as_deref(), Some("there"));
+    assert_eq!(check_skill("demo", moved.as_bytes()), []);
+    let wrong = read(&moved.replace("history-max: 4", "history-max: four"));
+    assert!(messages(&wrong).contains("`history_max` must be a whole number"), "{}", messages(&wrong));
+}
+
+#[test]
 fn front_matter_that_is_no_yaml_says_the_same_line_by_line() {
     let (near, good) = (read(FULL), read(&FULL.replace("[file] [tone]", "\"[file] [tone]\"")));
     assert!(

@@ -81,7 +81,7 @@ async fn bad_bodies_name_everything_that_is_wrong_and_change_nothing() {
     let refused = app.post("/api/sessions", json!({"skill": {"id": "a b", "x": 1}})).await;
     refused.assert_error(400, "invalid_request_error", "invalid_request");
     assert_eq!(refused.error().3["violations"].as_array().unwrap().len(), 3);
-    for path in ["nope", "00000000000000000000000000000000", "%2e%2e"] {
+    for path in ["nope", "00000000000000000000000000000000"] {
         app.get(&format!("/api/sessions/{path}")).await.assert_error(
             404,
             "not_found_error",
@@ -103,7 +103,7 @@ async fn required_parameters_and_skills_have_to_be_there() {
         "---\nname: s\nparams:\n  - name: a\n    required: true\n  - name: b\n    required: true\n---\nx";
     let refused = started(&app, skill, json!({"params": {"a": null}})).await;
     refused.assert_error(400, "invalid_request_error", "missing_variables");
-    assert_eq!(refused.error().3["missing"], json!([{"path": "a"}, {"path": "b"}]));
+    assert_eq!(refused.error().3["missing"], json!(["a", "b"]));
     app.post("/api/skills/none/sessions", json!({})).await.assert_error(
         404,
         "not_found_error",

@@ -2,3 +2,5 @@
 
 mod documents;
 mod folders;
+mod rehearsals;
+mod shipped;
