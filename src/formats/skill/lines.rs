@@ -40,11 +40,20 @@ pub fn read(text: &str) -> Map<String, Json> {
     object(&lines, 0)
 }
 
-/// Whether every line of a text reads as front matter, and at least one of them is a member.
+/// Whether a text begins with a member, and every line of it is one, or belongs to one: it is indented, a comment, or an item of a
+/// list that begins below the name.
 pub fn is_front_matter(text: &str) -> bool {
-    let lines = || text.lines().map(line).filter(|line| !line.is_empty() && !line.is_comment());
-    let begins = lines().next().is_some_and(|line| line.indent == 0 && member_of(line.text).is_some());
-    begins && lines().all(|line| line.indent > 0 || member_of(line.text).is_some() || line.is_item())
+    let mut beside_last = None;
+    text.lines().map(line).filter(|line| !line.is_empty()).all(|line| {
+        match (member_of(line.text), beside_last) {
+            (Some((_, value)), _) if line.indent == 0 => {
+                beside_last = Some(value);
+                true
+            }
+            (_, None) => false,
+            (_, Some(value)) => line.indent > 0 || line.is_comment() || value.is_empty() && line.is_item(),
+        }
+    })
 }
 
 /// The name of the member that begins in a line at the top level.

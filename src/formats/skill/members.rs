@@ -3,11 +3,29 @@
 use base::model::{HistoryMode, ProblemDetail, Skill, SkillParam};
 use serde_json::{Map, Value as Json};
 
-use super::parts::Front;
+use super::parts::{Front, members_of};
 use super::tools::tools_of;
 
 /// The member of `metadata` below which all members but those of agentskills.io may stand, too: its validators refuse them elsewhere.
 const OWN: &str = "ai-prompt-shell";
+
+/// The members that skills have, here or by agentskills.io.
+const KNOWN: [&str; 14] = [
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "params",
+    "history_mode",
+    "history_max",
+    "model",
+    "temperature",
+    "max_tokens",
+    "allowed-tools",
+    "argument-hint",
+    "disable-model-invocation",
+];
 
 /// The most parameters of a skill.
 const PARAMS_MAX: usize = 100;
@@ -36,8 +54,7 @@ impl<'a> Members<'a> {
 
     /// The member of a name, which may be written with `_` in the place of `-`; `null` counts as absent.
     pub fn get(&self, name: &str) -> Option<&Json> {
-        let own = || self.all.get("metadata")?.get(OWN)?.as_object();
-        member(&self.all, name).or_else(|| member(own()?, name))
+        member(&self.all, name).or_else(|| member(own(&self.all)?, name))
     }
 
     /// A problem of a member, with its line.
@@ -75,10 +92,40 @@ impl<'a> Members<'a> {
     }
 }
 
+/// The members of front matter and those of `beside`, to which those of front matter with the same names yield.
+pub fn merged(
+    front: Option<Front<'_>>,
+    beside: Map<String, Json>,
+    problems: &mut Vec<ProblemDetail>,
+) -> Map<String, Json> {
+    let within = front.map(|front| members_of(front, problems)).unwrap_or_default();
+    let yields = |name: &str| [Some(&beside), own(&beside)].into_iter().flatten().any(|all| has(all, name));
+    let kept: Vec<_> = within.into_iter().filter(|(name, _)| !yields(name)).collect();
+    beside.into_iter().chain(kept).collect()
+}
+
+/// Whether skills have a member of this name.
+pub fn is_known(name: &str) -> bool {
+    KNOWN.iter().any(|known| is_same(known, name))
+}
+
+/// Whether two names are those of one member: `_` will do for `-`, and `-` for `_`.
+fn is_same(one: &str, other: &str) -> bool {
+    one.replace('_', "-") == other.replace('_', "-")
+}
+
+fn has(all: &Map<String, Json>, name: &str) -> bool {
+    all.keys().any(|key| is_same(key, name))
+}
+
+/// The members that stand below `metadata`.
+fn own(all: &Map<String, Json>) -> Option<&Map<String, Json>> {
+    all.get("metadata")?.get(OWN)?.as_object()
+}
+
 fn member<'m>(all: &'m Map<String, Json>, name: &str) -> Option<&'m Json> {
-    let same = |key: &str| key.replace('_', "-") == name.replace('_', "-");
     let exact = all.get_key_value(name);
-    let found = exact.or_else(|| all.iter().find(|(key, _)| same(key)));
+    let found = exact.or_else(|| all.iter().find(|(key, _)| is_same(key, name)));
     found.map(|(_, value)| value).filter(|value| !value.is_null())
 }
 

@@ -50,7 +50,7 @@ fn skill_beside(id: &Id, folder: Option<&str>, text: &str, beside: Map<String, J
     let name = folder.or_else(|| id.segments().next_back()).unwrap_or_default();
     let mut skill = Skill::new(id.clone(), name, body);
     skill.problems = problems;
-    let members = Members::new(front, parts::merged(front, beside, &mut skill.problems));
+    let members = Members::new(front, members::merged(front, beside, &mut skill.problems));
     members.fill(&mut skill);
     rules::add_problems(&members, folder, &mut skill);
     skill.front_matter = members.into_all();

@@ -6,12 +6,10 @@ use serde_json::{Map, Value as Json};
 
 use super::super::yaml;
 use super::lines;
+use super::members::is_known;
 
 /// The line above and below front matter.
 const FENCE: &str = "---";
-
-/// Members that front matter without its first fence must have one of, so that no headings of a text are taken for it.
-const TELLING: [&str; 5] = ["name", "description", "params", "allowed-tools", "allowed_tools"];
 
 /// Front matter as it was written.
 #[derive(Debug, Clone, Copy)]
@@ -63,15 +61,14 @@ fn without_front<'a>(text: &'a str, problem: Option<&str>) -> Parts<'a> {
     Parts { front: None, body: text, problems: problem.into_iter().collect() }
 }
 
-/// Front matter that begins without a fence: every line before the one fence must read as front matter.
+/// Front matter that begins without a fence: every line before the one fence must read as front matter, and one of its members must
+/// be one that skills have, so that no heading (`Note: this` above `---`) is taken for it.
 fn forgotten_fence<'a>(text: &'a str, rest: &'a str, first_line: usize) -> Parts<'a> {
-    let Some((front, body)) = until_fence(rest).filter(|(front, _)| lines::is_front_matter(front)) else {
+    let is_front =
+        |front: &str| lines::is_front_matter(front) && front.lines().filter_map(lines::key_of).any(is_known);
+    let Some((front, body)) = until_fence(rest).filter(|(front, _)| is_front(front)) else {
         return without_front(text, None);
     };
-    let members = lines::read(front);
-    if !TELLING.iter().any(|name| members.contains_key(*name)) {
-        return without_front(text, None);
-    }
     let message =
         "the first line should be `---`; what stands before the next `---` was read as front matter";
     let problem = ProblemDetail { line: Some(first_line), ..ProblemDetail::new(message) };
@@ -94,19 +91,8 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == FENCE
 }
 
-/// The members of front matter, those of `beside` first.
-pub fn merged(
-    front: Option<Front<'_>>,
-    beside: Map<String, Json>,
-    problems: &mut Vec<ProblemDetail>,
-) -> Map<String, Json> {
-    let mut members = front.map(|front| members_of(front, problems)).unwrap_or_default();
-    members.extend(beside);
-    members
-}
-
-/// Reads front matter as YAML, or else line by line.
-fn members_of(front: Front<'_>, problems: &mut Vec<ProblemDetail>) -> Map<String, Json> {
+/// The members of front matter, which is read as YAML, or else line by line.
+pub fn members_of(front: Front<'_>, problems: &mut Vec<ProblemDetail>) -> Map<String, Json> {
     let problem = match yaml::parse(front.text, yaml::PROMPT_FILE) {
         Ok(Json::Object(members)) => return members,
         Ok(Json::Null) => return Map::new(),

@@ -7,7 +7,7 @@ use base::model::{Id, Skill};
 use serde_json::{Map, Value as Json};
 
 use super::super::yaml::PROMPT_FILE;
-use super::{parts, skill, skill_beside};
+use super::{members, parts, skill, skill_beside};
 
 /// Why bytes are no skill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,7 +72,7 @@ pub fn skill_file(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
     let text = parts::normal(content);
     let parts = parts::split(&text);
-    let members = parts::merged(parts.front, members, &mut Vec::new());
+    let members = members::merged(parts.front, members, &mut Vec::new());
     // JSON is YAML: values need no other form.
     let lines: String = members.iter().map(|(name, value)| format!("{}: {value}\n", key(name))).collect();
     Cow::Owned(format!("---\n{lines}---\n\n{}\n", parts.body.trim()).into_bytes())

@@ -166,7 +166,18 @@ Body",
 
 #[test]
 fn a_text_without_front_matter_is_all_body() {
-    for text in ["# Title\n\nText", "Title: x\n---\nText", "---\nNo end", "name: x\n\nText\n---\n"] {
+    for text in [
+        "# Title\n\nText",
+        "Title: x\n---\nText",
+        "Note: this\n---\nmore",
+        "Steps\n---\nname: x\n---\n",
+        "---\nNo end",
+        "name: x\n\nText\n---\n",
+        "# Title\nname: x\n---\nText",
+        "name: x\n\n- one\n- two\n\n---\nText",
+        "- name: x\n---\nText",
+        "  name: x\n---\nText",
+    ] {
         let skill = read(text);
         assert_eq!((skill.name.as_str(), skill.content.as_str()), ("demo", text.trim()), "{text}");
     }
@@ -181,6 +192,17 @@ fn a_forgotten_first_fence_a_byte_order_mark_and_windows_lines_are_forgiven() {
     let forgotten = read("name: demo\ndescription: x\n---\nA\nB");
     assert!(messages(&forgotten).contains("the first line should be `---`"));
     assert_eq!(Skill { problems: Vec::new(), ..forgotten }, good);
+    for front in [
+        "model: m\ntemperature: 0",
+        "model: m\n\n# note\nversion: 1\ntags:\n- a\n- b\ndescription: >\n  some\n  text",
+        "allowed_tools:\n  - Read",
+        "license: MIT",
+    ] {
+        let (forgotten, good) =
+            (read(&format!("{front}\n---\nDo it.")), read(&format!("---\n{front}\n---\nDo it.")));
+        assert_eq!((forgotten.content.as_str(), forgotten.front_matter), ("Do it.", good.front_matter));
+        assert_eq!((forgotten.model, forgotten.temperature), (good.model, good.temperature));
+    }
     assert_eq!(read("\u{feff}\r\n---\r\nname: demo\r\ndescription: x\r\n--- \r\nA\r\nB\r\n"), good);
 }
 
@@ -221,6 +243,32 @@ fn members_beside_the_content_come_before_those_of_its_front_matter() {
     assert!(
         is_skill_document(b" { \"a\"") && !is_skill_document(b"{{ x }}") && !is_skill_document(b"--- {\"")
     );
+}
+
+#[test]
+fn members_beside_the_content_win_however_their_names_are_written_and_wherever_the_others_stand() {
+    let id = Id::parse("x.demo").unwrap();
+    let won = |object: Json| {
+        let file = skill_file(object.to_string().as_bytes()).into_owned();
+        let Json::Object(members) = object else { panic!("an object") };
+        let skill = skill_of_object(&id, None, members).unwrap();
+        assert_eq!(stored_skill(&id, None, &file), Ok(skill.clone()));
+        skill
+    };
+    let front = "---\nallowed-tools: Bash\nargument-hint: within\ndisable_model_invocation: true\nmax-tokens: 5\n---\nx";
+    let skill = won(json!({
+        "allowed_tools": ["Read"], "argument_hint": "beside", "disable-model-invocation": false, "max_tokens": 9,
+        "content": front,
+    }));
+    assert_eq!((skill.allowed_tools.as_slice(), skill.max_tokens), (&["Read".to_owned()][..], Some(9)));
+    assert_eq!((skill.argument_hint.as_deref(), skill.is_chosen_by_models), (Some("beside"), true));
+    assert_eq!(skill.front_matter.len(), 4);
+    let below = "---\nmetadata:\n  ai-prompt-shell:\n    model: within\n    history_max: 3\n---\nx";
+    let skill = won(json!({"model": "beside", "content": below}));
+    assert_eq!((skill.model.as_deref(), skill.history_max), (Some("beside"), 3));
+    let above = "---\nmodel: within\nhistory_max: 3\n---\nx";
+    let skill = won(json!({"metadata": {"ai-prompt-shell": {"model": "beside"}}, "content": above}));
+    assert_eq!((skill.model.as_deref(), skill.history_max), (Some("beside"), 3));
 }
 
 #[test]

@@ -110,6 +110,26 @@ async fn json_holds_the_whole_text_and_members_beside_it_come_first() {
 }
 
 #[actix_web::test]
+async fn json_takes_what_front_matter_takes() {
+    let app = TestApp::start().await;
+    let document =
+        json!({"content": "Do it.", "history_mode": "none", "params": ["message", {"name": "file"}]});
+    let answer = app.put("/api/skills/x", document).await;
+    assert_eq!(answer.status, 201, "{answer:?}");
+    assert!(answer.body["problems"].to_string().contains("`history_mode` must be"), "{answer:?}");
+    let shown = app.get("/api/skills/x").await.body;
+    assert_eq!((&shown["history_mode"], &shown["params"][0]["name"]), (&json!("full"), &json!("message")));
+    assert_eq!(shown["params"][1]["name"], "file");
+    let beside = json!({"allowed_tools": ["Read"], "content": "---\nallowed-tools: Bash\n---\nx"});
+    app.put("/api/skills/x", beside).await;
+    assert_eq!(app.get("/api/skills/x").await.body["allowed_tools"], json!(["Read"]));
+    let nameless = json!({"content": "Do it.", "params": ["", {}]});
+    let answer = app.put("/api/skills/x", nameless).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_document");
+    assert_eq!(answer.error().3["violations"].as_array().unwrap().len(), 2, "{answer:?}");
+}
+
+#[actix_web::test]
 async fn what_cannot_be_used_is_refused_with_all_that_is_wrong() {
     let app = TestApp::start().await;
     let broken = json!({"name": 1, "description": ["x"], "params": [{"name": ""}], "temperature": -1});
