@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use base::caller::Caller;
 use base::error::{Kind, Kinded};
-use base::model::{Id, Tool};
+use base::model::{DocumentKind, Id, Tool};
 use base::pool::{Lane, Pool, PoolError};
 use base::schema::Effort;
 use template::Arguments;
 use template::value::Value;
 use tools::{BoundArguments, Call, Description, ToolAnswer, ToolError, Tools};
 
-use crate::catalog::{Catalog, NotLoadedError};
+use crate::catalog::{Catalog, NoDocumentError, NotLoadedError};
 
 /// Calls single tools of the catalog.
 pub struct Toolbox {
@@ -36,11 +36,8 @@ pub struct TimedAnswer {
 #[derive(Debug, thiserror::Error)]
 pub enum ToolboxError {
     /// There is no tool with this id.
-    #[error("there is no tool `{id}`; GET /api/tools lists the tools that exist")]
-    NotFound {
-        /// The id that was asked for.
-        id: Id,
-    },
+    #[error(transparent)]
+    NotFound(NoDocumentError),
     /// The tool was not found, but it may be in the store, which has not been read yet.
     #[error(transparent)]
     NotLoaded(NotLoadedError),
@@ -55,7 +52,7 @@ pub enum ToolboxError {
 impl Kinded for ToolboxError {
     fn kind(&self) -> Kind {
         match self {
-            ToolboxError::NotFound { .. } => Kind::NotFound,
+            ToolboxError::NotFound(error) => error.kind(),
             ToolboxError::NotLoaded(error) => error.kind(),
             ToolboxError::NotChecked(error) => error.kind(),
             ToolboxError::Tool(error) => error.kind(),
@@ -84,7 +81,7 @@ impl Toolbox {
         let Some(tool) = snapshot.tool(id) else {
             return Err(match self.catalog.store_state().not_loaded() {
                 Some(error) => ToolboxError::NotLoaded(error),
-                None => ToolboxError::NotFound { id: id.clone() },
+                None => ToolboxError::NotFound(snapshot.no_document(DocumentKind::Tool, id)),
             });
         };
         let (arguments, module) = (by_name(arguments)?, snapshot.module_environ(&tool.module));

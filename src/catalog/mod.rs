@@ -6,6 +6,7 @@
 //! - `partials`: what templates include by a path
 //! - `skill_folders`: the skills of packages; `skill_files`: the files beside them
 //! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
+//! - `no_document`: the error of an id that no document has
 //! - `declared`: the names of parameters, and those that hide environs
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: the state of the store; `write`: changes the store
 
@@ -18,6 +19,7 @@ mod entry;
 mod environs;
 mod health;
 mod merge;
+mod no_document;
 mod packages;
 mod partials;
 mod prompt_folders;
@@ -45,6 +47,7 @@ pub use declared::clashes_of;
 pub use document::{Document, DocumentError, violations};
 pub use entry::{Entry, ExtensionEntry, PromptEntry};
 pub use health::{Loss, MissingCount, NotLoadedError, StoreState};
+pub use no_document::NoDocumentError;
 pub use packages::{shipped_prompts, test_files};
 pub use partials::PartialFile;
 pub use prompt_folders::notes as package_notes;

@@ -1,15 +1,15 @@
 //! The files beside skills: where a skill comes from, and the content of one of its files.
 //!
 //! Only files that were found when the package was read can be had, so no path leads out of a skill's folder, or to a hidden
-//! file. Links are followed within the package.
+//! file. Links are followed within the skill's folder (Kubernetes mounts volumes so), never out of it.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Catalog;
 use super::packages::builtin_file;
 use super::slots::Layer;
+use super::{Catalog, NoDocumentError};
 use crate::formats::{FILE_BYTES_MAX, folder_of};
 use base::error::{Kind, Kinded};
 use base::model::{DocumentKind, Id};
@@ -44,11 +44,8 @@ impl SkillSource {
 #[derive(Debug, thiserror::Error)]
 pub enum BundledFileError {
     /// There is no skill with this id.
-    #[error("there is no skill `{id}`")]
-    NoSkill {
-        /// The id that was asked for.
-        id: Id,
-    },
+    #[error(transparent)]
+    NoSkill(NoDocumentError),
     /// The skill has no file of this path.
     #[error("the skill `{id}` has no file `{path}`; its `files` are listed by GET /api/skills/{id}")]
     NoFile {
@@ -72,7 +69,8 @@ pub enum BundledFileError {
 impl Kinded for BundledFileError {
     fn kind(&self) -> Kind {
         match self {
-            BundledFileError::NoSkill { .. } | BundledFileError::NoFile { .. } => Kind::NotFound,
+            BundledFileError::NoSkill(error) => error.kind(),
+            BundledFileError::NoFile { .. } => Kind::NotFound,
             BundledFileError::Unreadable { .. } => Kind::Unavailable,
         }
     }
@@ -87,18 +85,20 @@ impl Catalog {
         let snapshot = self.snapshot();
         let id = snapshot.full_id(DocumentKind::Skill, id);
         let Some(source) = snapshot.documents.skill_sources.get(&id) else {
-            return Err(BundledFileError::NoSkill { id });
+            return Err(BundledFileError::NoSkill(snapshot.no_document(DocumentKind::Skill, &id)));
         };
         let no_file = || BundledFileError::NoFile { id: id.clone(), path: path.to_owned() };
         if !source.files.iter().any(|file| file == path) {
             return Err(no_file());
         }
-        let file = format!("{}/{path}", folder_of(&source.key));
+        let folder = folder_of(&source.key).to_owned();
+        let file = format!("{folder}/{path}");
         if source.layer == Layer::Builtin {
             return builtin_file(&file).map(<[u8]>::to_vec).ok_or_else(no_file);
         }
         let packages = self.options.packages.clone();
-        let read = tokio::task::spawn_blocking(move || read_inside(&packages, Path::new(&file))).await;
+        let read = move || read_inside(&packages, Path::new(&folder), Path::new(&file));
+        let read = tokio::task::spawn_blocking(read).await;
         let unreadable =
             |message| BundledFileError::Unreadable { id: id.clone(), path: path.to_owned(), message };
         match read {
@@ -110,11 +110,13 @@ impl Catalog {
     }
 }
 
-/// The content of a file of a package; `None` if it is not there, or leads out of the package.
-fn read_inside(packages: &Path, file: &Path) -> Result<Option<Vec<u8>>, String> {
-    let Some(package) = package_of(packages, file) else { return Ok(None) };
-    let (Ok(package), Ok(real)) = (package.canonicalize(), file.canonicalize()) else { return Ok(None) };
-    if !real.starts_with(package) || !real.is_file() {
+/// The content of a file in the folder of a skill; `None` if it is not there, or leads out of the folder, or that out of its package.
+fn read_inside(packages: &Path, folder: &Path, file: &Path) -> Result<Option<Vec<u8>>, String> {
+    let package = package_of(packages, folder);
+    let real = |path: &Path| path.canonicalize().ok();
+    let found = package.and_then(|package| Some((real(&package)?, real(folder)?, real(file)?)));
+    let Some((package, folder, real)) = found else { return Ok(None) };
+    if !folder.starts_with(package) || !real.starts_with(folder) || !real.is_file() {
         return Ok(None);
     }
     let fail = |error: std::io::Error| error.to_string();
@@ -127,8 +129,8 @@ fn read_inside(packages: &Path, file: &Path) -> Result<Option<Vec<u8>>, String> 
     Ok(Some(contents))
 }
 
-/// The folder of the package that a file lies in.
-fn package_of(packages: &Path, file: &Path) -> Option<PathBuf> {
-    let name = file.strip_prefix(packages).ok()?.components().next()?;
+/// The folder of the package that a path lies in.
+fn package_of(packages: &Path, path: &Path) -> Option<PathBuf> {
+    let name = path.strip_prefix(packages).ok()?.components().next()?;
     Some(packages.join(name))
 }

@@ -10,7 +10,7 @@ use tokio::sync::MutexGuard;
 use super::document::{Document, DocumentError};
 use super::slots::{Layers, Slot};
 use super::state::CatalogState;
-use super::{Catalog, Documents, ExtensionEntry, PromptEntry, Snapshot};
+use super::{Catalog, Documents, ExtensionEntry, NoDocumentError, PromptEntry, Snapshot};
 use crate::store::{Etag, Precondition, StoreError};
 use base::error::{Kind, Kinded};
 use base::model::{DocumentKind, Extension, Id, Origin, ProblemDetail};
@@ -51,13 +51,8 @@ pub enum WriteError {
         problems: Vec<ProblemDetail>,
     },
     /// There is no document with this id.
-    #[error("there is no {kind} `{id}`")]
-    NotFound {
-        /// The kind that was asked for.
-        kind: DocumentKind,
-        /// The id that was asked for.
-        id: Id,
-    },
+    #[error(transparent)]
+    NotFound(NoDocumentError),
     /// The document is not in the store, but in a package or an extension.
     #[error(
         "the {kind} `{id}` comes with a package or an extension and cannot be deleted here; \
@@ -80,7 +75,7 @@ impl Kinded for WriteError {
             WriteError::NotJson(_) | WriteError::Invalid { .. } | WriteError::Template { .. } => {
                 Kind::InvalidInput
             }
-            WriteError::NotFound { .. } => Kind::NotFound,
+            WriteError::NotFound(error) => error.kind(),
             WriteError::ReadOnly { .. } => Kind::Conflict,
             WriteError::Store(error) => error.kind(),
         }
@@ -142,7 +137,7 @@ impl Catalog {
         match (was_there, self.exists(kind, &id).await) {
             (true, _) => Ok(()),
             (false, true) => Err(WriteError::ReadOnly { kind, id }),
-            (false, false) => Err(WriteError::NotFound { kind, id }),
+            (false, false) => Err(WriteError::NotFound(self.snapshot().no_document(kind, &id))),
         }
     }
 

@@ -7,12 +7,15 @@ use actix_web::dev::Payload;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpRequest};
+use serde::de::IgnoredAny;
 
 use super::body::{admitted, receive};
 use super::error::ApiError;
+use crate::formats::is_skill_document;
 use base::encoding::media_type;
 use base::memory::{Buffer, BufferedBytes};
 use base::model::{DocumentKind, ProblemDetail};
+use base::schema::Violation;
 use template::value::Tree;
 
 /// The media type of a text that is a document.
@@ -29,7 +32,7 @@ impl DocumentBody {
     ///
     /// # Errors
     /// `unsupported_media_type` for Markdown where documents are JSON; `invalid_json` for JSON that cannot be a document of the
-    /// kind; `body_too_large` and `overloaded` as for all bodies.
+    /// kind; `invalid_document` for Markdown that the store would take for JSON; `body_too_large` and `overloaded` as for all bodies.
     pub fn finish(self, kind: DocumentKind) -> Result<BufferedBytes, ApiError> {
         let may_be_text = kind == DocumentKind::Skill;
         if self.is_markdown && !may_be_text {
@@ -40,12 +43,31 @@ impl DocumentBody {
             true => bytes.len(),
             false => admitted(&bytes, tree_of(kind))?,
         })?;
-        match self.is_markdown || !may_be_text || begins_object(&bytes) {
-            true => Ok(BufferedBytes { bytes, held }),
-            false => Err(ApiError::invalid_json(&ProblemDetail::new(
-                "not a JSON object (a SKILL.md is sent with `content-type: text/markdown`)",
-            ))),
+        if may_be_text {
+            check_form(&bytes, self.is_markdown)?;
         }
+        Ok(BufferedBytes { bytes, held })
+    }
+}
+
+/// The store tells texts and JSON apart by how they begin, so a skill must begin as what it is declared to be.
+fn check_form(bytes: &Bytes, is_markdown: bool) -> Result<(), ApiError> {
+    match (is_markdown, is_skill_document(bytes)) {
+        (true, false) | (false, true) => Ok(()),
+        (true, true) => {
+            let message = "begins as a JSON object does; send it as JSON, in the member `content`".to_owned();
+            let violation = Violation { path: "/content".to_owned(), message, missing: None };
+            Err(ApiError::invalid_members("invalid_document", &[violation]))
+        }
+        (false, false) => Err(ApiError::invalid_json(&no_object(bytes))),
+    }
+}
+
+/// What is wrong with JSON that does not begin as an object with members does.
+fn no_object(bytes: &Bytes) -> ProblemDetail {
+    match serde_json::from_slice::<IgnoredAny>(bytes) {
+        Err(error) if begins_object(bytes) => ProblemDetail::from_json_error(&error),
+        _ => ProblemDetail::new("not a JSON object (a SKILL.md is sent with `content-type: text/markdown`)"),
     }
 }
 
@@ -71,7 +93,7 @@ impl FromRequest for DocumentBody {
         let is_text = declared.map(media_type).is_some_and(is_markdown);
         let is_expected: fn(&str) -> bool =
             |declared| declared.eq_ignore_ascii_case("application/json") || is_markdown(declared);
-        let received = receive(request, payload, is_expected, ApiError::unsupported_media_type);
+        let received = receive(request, payload, is_expected, ApiError::unsupported_document_type);
         Box::pin(async move {
             let (sent, _) = received.await?;
             Ok(DocumentBody { sent, is_markdown: is_text })

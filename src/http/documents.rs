@@ -121,7 +121,7 @@ fn media_type_of(kind: DocumentKind, raw: &[u8]) -> &'static str {
 /// 404; or 503 while the store was not read yet, since the document may be in there.
 fn not_found(app: &App, kind: DocumentKind, id: &Id) -> ApiError {
     let not_loaded = app.catalog.store_state().not_loaded();
-    not_loaded.map_or_else(|| ApiError::not_found(kind, id.as_str()), ApiError::from)
+    not_loaded.map_or_else(|| (&app.catalog.snapshot().no_document(kind, id)).into(), ApiError::from)
 }
 
 /// What a write did.

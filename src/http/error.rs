@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::chat::Api;
 use crate::llm::response_error_event;
 use base::error::Kind;
-use base::model::{DocumentKind, ProblemDetail};
+use base::model::ProblemDetail;
 use base::schema::{Violation, in_words};
 use template::value::TooDense;
 
@@ -138,12 +138,6 @@ impl ApiError {
         ApiError::new(Kind::InvalidInput, "invalid_query", format!("the query of the address: {detail}"))
     }
 
-    /// No document of the kind has this id.
-    pub fn not_found(kind: DocumentKind, id: &str) -> ApiError {
-        let message = format!("there is no {kind} `{id}`; GET /api/{kind}s lists those that exist");
-        ApiError::new(Kind::NotFound, kind.not_found_code(), message).about("id")
-    }
-
     /// No route has this path.
     pub fn route_not_found(path: &str) -> ApiError {
         let message = format!("there is nothing at `{path}`; docs/api.md lists the routes");
@@ -206,6 +200,13 @@ impl ApiError {
     /// The body is not declared as JSON.
     pub fn unsupported_media_type() -> ApiError {
         let message = "send the body as JSON, with the header `content-type: application/json`".to_owned();
+        ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message)
+    }
+
+    /// The body of a write is declared neither as JSON nor as a text that may be a document.
+    pub fn unsupported_document_type() -> ApiError {
+        let message = "send the document as JSON, with the header `content-type: application/json`; \
+                       a skill as JSON, or as `text/markdown`";
         ApiError::new(Kind::UnsupportedFormat, "unsupported_media_type", message)
     }
 

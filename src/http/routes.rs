@@ -100,7 +100,7 @@ fn table() -> Vec<Path> {
         path("/models/{id:.+}", [get("model_without_version", Render, chat::model)]),
         path("/api/ideas/{id}", [get("show_idea", Chat, ideas::idea)]),
         path("/api/ideas/{id}/replay", [post("replay_idea", Chat, ideas::replay)]),
-        path("/api/skills/match", [post("match_skills", Chat, skills::choose)]),
+        beside(DocumentKind::Skill, "match", post("match_skills", Chat, skills::choose)),
         path("/api/skills/{id}/sessions", [post("start_session", Chat, skills::start)]),
         path(
             "/api/sessions",
@@ -121,7 +121,7 @@ fn table() -> Vec<Path> {
         path("/api/sessions/{sid}/stream", [get("session_stream", Chat, session_stream::stream)]),
         path("/api/sessions/{sid}/ws", [get("session_socket", Chat, session_socket::socket)]),
         path("/api/tools/{id}/call", [post("call_tool", Operator, tools::call)]),
-        path("/api/tools/discover", [post("discover_tools", Operator, tools::discover)]),
+        beside(DocumentKind::Tool, "discover", post("discover_tools", Operator, tools::discover)),
         path("/api/skills/{id}/files/{path:.+}", [get("skill_file", Render, skill_files::file)]),
         path("/api/status", [get("status", Render, status::status)]),
         path("/api/store/confirm", [post("confirm_loss", Operator, status::confirm)]),
@@ -135,22 +135,29 @@ fn table() -> Vec<Path> {
 
 /// The routes of a kind of documents.
 fn of_kind(kind: DocumentKind) -> [Path; 2] {
-    let name = |verb: &str| format!("{verb}_{kind}");
-    let Roles { read, write } = roles(kind);
     let list = move |app, query| documents::list(kind, app, query);
+    [
+        path(&format!("/api/{kind}s"), [get(&format!("list_{kind}s"), roles(kind).read, list)]),
+        path(&format!("/api/{kind}s/{{id}}"), of_document(kind, |verb| format!("{verb}_{kind}"))),
+    ]
+}
+
+/// A call at the path of the document whose id is `word`, which can be shown, stored and deleted nevertheless.
+fn beside(kind: DocumentKind, word: &str, call: Endpoint) -> Path {
+    let [show, put, delete] = of_document(kind, |verb| format!("{verb}_{kind}_{word}"));
+    path(&format!("/api/{kind}s/{{id:{word}}}"), [call, show, put, delete])
+}
+
+/// What the path of a document takes.
+fn of_document(kind: DocumentKind, name: impl Fn(&str) -> String) -> [Endpoint; 3] {
+    let Roles { read, write } = roles(kind);
     let show = move |app, id, form| documents::show(kind, app, id, form);
     let put = move |app, id, request, body| documents::put(kind, app, id, request, body);
     let delete = move |app, id, request| documents::delete(kind, app, id, request);
     [
-        path(&format!("/api/{kind}s"), [get(&format!("list_{kind}s"), read, list)]),
-        path(
-            &format!("/api/{kind}s/{{id}}"),
-            [
-                get(&name("show"), read, show),
-                endpoint("PUT", &name("put"), write, web::put().to(put)),
-                endpoint("DELETE", &name("delete"), write, web::delete().to(delete)),
-            ],
-        ),
+        get(&name("show"), read, show),
+        endpoint("PUT", &name("put"), write, web::put().to(put)),
+        endpoint("DELETE", &name("delete"), write, web::delete().to(delete)),
     ]
 }
 

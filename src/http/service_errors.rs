@@ -4,7 +4,7 @@ use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
-use crate::catalog::{BundledFileError, NotLoadedError, WriteError};
+use crate::catalog::{BundledFileError, NoDocumentError, NotLoadedError, WriteError};
 use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
@@ -17,7 +17,7 @@ use crate::structured::{StructuredError, Unsolved, UnsolvedCause};
 use crate::toolbox::ToolboxError;
 use base::error::{Kind, Kinded};
 use base::memory::OutOfMemory;
-use base::model::{DocumentKind, InvalidId};
+use base::model::InvalidId;
 use base::pool::PoolError;
 use base::schema::Violation;
 use template::{CompileError, MissingValue};
@@ -149,11 +149,17 @@ impl From<NotLoadedError> for ApiError {
     }
 }
 
+impl From<&NoDocumentError> for ApiError {
+    fn from(error: &NoDocumentError) -> ApiError {
+        ApiError::new(error.kind(), error.kind.not_found_code(), error.to_string()).about("id")
+    }
+}
+
 impl From<ToolboxError> for ApiError {
     fn from(error: ToolboxError) -> ApiError {
         let answer = |code| ApiError::new(error.kind(), code, error.to_string());
         match error {
-            ToolboxError::NotFound { id } => ApiError::not_found(DocumentKind::Tool, id.as_str()),
+            ToolboxError::NotFound(ref error) => error.into(),
             ToolboxError::NotLoaded(error) => error.into(),
             ToolboxError::NotChecked(error) => error.into(),
             ToolboxError::Tool(ToolError::Arguments { .. } | ToolError::Effort { .. }) => {
@@ -297,7 +303,7 @@ impl From<SessionError> for ApiError {
 impl From<BundledFileError> for ApiError {
     fn from(error: BundledFileError) -> ApiError {
         match &error {
-            BundledFileError::NoSkill { id } => ApiError::not_found(DocumentKind::Skill, id.as_str()),
+            BundledFileError::NoSkill(error) => error.into(),
             BundledFileError::NoFile { .. } => {
                 ApiError::new(error.kind(), "file_not_found", error.to_string()).about("path")
             }
@@ -312,9 +318,7 @@ impl From<SkillError> for ApiError {
     fn from(error: SkillError) -> ApiError {
         let answer = |code| ApiError::new(error.kind(), code, error.to_string());
         match error {
-            SkillError::NotFound { .. } | SkillError::Ambiguous { .. } => {
-                answer("skill_not_found").about("id")
-            }
+            SkillError::NotFound(ref error) => error.into(),
             SkillError::Unusable(_) => answer("invalid_document").about("skill"),
             SkillError::TooLarge { .. } => answer("session_too_large"),
             SkillError::MissingParams { ref names, .. } => {
@@ -357,7 +361,7 @@ impl From<WriteError> for ApiError {
                 }
                 answer("invalid_template").with_details(details)
             }
-            WriteError::NotFound { kind, id } => ApiError::not_found(*kind, id.as_str()),
+            WriteError::NotFound(error) => error.into(),
             WriteError::ReadOnly { .. } => answer("read_only"),
             WriteError::Store(store) => write_refused(store),
         }

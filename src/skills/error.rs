@@ -4,33 +4,21 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use crate::catalog::{NotLoadedError, Snapshot};
+use crate::catalog::{NoDocumentError, NotLoadedError};
 use crate::formats::UnusableSkill;
 use crate::llm::LlmError;
 use crate::render::RenderError;
 use crate::requests::RequestError;
 use crate::sessions::{SessionError, SessionState};
 use base::error::{Kind, Kinded};
-use base::model::Id;
 use dialogue::Refusal;
 
 /// The error of starting a session or of an event; the session has not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SkillError {
-    /// There is no skill with this id.
-    #[error("there is no skill `{id}`; GET /api/skills lists those that exist")]
-    NotFound {
-        /// The id that was asked for.
-        id: String,
-    },
-    /// Several skills have an id that ends so.
-    #[error("several skills end in `{id}`: {}; give the whole id", ids.join(", "))]
-    Ambiguous {
-        /// The id that was asked for.
-        id: String,
-        /// The whole ids.
-        ids: Vec<String>,
-    },
+    /// There is no skill with this id, or several may be meant.
+    #[error(transparent)]
+    NotFound(#[from] NoDocumentError),
     /// The skill of a client cannot be used.
     #[error("the skill {}", .0.0)]
     Unusable(#[from] UnusableSkill),
@@ -109,13 +97,6 @@ impl From<LlmError> for SkillError {
 }
 
 impl SkillError {
-    /// The error of an id that no skill has, or that several may mean.
-    pub(super) fn not_found(id: &Id, snapshot: &Snapshot) -> SkillError {
-        let ids: Vec<String> = snapshot.skills_ending_in(id).map(Id::to_string).collect();
-        let id = id.to_string();
-        if ids.is_empty() { SkillError::NotFound { id } } else { SkillError::Ambiguous { id, ids } }
-    }
-
     /// Whether those who watch the session are told of it.
     pub fn is_of_model(&self) -> bool {
         matches!(
@@ -151,7 +132,7 @@ impl From<dialogue::State> for SessionState {
 impl Kinded for SkillError {
     fn kind(&self) -> Kind {
         match self {
-            SkillError::NotFound { .. } | SkillError::Ambiguous { .. } => Kind::NotFound,
+            SkillError::NotFound(error) => error.kind(),
             SkillError::TooLarge { .. } => Kind::TooLarge,
             SkillError::Unusable(_)
             | SkillError::MissingParams { .. }

@@ -12,7 +12,7 @@ use crate::formats;
 use crate::render::RenderError;
 use crate::sessions::SessionError;
 use base::caller::Caller;
-use base::model::{HistoryMode, Id, Skill};
+use base::model::{DocumentKind, HistoryMode, Id, Skill};
 use dialogue::{Dialogue, Event, History, Os, UnknownFormat, start, system, with_arguments};
 use template::value::{Map, Value};
 
@@ -114,15 +114,17 @@ impl Skills {
     }
 
     fn skill(&self, source: SkillSource) -> Result<Arc<Skill>, SkillError> {
-        match source {
-            SkillSource::Given { id, content } => given(id, &content),
-            SkillSource::Registered(id) => match self.catalog.snapshot().skill(&id) {
-                Some(skill) => Ok(skill.clone()),
-                // It may be in the store.
-                None => match self.catalog.store_state().not_loaded() {
-                    Some(error) => Err(error.into()),
-                    None => Err(SkillError::not_found(&id, &self.catalog.snapshot())),
-                },
+        let id = match source {
+            SkillSource::Given { id, content } => return given(id, &content),
+            SkillSource::Registered(id) => id,
+        };
+        let snapshot = self.catalog.snapshot();
+        match snapshot.skill(&id) {
+            Some(skill) => Ok(skill.clone()),
+            // It may be in the store.
+            None => match self.catalog.store_state().not_loaded() {
+                Some(error) => Err(error.into()),
+                None => Err(snapshot.no_document(DocumentKind::Skill, &id).into()),
             },
         }
     }

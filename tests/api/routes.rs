@@ -6,12 +6,17 @@ use ai_prompt_shell::http::routes;
 
 use support::app::TestApp;
 
+/// A path whose words that stand for ids are words.
+fn plain(path: &str) -> String {
+    path.replace("{id:match}", "match").replace("{id:discover}", "discover")
+}
+
 #[test]
 fn the_documentation_names_every_route() {
     let page = include_str!("../../docs/api.md");
     let missing: Vec<String> = routes()
         .into_iter()
-        .map(|route| route.path.replace(":.+", ""))
+        .map(|route| plain(&route.path).replace(":.+", ""))
         .filter(|path| {
             let of_any_kind = ["extensions", "prompts", "environs", "tools", "skills"]
                 .iter()
@@ -27,8 +32,7 @@ async fn a_method_that_a_path_does_not_take_is_405_with_those_that_it_takes() {
     let app = TestApp::start().await;
     let mut methods: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for route in routes() {
-        let path = route
-            .path
+        let path = plain(&route.path)
             .replace("{id:.+}", "x")
             .replace("{id}", "x")
             .replace("{name}", "x")

@@ -174,6 +174,16 @@ async fn models_and_limits_come_from_the_start_the_skill_and_the_settings() {
     let numbers =
         |at: usize| (asked[at]["temperature"].as_f64().unwrap(), asked[at]["max_tokens"].as_u64().unwrap());
     assert_eq!((numbers(0), numbers(1)), ((0.7, 100), (0.0, 50)));
+    // Where nothing names a model, the default model of all requests is asked.
+    let (app, upstream) = scripted(
+        |_| reply_json(200, completion("[DONE]")),
+        |all| all.llm.default_model = Some("usual".into()),
+    )
+    .await;
+    started(&app, SKILL, json!({})).await;
+    started(&app, "---\nmodel: inherit\n---\nx", json!({})).await;
+    assert!(upstream.seen().iter().all(|seen| seen.json()["model"] == "usual"));
+    assert_eq!(upstream.seen().len(), 2);
 }
 
 #[tokio::test]

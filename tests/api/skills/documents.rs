@@ -80,9 +80,23 @@ async fn the_last_segment_finds_a_skill_if_only_one_has_it() {
         assert_eq!(app.get(path).await.status, 200, "{path}");
     }
     assert_eq!(app.get("/api/skills/commit").await.body["id"], "git.commit");
-    app.delete("/api/skills/commit").await.assert_error(404, "not_found_error", "skill_not_found");
+    let refused = app.delete("/api/skills/commit").await;
+    refused.assert_error(404, "not_found_error", "skill_not_found");
+    let expected = "there is no skill `commit`, but one that ends so: git.commit; give the whole id";
+    assert_eq!(refused.error().2, expected);
     put_text(&app, "svn.commit", SKILL).await;
-    app.get("/api/skills/commit").await.assert_error(404, "not_found_error", "skill_not_found");
+    let path = "/api/skills/commit";
+    for answer in [
+        app.get(path).await,
+        app.get(&format!("{path}?raw=any")).await,
+        app.get(&format!("{path}/files/x")).await,
+        app.post(&format!("{path}/sessions"), json!({})).await,
+        app.delete(path).await,
+    ] {
+        answer.assert_error(404, "not_found_error", "skill_not_found");
+        let expected = "several skills end in `commit`: git.commit, svn.commit; give the whole id";
+        assert_eq!(answer.error().2, expected);
+    }
     put_text(&app, "commit", SKILL).await;
     assert_eq!(app.get("/api/skills/commit").await.body["id"], "commit");
     assert_eq!(app.delete("/api/skills/commit").await.status, 204);
@@ -146,10 +160,44 @@ async fn what_cannot_be_used_is_refused_with_all_that_is_wrong() {
     let text = app.request("PUT", "/api/skills/x").header("content-type", "application/json").body(SKILL);
     app.send(text).await.assert_error(400, "invalid_request_error", "invalid_json");
     let html = app.request("PUT", "/api/skills/x").header("content-type", "text/html").body(SKILL);
-    app.send(html).await.assert_error(415, "invalid_request_error", "unsupported_media_type");
+    let refused = app.send(html).await;
+    refused.assert_error(415, "invalid_request_error", "unsupported_media_type");
+    assert!(refused.error().2.contains("or as `text/markdown`"), "{refused:?}");
     let prompt = app.request("PUT", "/api/prompts/x.y").header("content-type", "text/markdown").body("Hi");
     app.send(prompt).await.assert_error(415, "invalid_request_error", "unsupported_media_type");
     assert_eq!(app.get("/api/skills").await.body, json!([]));
+}
+
+#[actix_web::test]
+async fn a_skill_is_read_as_it_is_declared() {
+    let app = TestApp::start().await;
+    for json in ["{content: \"Do it\"}", "{\"content\": \"Do it\"", "{'content': 'Do it'}", "{\"content\"}"] {
+        let request = app.request("PUT", "/api/skills/x").header("content-type", "application/json");
+        let answer = app.send(request.body(json)).await;
+        answer.assert_error(400, "invalid_request_error", "invalid_json");
+        assert_eq!(answer.error().3["line"], 1, "{json}: {answer:?}");
+    }
+    let text = put_text(&app, "x", "{\"content\": \"Do it\"}").await;
+    text.assert_error(400, "invalid_request_error", "invalid_document");
+    assert!(text.error().2.contains("send it as JSON"), "{text:?}");
+    assert_eq!(app.get("/api/skills").await.body, json!([]));
+    assert_eq!(put_text(&app, "x", "{content: braces begin this text}").await.status, 201);
+    assert_eq!(app.get("/api/skills/x").await.body["content"], "{content: braces begin this text}");
+}
+
+#[actix_web::test]
+async fn a_skill_may_be_called_as_the_call_that_chooses_skills() {
+    let app = TestApp::start().await;
+    assert_eq!(put_text(&app, "match", SKILL).await.status, 201);
+    assert_eq!(app.get("/api/skills/match").await.body["id"], "match");
+    app.post("/api/skills/match", json!({})).await.assert_error(
+        400,
+        "invalid_request_error",
+        "invalid_request",
+    );
+    assert_eq!(app.delete("/api/skills/match").await.status, 204);
+    put_text(&app, "x.match", SKILL).await;
+    assert_eq!(app.get("/api/skills/match").await.body["id"], "x.match");
 }
 
 #[actix_web::test]

@@ -56,6 +56,7 @@ async fn files_are_served_as_what_they_are_and_nothing_else_is() {
     let folder = app.packages.path().join("p/skills/a");
     std::os::unix::fs::symlink(&secret, folder.join("out.txt")).unwrap();
     std::os::unix::fs::symlink("../../shared.sh", folder.join("in.sh")).unwrap();
+    std::os::unix::fs::symlink("references/guide one.md", folder.join("guide.md")).unwrap();
     std::os::unix::fs::symlink("/etc", folder.join("etc")).unwrap();
     std::fs::File::create(folder.join("large.bin")).unwrap().set_len((16 << 20) + 1).unwrap();
     app.eventually("/api/skills/a", |answer| answer.body["files"].to_string().contains("large.bin")).await;
@@ -68,9 +69,10 @@ async fn files_are_served_as_what_they_are_and_nothing_else_is() {
     let page = app.request("GET", "/api/skills/p.a/files/page.html").send().await.unwrap();
     assert_eq!(page.headers()["x-content-type-options"], "nosniff");
     assert_eq!(page.headers()["content-type"], "application/octet-stream");
-    assert_eq!(get("in.sh").await.2, b"shared");
+    assert_eq!(get("guide.md").await.2, b"# Guide");
     for path in [
         "out.txt",
+        "in.sh",
         "etc/passwd",
         ".env",
         "SKILL.md",
@@ -88,6 +90,21 @@ async fn files_are_served_as_what_they_are_and_nothing_else_is() {
     app.get("/api/skills/b/files/x").await.assert_error(404, "not_found_error", "skill_not_found");
     let large = app.get("/api/skills/a/files/large.bin").await;
     large.assert_error(503, "unavailable_error", "file_unreadable");
+}
+
+#[actix_web::test]
+async fn a_skill_that_kubernetes_has_mounted_serves_with_its_files() {
+    let app = TestApp::start().await;
+    app.write_package_file("p/skills/a/..2024/SKILL.md", skill("a"));
+    app.write_package_file("p/skills/a/..2024/run.sh", "echo 1");
+    let folder = app.packages.path().join("p/skills/a");
+    std::os::unix::fs::symlink("..2024", folder.join("..data")).unwrap();
+    for name in ["run.sh", "SKILL.md"] {
+        std::os::unix::fs::symlink(format!("..data/{name}"), folder.join(name)).unwrap();
+    }
+    let answer = app.eventually("/api/skills/p.a", |answer| answer.status == 200).await;
+    assert_eq!(answer.body["files"], json!(["run.sh"]));
+    assert_eq!(file(&app, "/api/skills/a/files/run.sh").await.2, b"echo 1");
 }
 
 #[actix_web::test]
