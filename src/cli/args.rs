@@ -7,6 +7,8 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 use super::ai::AiCommand;
 use super::import_args::ToolImport;
+use super::session::SessionAction;
+use super::skill::SkillAction;
 use base::model::DocumentKind;
 
 /// Turns prompt templates into finished prompts, and has them answered by language models
@@ -74,6 +76,12 @@ pub enum Command {
     /// A command for each kind of documents.
     #[command(flatten)]
     Documents(KindCommand),
+    /// Run skills
+    #[command(subcommand)]
+    Skill(SkillAction),
+    /// The sessions of skills: list, show, export, remove
+    #[command(subcommand)]
+    Session(SessionAction),
     /// Commands of models on this machine: how they are judged, and your own rules
     Ai(AiCommand),
     /// Print the completions for a shell

@@ -19,11 +19,15 @@ mod package_tests;
 mod render;
 mod request;
 mod serve;
+mod session;
 mod signals;
+mod skill;
 mod target;
+mod terminal;
 mod tool;
 mod tool_import;
 mod transfer;
+mod user;
 mod values;
 
 use std::process::ExitCode;
@@ -83,6 +87,8 @@ async fn run(cli: Cli) -> Result<(), CliError> {
             }
             KindAction::Tool(ToolAction::Import(options)) => tool_import::run(&common, &options).await,
         },
+        Command::Skill(action) => skill::run(&common, action).await,
+        Command::Session(action) => session::run(&common, action).await,
         Command::Ai(command) => ai::run(&common, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -31,6 +31,7 @@ mod tables;
 pub use command::{Command, Requires};
 pub use decision::{Decision, Level, Reason, Rule};
 pub use harden::hardened;
+pub use judge::is_unseen;
 pub use line::Line;
 pub use policy::{Permissions, Policy, Surroundings, default_programs};
 pub use rules::{Pattern, RuleSource, Rules, RulesError, UserDecision, UserRule};

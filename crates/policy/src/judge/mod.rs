@@ -31,6 +31,8 @@ mod sed;
 mod table;
 mod wrapper;
 
+pub use letters::is_unseen;
+
 use std::path::PathBuf;
 
 use crate::command::Command;
