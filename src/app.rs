@@ -11,10 +11,12 @@ use crate::chat::Chat;
 use crate::llm::{self, Llm};
 use crate::render::{self, Renderer, checker};
 use crate::requests::{Ideas, Requests, RequestsOptions};
+use crate::sessions::{SessionOptions, Sessions};
 use crate::settings::{
-    Capabilities, Dependences, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings,
-    ToolFailure, Undefined,
+    Capabilities, Dependences, Duplicates, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings,
+    ToolFailure, Undefined, UnknownFormat,
 };
+use crate::skills::{self, Skills, SkillsOptions};
 use crate::store::{self, StoreError};
 use crate::structured::{Structured, StructuredOptions};
 use crate::toolbox::Toolbox;
@@ -48,6 +50,10 @@ pub struct App {
     pub chat: Chat,
     /// Has models give values that fit schemas.
     pub requests: Arc<Requests>,
+    /// Where sessions are kept.
+    pub sessions: Arc<Sessions>,
+    /// Starts sessions of skills, and takes their events.
+    pub skills: Skills,
 }
 
 /// The error of creating the services.
@@ -91,6 +97,8 @@ impl App {
         let store = store::open(&settings.store.url).await?;
         let ttl = Duration::from_secs(settings.requests.ideas_ttl_seconds);
         let ideas = Ideas::new(store.clone(), &settings.store.prefix, ttl);
+        let sessions =
+            Arc::new(Sessions::new(store.clone(), &settings.store.prefix, session_options(&settings.skills)));
         let catalog = Arc::new(Catalog::new(catalog_options(settings), store, checker(limits)));
         catalog.load_packages().await;
         let options = renderer_options(settings, limits, memory.clone());
@@ -104,8 +112,16 @@ impl App {
         let params = settings.llm.params.clone();
         let chat =
             Chat::new(catalog.clone(), renderer.clone(), llm.clone(), structured.clone(), params.clone());
-        let options = requests_options(&settings.requests, params);
-        let requests = Requests::new(renderer.clone(), llm.clone(), structured, ideas, options);
+        let options = requests_options(&settings.requests, params.clone());
+        let requests = Arc::new(Requests::new(renderer.clone(), llm.clone(), structured, ideas, options));
+        let parts = skills::Parts {
+            catalog: catalog.clone(),
+            renderer: renderer.clone(),
+            llm: llm.clone(),
+            requests: requests.clone(),
+            sessions: sessions.clone(),
+        };
+        let skills = Skills::new(parts, skills_options(&settings.skills, params));
         Ok(Arc::new(App {
             runtime: Handle::current(),
             memory,
@@ -116,7 +132,9 @@ impl App {
             renderer,
             llm,
             chat,
-            requests: Arc::new(requests),
+            requests,
+            sessions,
+            skills,
         }))
     }
 
@@ -200,6 +218,37 @@ fn requests_options(
     params: serde_json::Map<String, serde_json::Value>,
 ) -> RequestsOptions {
     RequestsOptions { params, keep_ideas: settings.keep_ideas, batch_parallel: settings.batch_parallel }
+}
+
+fn session_options(settings: &crate::settings::Skills) -> SessionOptions {
+    SessionOptions {
+        ttl: Duration::from_secs(settings.ttl_seconds),
+        ttl_waiting: Duration::from_secs(settings.ttl_waiting_seconds),
+    }
+}
+
+fn skills_options(
+    settings: &crate::settings::Skills,
+    params: serde_json::Map<String, serde_json::Value>,
+) -> SkillsOptions {
+    let duplicates = match settings.duplicates {
+        Duplicates::All => dialogue::Duplicates::All,
+        Duplicates::Consecutive => dialogue::Duplicates::Consecutive,
+        Duplicates::None => dialogue::Duplicates::None,
+    };
+    SkillsOptions {
+        model: settings.model.clone(),
+        temperature: settings.temperature,
+        max_tokens: settings.max_tokens,
+        timeout: Duration::from_millis(settings.timeout_ms),
+        max_steps: settings.max_steps,
+        unknown_format: match settings.unknown_format {
+            UnknownFormat::Command => dialogue::UnknownFormat::Command,
+            UnknownFormat::Error => dialogue::UnknownFormat::Error,
+        },
+        cleaning: dialogue::Cleaning { duplicates, chars: settings.output_chars },
+        params,
+    }
 }
 
 fn llm_options(settings: &crate::settings::Llm) -> llm::LlmOptions {

@@ -20,6 +20,9 @@ pub mod structured;
 
 pub mod chat;
 pub mod requests;
+pub mod sessions;
+
+pub mod skills;
 
 pub mod app;
 

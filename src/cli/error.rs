@@ -91,7 +91,9 @@ pub enum CliError {
     #[error("")]
     Cancelled,
     /// A skill asks for what only a person can say, and there is no terminal.
-    #[error("the skill asks {question:?}, and there is no terminal to answer it; what it needs can be said before: --prompt, -v")]
+    #[error(
+        "the skill asks {question:?}, and there is no terminal to answer it; what it needs can be said before: --prompt, -v"
+    )]
     Unanswered {
         /// The question.
         question: String,

@@ -62,7 +62,10 @@ pub async fn interrupted() {
 ///
 /// # Errors
 /// Those of the future.
-pub async fn waiting<T>(what: &str, future: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+pub async fn waiting<T>(
+    what: &str,
+    future: impl Future<Output = Result<T, CliError>>,
+) -> Result<T, CliError> {
     let spinner = is_attended().then(|| spinner(what));
     let ended = tokio::select! {
         ended = future => ended,

@@ -41,8 +41,8 @@ pub use names::{
 };
 use names::{file_name, is_about_folder};
 pub use roles::{attributes_of, heading_lines, role_of};
-use source::{Found, Refusal, Source};
 pub use skill::skill;
+use source::{Found, Refusal, Source};
 pub use threads::conversations;
 
 /// A prompt that a file holds.

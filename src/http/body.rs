@@ -56,6 +56,11 @@ impl BodyLimits {
         }
     }
 
+    /// The longest body, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// When the next bytes must have arrived.
     fn deadline(&self, began: Instant, received: usize) -> Instant {
         let at_rate = Duration::from_secs_f64(received as f64 / self.bytes_per_second as f64);

@@ -13,6 +13,7 @@ use crate::chat::Api;
 use crate::llm::response_error_event;
 use base::error::Kind;
 use base::model::{DocumentKind, ProblemDetail};
+use base::schema::{Violation, in_words};
 use template::value::TooDense;
 
 /// An error as an answer, in the shape that OpenAI's client libraries show.
@@ -211,6 +212,18 @@ impl ApiError {
     /// Members of a request that do not go together, or cannot be used.
     pub fn invalid_request(message: &str) -> ApiError {
         ApiError::new(Kind::InvalidInput, "invalid_request", message)
+    }
+
+    /// Members of a request that cannot be used.
+    pub(super) fn invalid_members(code: &'static str, violations: &[Violation]) -> ApiError {
+        let message = format!("the request body: {}", in_words(violations));
+        ApiError::new(Kind::InvalidInput, code, message).with_details(json!({"violations": violations}))
+    }
+
+    /// The client has an event under way already.
+    pub fn busy_session() -> ApiError {
+        let message = "an event is under way; send the next one when its directive has come";
+        ApiError::new(Kind::Conflict, "session_state", message).with_details(json!({"state": "thinking"}))
     }
 
     /// The body is not declared as JSON lines.

@@ -2,7 +2,7 @@
 //!
 //! - `routes`: the table of routes, with their names and roles
 //! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `requests`
-//!   (with `solution_events`), `batch`, `ideas`, `tools`, `status`
+//!   (with `solution_events`), `batch`, `ideas`, `skills`, `sessions` (with `session_stream` and `session_socket`), `tools`, `status`
 //! - every request: `guard` (host, origin, request id), `cors` (web pages of other origins), `caller` (its headers)
 //! - connections: `address` (where they come in), `connections` (how many)
 //! - bodies: `body` (reads JSON within limits), `compression` (with gzip), `lines` (JSON lines),
@@ -30,6 +30,10 @@ mod render;
 mod requests;
 mod routes;
 mod service_errors;
+mod session_socket;
+mod session_stream;
+mod sessions;
+mod skills;
 mod solution_events;
 mod status;
 mod tools;

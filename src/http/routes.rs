@@ -4,7 +4,10 @@ use actix_web::web::{self, ServiceConfig};
 use actix_web::{FromRequest, Handler, HttpRequest, Responder, Route as ActixRoute, guard};
 
 use super::error::ApiError;
-use super::{batch, chat, documents, ideas, render, requests, status, tools};
+use super::{
+    batch, chat, documents, ideas, render, requests, session_socket, session_stream, sessions, skills,
+    status, tools,
+};
 use base::model::DocumentKind;
 
 /// Who may use a route. Each role may do what those before it may.
@@ -97,6 +100,26 @@ fn table() -> Vec<Path> {
         path("/models/{id:.+}", [get("model_without_version", Render, chat::model)]),
         path("/api/ideas/{id}", [get("show_idea", Chat, ideas::idea)]),
         path("/api/ideas/{id}/replay", [post("replay_idea", Chat, ideas::replay)]),
+        path("/api/skills/match", [post("match_skills", Chat, skills::choose)]),
+        path("/api/skills/{id}/sessions", [post("start_session", Chat, skills::start)]),
+        path(
+            "/api/sessions",
+            [
+                get("list_sessions", Chat, sessions::list),
+                post("start_given_session", Author, skills::start_given),
+            ],
+        ),
+        path(
+            "/api/sessions/{sid}",
+            [
+                get("show_session", Chat, sessions::show),
+                endpoint("DELETE", "cancel_session", Chat, web::delete().to(sessions::cancel)),
+            ],
+        ),
+        path("/api/sessions/{sid}/events", [post("session_event", Chat, sessions::event)]),
+        path("/api/sessions/{sid}/fork", [post("fork_session", Chat, sessions::fork)]),
+        path("/api/sessions/{sid}/stream", [get("session_stream", Chat, session_stream::stream)]),
+        path("/api/sessions/{sid}/ws", [get("session_socket", Chat, session_socket::socket)]),
         path("/api/tools/{id}/call", [post("call_tool", Operator, tools::call)]),
         path("/api/tools/discover", [post("discover_tools", Operator, tools::discover)]),
         path("/api/status", [get("status", Render, status::status)]),

@@ -10,6 +10,8 @@ use crate::content::ContentError;
 use crate::llm::LlmError;
 use crate::render::{ExpandError, RenderError};
 use crate::requests::RequestError;
+use crate::sessions::SessionError;
+use crate::skills::SkillError;
 use crate::store::StoreError;
 use crate::structured::{StructuredError, Unsolved, UnsolvedCause};
 use crate::toolbox::ToolboxError;
@@ -277,6 +279,54 @@ impl From<LlmError> for ApiError {
             }
         }
     }
+}
+
+impl From<SessionError> for ApiError {
+    fn from(error: SessionError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match &error {
+            SessionError::NotFound { .. } => answer("session_not_found").about("id"),
+            SessionError::OutOfTurn { state } => {
+                answer("session_state").with_details(json!({"state": state}))
+            }
+            SessionError::Store(store) => write_refused(store),
+        }
+    }
+}
+
+impl From<SkillError> for ApiError {
+    fn from(error: SkillError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match error {
+            SkillError::NotFound { .. } => answer("skill_not_found").about("id"),
+            SkillError::MissingParams { ref names, .. } => {
+                let missing: Vec<Json> = names.iter().map(|name| json!({"path": name})).collect();
+                answer("missing_variables").about("params").with_details(json!({"missing": missing}))
+            }
+            SkillError::EmptyAnswer => answer("invalid_request").about("text"),
+            SkillError::NoSuchStep { .. } => answer("invalid_request").about("step"),
+            SkillError::AnswerUnusable { ref cause } => {
+                answer("answer_unusable").with_details(json!({"cause": cause}))
+            }
+            SkillError::Timeout(_) => answer("llm_unavailable"),
+            SkillError::Llm(LlmError::Refused { status, body }) => refused_upstream(status, &body),
+            SkillError::Llm(error) => error.into(),
+            SkillError::Render(error) => error.into(),
+            SkillError::Request(error) => error.into(),
+            SkillError::NotLoaded(error) => error.into(),
+            SkillError::Session(error) => error.into(),
+        }
+    }
+}
+
+/// The refusal of an upstream, which is no fault of a client that only tells what happened.
+fn refused_upstream(status: u16, body: &[u8]) -> ApiError {
+    let body: Json = serde_json::from_slice(body).unwrap_or_default();
+    let cause = body.pointer("/error/message").and_then(Json::as_str).unwrap_or("it gave no reason");
+    let message =
+        format!("the model did not answer: the upstream refused the request with {status}: {cause}");
+    ApiError::new(Kind::Upstream, "llm_unavailable", message)
+        .with_details(json!({"cause": cause, "status": status}))
 }
 
 impl From<WriteError> for ApiError {

@@ -190,7 +190,7 @@ impl Renderer {
         options: RendererOptions,
     ) -> Renderer {
         let cache = Arc::new(PromptCache::new(options.templates_cached));
-        let own = shipped_prompts(own::PACKAGE);
+        let own = own::PACKAGES.into_iter().flat_map(shipped_prompts).collect();
         Renderer { catalog, tools, options, cache, pool, turns: Turns::default(), own }
     }
 

@@ -1,4 +1,4 @@
-//! The service's own texts: prompts of the package `requests`. A prompt of the same id replaces each of them; what ships with the
+//! The service's own texts: prompts of the packages `requests` and `skills`. A prompt of the same id replaces each of them; what ships with the
 //! service is there even if no packages are loaded.
 
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use base::caller::Caller;
 use base::model::{Id, Prompt};
 use template::value::Value;
 
-/// The package with these prompts.
-pub(super) const PACKAGE: &str = "requests";
+/// The packages with these prompts.
+pub(super) const PACKAGES: [&str; 2] = ["requests", "skills"];
 
 /// The text of a block of data: `kind`, `data`, `description`, `schema`.
 pub(super) const DATA: &str = "requests.data";
@@ -20,7 +20,7 @@ pub(super) const DATA: &str = "requests.data";
 pub(super) const INPUT: &str = "requests.input";
 
 impl Renderer {
-    /// Renders one of the service's own texts, which is a prompt of the package `requests`.
+    /// Renders one of the service's own texts, which is a prompt of one of these packages.
     ///
     /// # Errors
     /// [`RenderError`], which names the prompt.

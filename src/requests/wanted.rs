@@ -1,13 +1,12 @@
 //! What a request says beside its context: how the value is to be made.
 
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::error::RequestError;
 use crate::llm::structured::Strategy;
 use crate::structured::Check;
-use base::schema::Violation;
-use template::value::{RawObject, parse_json};
+use base::schema::Members;
+use template::value::RawObject;
 
 /// The most repairs that a request may ask for.
 const REPAIRS_MAX: usize = 5;
@@ -58,11 +57,11 @@ impl Wanted {
     /// # Errors
     /// [`RequestError::Invalid`], with everything that is wrong.
     pub fn take(body: RawObject) -> Result<Wanted, RequestError> {
-        let mut members = Members { body, violations: Vec::new() };
+        let mut members = Members::new(body);
         let wanted = Wanted {
-            schema: members.body.remove("schema").filter(|schema| schema.get() != "null"),
+            schema: members.raw("schema"),
             model: members.take("model", "the name of a model").filter(|name: &String| !name.is_empty()),
-            params: members.params(),
+            params: params(&mut members),
             n: members.number("n", 1, CHOICES_MAX).unwrap_or(1),
             strategy: members.take("strategy", "`json_schema`, `tools` or `json_object`"),
             max_repairs: members.number("max_repairs", 0, REPAIRS_MAX),
@@ -70,74 +69,39 @@ impl Wanted {
             reuse: members.take("reuse", "true or false").unwrap_or(false),
             stream: members.take("stream", "true or false").unwrap_or(false),
         };
-        members.finish(&wanted)?;
+        finish(members, &wanted)?;
         Ok(wanted)
     }
 }
 
-/// The members of a request that are still to be read, and what is wrong with the others.
-struct Members {
-    body: RawObject,
-    violations: Vec<Violation>,
+fn params(members: &mut Members) -> RawObject {
+    let params: RawObject =
+        members.take("params", "an object: members of the body for the model").unwrap_or_default();
+    for name in OWN_PARAMS.iter().filter(|name| params.get(name).is_some()) {
+        members.add(format!("/params/{name}"), "is set by the service, from the request itself");
+    }
+    params
 }
 
-impl Members {
-    fn add(&mut self, path: String, message: impl Into<String>) {
-        self.violations.push(Violation::new(path, message));
-    }
-
-    /// A member; null counts as absent.
-    fn take<T: DeserializeOwned>(&mut self, name: &str, what: &str) -> Option<T> {
-        let member = self.body.remove(name).filter(|member| member.get() != "null")?;
-        parse_json(member.get().as_bytes())
-            .map_err(|_| self.add(format!("/{name}"), format!("must be {what}")))
-            .ok()
-    }
-
-    fn number(&mut self, name: &str, least: usize, most: usize) -> Option<usize> {
-        let what = format!("a whole number from {least} to {most}");
-        let number: usize = self.take(name, &what)?;
-        if (least..=most).contains(&number) {
-            return Some(number);
-        }
-        self.add(format!("/{name}"), format!("must be {what}"));
-        None
-    }
-
-    fn params(&mut self) -> RawObject {
-        let params: RawObject =
-            self.take("params", "an object: members of the body for the model").unwrap_or_default();
-        for name in OWN_PARAMS.iter().filter(|name| params.get(name).is_some()) {
-            self.add(format!("/params/{name}"), "is set by the service, from the request itself");
-        }
-        params
-    }
-
-    fn finish(mut self, wanted: &Wanted) -> Result<(), RequestError> {
-        let unknown: Vec<String> = self.body.names().map(str::to_owned).collect();
-        for name in unknown {
-            let path = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            self.add(path, "is no member of a request; parameters of the model go into `params`");
-        }
-        let is_single = wanted.n == 1;
-        for (name, is_set) in [("stream", wanted.stream), ("reuse", wanted.reuse)] {
-            if is_set && !is_single {
-                self.add(format!("/{name}"), "needs `n` to be 1");
-            }
-        }
-        if wanted.stream && wanted.reuse {
-            self.add("/stream".to_owned(), "cannot be combined with `reuse`");
-        }
-        match self.violations.is_empty() {
-            true => Ok(()),
-            false => Err(RequestError::Invalid { violations: self.violations }),
+fn finish(mut members: Members, wanted: &Wanted) -> Result<(), RequestError> {
+    let is_single = wanted.n == 1;
+    for (name, is_set) in [("stream", wanted.stream), ("reuse", wanted.reuse)] {
+        if is_set && !is_single {
+            members.add(format!("/{name}"), "needs `n` to be 1");
         }
     }
+    if wanted.stream && wanted.reuse {
+        members.add("/stream", "cannot be combined with `reuse`");
+    }
+    let unknown = "is no member of a request; parameters of the model go into `params`";
+    members.finish(unknown).map_err(|violations| RequestError::Invalid { violations })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::schema::Violation;
+    use template::value::parse_json;
 
     fn wanted(text: &str) -> Result<Wanted, Vec<String>> {
         Wanted::take(parse_json(text.as_bytes()).unwrap()).map_err(|error| match error {

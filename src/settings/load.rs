@@ -107,8 +107,19 @@ fn invalid_values(settings: &Settings) -> Vec<String> {
 
 /// The bounds of all sections.
 fn bounds(settings: &Settings) -> Vec<Bound> {
-    let Settings { server, store, packages, render, tools, llm, requests, assistant, log, extensions: _ } =
-        settings;
+    let Settings {
+        server,
+        store,
+        packages,
+        render,
+        tools,
+        llm,
+        requests,
+        skills,
+        assistant,
+        log,
+        extensions: _,
+    } = settings;
     let sections = [
         server.bounds(),
         store.bounds(),
@@ -117,6 +128,7 @@ fn bounds(settings: &Settings) -> Vec<Bound> {
         tools.bounds(),
         llm.bounds(),
         requests.bounds(),
+        skills.bounds(),
         assistant.bounds(),
         log.bounds(),
     ];

@@ -11,6 +11,7 @@ mod origins;
 mod requests;
 mod secrets;
 mod section;
+mod skills;
 mod tools;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use llm::{Capabilities, Llm, Model, OnDisconnect};
 pub use load::{DEFAULT_FILE, SettingsError, load};
 pub use requests::Requests;
 pub use secrets::{Secret, Secrets};
+pub use skills::{Duplicates, Skills, UnknownFormat};
 pub use tools::{McpServer, Module, ToolFailure, Tools};
 
 /// All settings.
@@ -47,6 +49,8 @@ pub struct Settings {
     pub llm: Llm,
     /// Requests for values that fit a schema.
     pub requests: Requests,
+    /// Sessions in steps.
+    pub skills: Skills,
     /// What commands of models may do on the user's machine.
     pub assistant: Assistant,
     /// The log.

@@ -1,5 +1,7 @@
 //! Reads the directive from a model's answer.
 
+use serde::{Deserialize, Serialize};
+
 use super::Directive;
 
 /// What a model answered.
@@ -12,7 +14,8 @@ pub struct Answer<'a> {
 }
 
 /// What an answer without a tag means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum UnknownFormat {
     /// Its first line is a command.
     #[default]
@@ -27,6 +30,9 @@ pub enum AnswerError {
     /// It has no text.
     #[error("the answer is empty")]
     Empty,
+    /// It is a command that was cut.
+    #[error("the command was cut at the limit of tokens")]
+    Cut,
 }
 
 /// Reads the directive of an answer: that of its first tag.

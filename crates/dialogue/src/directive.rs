@@ -42,3 +42,15 @@ pub enum Directive {
         message: String,
     },
 }
+
+impl Directive {
+    /// The directive as the history keeps it.
+    pub fn content(&self) -> &str {
+        match self {
+            Directive::Command { content, .. }
+            | Directive::Ask { content, .. }
+            | Directive::Message { content, .. }
+            | Directive::Done { content, .. } => content,
+        }
+    }
+}

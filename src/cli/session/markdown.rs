@@ -1,6 +1,6 @@
 //! A session as Markdown: what the model said, what was run, what came of it.
 
-use dialogue::{Directive, UnknownFormat};
+use dialogue::{Answer, Directive, UnknownFormat};
 
 use super::{Head, Message, Session, time};
 
@@ -9,7 +9,10 @@ const RESPONSE: &str = "User response: ";
 
 /// The session as a document. Whatever a model or a command wrote stands in fences that it cannot end.
 pub fn markdown(session: &Session) -> String {
-    let Session { head: Head { session_id, skill, state, step, max_steps, created_at, updated_at }, messages } = session;
+    let Session {
+        head: Head { session_id, skill, state, step, max_steps, created_at, updated_at },
+        messages,
+    } = session;
     let skill = plain(skill.as_deref().unwrap_or("a session"));
     let mut text = format!(
         "# {skill}\n\n- Session: `{session_id}`\n- State: {state}, step {step} of {max_steps}\n- Started: {}\n- Last event: {}\n",
@@ -41,8 +44,8 @@ fn told(content: &str) -> String {
 
 /// What the model wanted.
 fn wanted(content: &str) -> String {
-    let directive = dialogue::read(content, UnknownFormat::Error);
-    match directive {
+    let answer = Answer { text: content, is_cut: false };
+    match dialogue::read(answer, UnknownFormat::Error) {
         Ok(Directive::Command { command, .. }) => format!("\nThe command:\n\n{}", fenced("sh", &command)),
         Ok(Directive::Ask { question, required, .. }) => {
             let kind = if required { "The question" } else { "The question, which may stay open" };
@@ -79,10 +82,9 @@ mod tests {
     use super::*;
 
     fn session(messages: &[(&str, &str)]) -> Session {
-        let messages = messages.iter().map(|(role, content)| Message {
-            role: (*role).to_owned(),
-            content: (*content).to_owned(),
-        });
+        let messages = messages
+            .iter()
+            .map(|(role, content)| Message { role: (*role).to_owned(), content: (*content).to_owned() });
         let head = Head {
             session_id: "s1".to_owned(),
             skill: Some("p.git-commit".to_owned()),

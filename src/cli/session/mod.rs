@@ -90,7 +90,9 @@ struct Message {
 pub async fn run(common: &Common, action: SessionAction) -> Result<(), CliError> {
     let client = target::open(common).await?;
     match action {
-        SessionAction::List { kind, state, json } => list(&client, &[("kind", kind), ("state", state)], json).await,
+        SessionAction::List { kind, state, json } => {
+            list(&client, &[("kind", kind), ("state", state)], json).await
+        }
         SessionAction::Show { id, json } => show(&client, &id, json).await,
         SessionAction::Export { id, output } => export(&client, &id, output.as_deref()).await,
         SessionAction::Rm { id } => {
@@ -106,7 +108,9 @@ fn path(id: &str) -> String {
 }
 
 async fn list(client: &Client, filter: &[(&str, Option<String>)], json: bool) -> Result<(), CliError> {
-    let given = filter.iter().filter_map(|(name, value)| Some(format!("{name}={}", percent_encoded(value.as_deref()?))));
+    let given = filter
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", percent_encoded(value.as_deref()?))));
     let reply = client.get(&format!("/api/sessions?{}", given.collect::<Vec<_>>().join("&"))).await?;
     if json {
         print_json(&reply);
@@ -115,7 +119,10 @@ async fn list(client: &Client, filter: &[(&str, Option<String>)], json: bool) ->
     for head in read::<Vec<Head>>(client, reply)? {
         let Head { session_id, skill, state, step, max_steps, updated_at, .. } = head;
         let skill = skill.unwrap_or_default();
-        say(on_one_line(&format!("{session_id}  {state:12}  {step:3} of {max_steps:3}  {}  {skill}", time(updated_at))));
+        say(on_one_line(&format!(
+            "{session_id}  {state:12}  {step:3} of {max_steps:3}  {}  {skill}",
+            time(updated_at)
+        )));
     }
     Ok(())
 }
@@ -128,7 +135,10 @@ async fn show(client: &Client, id: &str, json: bool) -> Result<(), CliError> {
     }
     let Session { head, messages } = read(client, reply)?;
     let Head { session_id, skill, state, step, max_steps, .. } = &head;
-    say(on_one_line(&format!("{session_id}: {}, {state}, step {step} of {max_steps}", skill.as_deref().unwrap_or("?"))));
+    say(on_one_line(&format!(
+        "{session_id}: {}, {state}, step {step} of {max_steps}",
+        skill.as_deref().unwrap_or("?")
+    )));
     for Message { role, content } in &messages {
         say(format_args!("\n{role}:\n{}", visible(content)));
     }
@@ -148,7 +158,8 @@ async fn export(client: &Client, id: &str, output: Option<&Path>) -> Result<(), 
 }
 
 fn read<T: serde::de::DeserializeOwned>(client: &Client, reply: Json) -> Result<T, CliError> {
-    serde_json::from_value(reply).map_err(|error| client.unusable(&format!("the answer cannot be read: {error}")))
+    serde_json::from_value(reply)
+        .map_err(|error| client.unusable(&format!("the answer cannot be read: {error}")))
 }
 
 /// A time in seconds since 1970, for people.

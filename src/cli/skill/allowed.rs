@@ -81,12 +81,26 @@ mod tests {
     #[test]
     fn a_prefix_allows_its_words_and_any_more() {
         let git = &["Bash(git status:*)", "Bash(git add *)", "Read", "Bash(git"];
-        for line in ["git status", "git status -s", "git add . && git status", "git status 2>/dev/null", "'git' add 'a b'"] {
+        for line in [
+            "git status",
+            "git status -s",
+            "git add . && git status",
+            "git status 2>/dev/null",
+            "'git' add 'a b'",
+        ] {
             assert!(allows(git, line), "{line}");
         }
         for line in [
-            "git", "git statusx", "git push", "git add . && git push", "git status $(rm x)", "git status > x", "git -c a=b status",
-            "git status; ls", "git status &", "git status *",
+            "git",
+            "git statusx",
+            "git push",
+            "git add . && git push",
+            "git status $(rm x)",
+            "git status > x",
+            "git -c a=b status",
+            "git status; ls",
+            "git status &",
+            "git status *",
         ] {
             assert!(!allows(git, line), "{line}");
         }

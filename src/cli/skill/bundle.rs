@@ -29,7 +29,10 @@ impl Bundle {
             return Ok(Bundle(None));
         }
         let too_large = || {
-            let message = format!("skill {}: more than {FILES_MAX} files, or {BYTES_MAX} bytes of them", source.skill.id);
+            let message = format!(
+                "skill {}: more than {FILES_MAX} files, or {BYTES_MAX} bytes of them",
+                source.skill.id
+            );
             CliError::Usage(message)
         };
         if source.files.len() > FILES_MAX {
@@ -40,7 +43,11 @@ impl Bundle {
         let mut left = BYTES_MAX;
         for path in &source.files {
             let segments: Vec<String> = path.split('/').map(percent_encoded).collect();
-            let url = format!("/api/skills/{}/files/{}", percent_encoded(source.skill.id.as_str()), segments.join("/"));
+            let url = format!(
+                "/api/skills/{}/files/{}",
+                percent_encoded(source.skill.id.as_str()),
+                segments.join("/")
+            );
             // One that is gone meanwhile is not missed.
             let Some(bytes) = client.get_bytes(&url).await? else { continue };
             left = left.checked_sub(bytes.len()).ok_or_else(too_large)?;
@@ -59,7 +66,9 @@ impl Bundle {
 fn put(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), CliError> {
     let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     if !is_inside {
-        return Err(CliError::Usage(format!("the service names a file that lies outside of the skill: {path:?}")));
+        return Err(CliError::Usage(format!(
+            "the service names a file that lies outside of the skill: {path:?}"
+        )));
     }
     let file = folder.join(path);
     let written = std::fs::create_dir_all(file.parent().unwrap_or(folder))

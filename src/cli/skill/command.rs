@@ -68,8 +68,12 @@ impl Commands {
             Verdict::Runs(choice) => return Ok(Ok(choice)),
             Verdict::Skips => return Ok(Ok(Choice::Skipped)),
             Verdict::Refuses if !self.judge.is_attended => return Ok(Ok(Choice::Refused)),
-            Verdict::Refuses => ask("It is refused. [s]kip / [e]dit / [c]ancel: ", &['s', 'e', 'c'], text).await?,
-            Verdict::Asks => ask("Run it? [y]es / [s]kip / [e]dit / [c]ancel: ", &['y', 's', 'e', 'c'], text).await?,
+            Verdict::Refuses => {
+                ask("It is refused. [s]kip / [e]dit / [c]ancel: ", &['s', 'e', 'c'], text).await?
+            }
+            Verdict::Asks => {
+                ask("Run it? [y]es / [s]kip / [e]dit / [c]ancel: ", &['y', 's', 'e', 'c'], text).await?
+            }
         };
         Ok(match said {
             Said::Run => Ok(Choice::Asked),
@@ -123,7 +127,8 @@ impl Commands {
             return Ok(false);
         }
         say("The command is stopped.");
-        let said = choose("[g]o on, and tell the model what it has written / [c]ancel: ", &['g', 'c']).await?;
+        let said =
+            choose("[g]o on, and tell the model what it has written / [c]ancel: ", &['g', 'c']).await?;
         Ok(said == Some('g'))
     }
 

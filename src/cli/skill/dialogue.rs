@@ -122,10 +122,21 @@ mod tests {
     fn events_are_written_as_the_service_reads_them() {
         let written = |event: &Event| serde_json::to_value(event).unwrap();
         assert_eq!(written(&Event::Continue), json!({"type": "continue"}));
-        assert_eq!(written(&Event::UserMessage { text: "a".into() }), json!({"type": "user_message", "text": "a"}));
+        assert_eq!(
+            written(&Event::UserMessage { text: "a".into() }),
+            json!({"type": "user_message", "text": "a"})
+        );
         let skipped = CommandResult { skipped: true, ..CommandResult::default() };
-        assert_eq!(written(&Event::CommandResult(skipped)), json!({"type": "command_result", "skipped": true}));
-        let ran = CommandResult { stdout: "o".into(), exit_code: Some(1), command: Some("ls".into()), ..CommandResult::default() };
+        assert_eq!(
+            written(&Event::CommandResult(skipped)),
+            json!({"type": "command_result", "skipped": true})
+        );
+        let ran = CommandResult {
+            stdout: "o".into(),
+            exit_code: Some(1),
+            command: Some("ls".into()),
+            ..CommandResult::default()
+        };
         let expected = json!({"type": "command_result", "stdout": "o", "exit_code": 1, "command": "ls"});
         assert_eq!(written(&Event::CommandResult(ran)), expected);
     }

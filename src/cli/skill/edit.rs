@@ -38,15 +38,18 @@ async fn in_editor(editor: String, command: String) -> Result<Option<String>, Cl
         file.write_all(command.as_bytes())?;
         // The user's own setting is a line for a shell, as for all programs that start editors; the file is its argument.
         let script = format!("{editor} \"$1\"");
-        let status = std::process::Command::new("sh").args(["-c", &script, "sh"]).arg(file.path()).status()?;
+        let status =
+            std::process::Command::new("sh").args(["-c", &script, "sh"]).arg(file.path()).status()?;
         // Editors write another file in its place.
         let mut text = String::new();
         std::fs::File::open(file.path())?.take(EDITED_BYTES).read_to_string(&mut text)?;
         Ok::<_, std::io::Error>((status.success(), text))
     });
     let failed = |message: String| CliError::Usage(format!("the editor cannot be used: {message}"));
-    let (is_success, text) =
-        editing.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+    let (is_success, text) = editing
+        .await
+        .map_err(|error| failed(error.to_string()))?
+        .map_err(|error| failed(error.to_string()))?;
     if !is_success {
         warn("The editor has failed.");
     }

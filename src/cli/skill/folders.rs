@@ -64,9 +64,8 @@ pub fn find(roots: &[PathBuf], name: &str) -> Result<Option<Found>, CliError> {
         if let Some(exact) = skills.iter().find(|skill| skill.id.as_str() == name) {
             return Ok(Some(exact.clone()));
         }
-        let last = |skill: &&Found| {
-            skill.folder_name == name || skill.id.as_str().rsplit('.').next() == Some(name)
-        };
+        let last =
+            |skill: &&Found| skill.folder_name == name || skill.id.as_str().rsplit('.').next() == Some(name);
         let own = |skill: &&Found| skill.read().is_ok_and(|(skill, _)| skill.name == name);
         let mut named: Vec<&Found> = skills.iter().filter(last).collect();
         if named.is_empty() {
@@ -77,7 +76,8 @@ pub fn find(roots: &[PathBuf], name: &str) -> Result<Option<Found>, CliError> {
             [one] => return Ok(Some((*one).clone())),
             several => {
                 let ids: Vec<&str> = several.iter().map(|skill| skill.id.as_str()).collect();
-                let message = format!("{}: several skills have the name {name}: {}", root.display(), ids.join(", "));
+                let message =
+                    format!("{}: several skills have the name {name}: {}", root.display(), ids.join(", "));
                 return Err(CliError::Usage(message));
             }
         }
@@ -178,7 +178,16 @@ mod tests {
     fn skills_are_found_in_folders_of_folders_by_a_file_in_any_case() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        for path in ["a/SKILL.md", "b/skill.md", "group/c/Skill.MD", "my skill/SKILL.md", "коммит/SKILL.md", "SKILL.md", ".git/x/SKILL.md", "d/README.md"] {
+        for path in [
+            "a/SKILL.md",
+            "b/skill.md",
+            "group/c/Skill.MD",
+            "my skill/SKILL.md",
+            "коммит/SKILL.md",
+            "SKILL.md",
+            ".git/x/SKILL.md",
+            "d/README.md",
+        ] {
             put(root, path, "text");
         }
         put(root, "1/2/3/4/5/6/SKILL.md", "too deep");
@@ -203,7 +212,10 @@ mod tests {
         put(&project, "y/a/SKILL.md", "project");
         let error = find(&roots, "a").unwrap_err().to_string();
         assert!(error.contains("x.a, y.a"), "{error}");
-        assert_eq!(find(&roots, "y.a").unwrap().unwrap().folder(), Some(project.join("y/a").canonicalize().unwrap()));
+        assert_eq!(
+            find(&roots, "y.a").unwrap().unwrap().folder(),
+            Some(project.join("y/a").canonicalize().unwrap())
+        );
     }
 
     #[test]

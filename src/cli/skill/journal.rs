@@ -121,7 +121,8 @@ mod tests {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("abcdefgh12345678"), "{text}");
-        let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines.len(), 2);
         assert_eq!((&lines[0]["exit_code"], &lines[1]["exit_code"]), (&serde_json::Value::Null, &3.into()));
         assert_eq!((&lines[1]["duration_ms"], &lines[1]["decision"]), (&12.into(), &"asked".into()));

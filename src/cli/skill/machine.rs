@@ -57,8 +57,13 @@ impl Machine {
     ///
     /// # Errors
     /// When the working directory is not there.
-    pub fn new(options: &SkillRun, host: Option<Host>, skill_dir: Option<&Path>) -> Result<Machine, CliError> {
-        let folder = std::env::current_dir().map_err(|source| CliError::File { path: ".".to_owned(), source })?;
+    pub fn new(
+        options: &SkillRun,
+        host: Option<Host>,
+        skill_dir: Option<&Path>,
+    ) -> Result<Machine, CliError> {
+        let folder =
+            std::env::current_dir().map_err(|source| CliError::File { path: ".".to_owned(), source })?;
         let time = Duration::from_secs(options.timeout);
         let limits = Limits { time, kept_bytes: KEPT_BYTES };
         let skill_dir = skill_dir.map(|folder| folder.display().to_string());

@@ -72,9 +72,7 @@ async fn source(
             let id = choose::choose(client, wanted, is_attended).await?;
             Source::chosen(client, &id).await
         }
-        (None, None) => {
-            Err(CliError::Usage(format!("say which skill is to run; {}", known(client).await)))
-        }
+        (None, None) => Err(CliError::Usage(format!("say which skill is to run; {}", known(client).await))),
     }
 }
 
@@ -99,7 +97,12 @@ fn params(options: &SkillRun) -> Result<Map<String, Json>, CliError> {
 }
 
 /// The body of the start, without the skill.
-fn start_body(options: &SkillRun, params: Map<String, Json>, machine: &Sight, is_attended: bool) -> Map<String, Json> {
+fn start_body(
+    options: &SkillRun,
+    params: Map<String, Json>,
+    machine: &Sight,
+    is_attended: bool,
+) -> Map<String, Json> {
     let mut body = Map::new();
     let mut set = |name: &str, value: Option<Json>| body.extend(value.map(|value| (name.to_owned(), value)));
     set("params", (!params.is_empty()).then(|| params.into()));
@@ -178,7 +181,12 @@ mod tests {
 
     #[test]
     fn a_skill_is_either_named_or_chosen_and_hosts_are_names() {
-        for wrong in [&["x", "--auto", "y"][..], &["x", "--host", "-oX"], &["x", "--yes", "all"], &["x", "--timeout", "0"]] {
+        for wrong in [
+            &["x", "--auto", "y"][..],
+            &["x", "--host", "-oX"],
+            &["x", "--yes", "all"],
+            &["x", "--timeout", "0"],
+        ] {
             let words = ["ai-prompt-shell", "skill", "run"].iter().chain(wrong);
             assert!(Cli::try_parse_from(words).is_err(), "{wrong:?}");
         }

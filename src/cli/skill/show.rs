@@ -13,7 +13,11 @@ use crate::cli::output::{on_one_line, say, visible};
 /// Says which skill runs, from where, and what it may do without a question.
 pub fn beginning(source: &Source, skill_dir: Option<&Path>, host: Option<&str>, is_safe_run: bool) {
     let skill = &source.skill;
-    say(format_args!("Skill {}, from {}", style(on_one_line(&skill.name)).bold(), on_one_line(&source.place)));
+    say(format_args!(
+        "Skill {}, from {}",
+        style(on_one_line(&skill.name)).bold(),
+        on_one_line(&source.place)
+    ));
     if !skill.description.is_empty() {
         say(format_args!("  {}", crate::cli::output::summary(&skill.description)));
     }
@@ -46,7 +50,10 @@ pub fn command(command: &str, decision: &Decision) {
     lines.for_each(|line| say(format_args!("{} {}", style("|").dim(), style(visible(line)).bold())));
     say(format_args!("  {}", level(decision.level)));
     for reason in &decision.reasons {
-        say(format_args!("  {}", style(format!("- {} ({})", on_one_line(&reason.message), reason.rule)).dim()));
+        say(format_args!(
+            "  {}",
+            style(format!("- {} ({})", on_one_line(&reason.message), reason.rule)).dim()
+        ));
     }
 }
 

@@ -73,7 +73,13 @@ impl Source {
         let (skill, text) = found.read()?;
         // Its files are on this machine.
         let folder = found.folder().filter(|_| !is_for_host);
-        Ok(Source { skill, place: found.file.display().to_string(), folder, files: Vec::new(), text: Some(text) })
+        Ok(Source {
+            skill,
+            place: found.file.display().to_string(),
+            folder,
+            files: Vec::new(),
+            text: Some(text),
+        })
     }
 
     async fn of_catalog(client: &Client, name: &str) -> Result<Option<Source>, CliError> {
@@ -129,7 +135,8 @@ fn texts(reply: &Json, member: &str) -> Vec<String> {
 fn check_name(name: &str) -> Result<(), CliError> {
     let is_path = name.contains(['/', '\\']) || name.split('.').any(str::is_empty);
     if is_path || name.is_empty() || name.len() > Id::BYTES_MAX || name.contains(char::is_control) {
-        let message = format!("{name:?} is no name of a skill: folders, `..` and control characters are not taken");
+        let message =
+            format!("{name:?} is no name of a skill: folders, `..` and control characters are not taken");
         return Err(CliError::Usage(message));
     }
     Ok(())
@@ -143,7 +150,9 @@ async fn unknown(client: &Client, name: &str) -> CliError {
 /// What there is, for people.
 pub async fn known(client: &Client) -> String {
     let roots = folders::roots();
-    let local = folders::all(&roots).into_iter().map(|found| (found.id.to_string(), found.file.display().to_string()));
+    let local = folders::all(&roots)
+        .into_iter()
+        .map(|found| (found.id.to_string(), found.file.display().to_string()));
     // A service that cannot say what it has is no reason to be silent about the folders.
     let reply = client.get("/api/skills").await.unwrap_or_default();
     let ids = reply.as_array().into_iter().flatten().filter_map(Json::as_str);
@@ -163,7 +172,9 @@ mod tests {
 
     #[test]
     fn names_that_lead_to_other_folders_are_refused() {
-        for name in ["..", "../x", "/etc", "a/b", "a\\b", "", ".", "a..b", ".hidden", "a\nb", &"x".repeat(600)] {
+        for name in
+            ["..", "../x", "/etc", "a/b", "a\\b", "", ".", "a..b", ".hidden", "a\nb", &"x".repeat(600)]
+        {
             assert!(check_name(name).is_err(), "{name:?}");
         }
         for name in ["a", "git-quick-commit", "x.y", "Git quick commit", "коммит"] {

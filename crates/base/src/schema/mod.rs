@@ -2,6 +2,7 @@
 //!
 //! - `documents`: our own schemas
 //! - `embed`: schemas as parts of other schemas
+//! - [`Members`]: the members of what somebody sends, without a schema
 //! - `instance`: lets the validator read our values
 //! - `cost`: bounds the cost of a check before it runs; `graph`: the subschemas and how they apply one another; `pattern`:
 //!   the cost of regular expressions
@@ -11,6 +12,7 @@ mod documents;
 mod embed;
 mod graph;
 mod instance;
+mod members;
 mod pattern;
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,7 @@ pub use documents::{DOCUMENTS, Document, document};
 pub use embed::{embedded, promises_object, token, wrapped};
 use graph::Graph;
 use instance::Values;
+pub use members::Members;
 use template::value::Value;
 
 /// A place where a value does not fit its schema.

@@ -51,7 +51,9 @@ pub struct Sight {
 /// # Errors
 /// For one that `ssh` could take for an option, or that is no name.
 pub fn name(text: &str) -> Result<String, String> {
-    if text.is_empty() || text.starts_with('-') || text.contains(|c: char| c.is_whitespace() || c.is_control())
+    if text.is_empty()
+        || text.starts_with('-')
+        || text.contains(|c: char| c.is_whitespace() || c.is_control())
     {
         return Err("write it as USER@SERVER, without white space, and not beginning with `-`".to_owned());
     }
@@ -70,7 +72,12 @@ impl Host {
     }
 
     /// What `ssh` is started with for a command of the host, with its input. It ends with the command, or with the connection.
-    pub fn command(&self, command: &str, skill_dir: Option<&str>, time: Duration) -> (Invocation, &'static [u8]) {
+    pub fn command(
+        &self,
+        command: &str,
+        skill_dir: Option<&str>,
+        time: Duration,
+    ) -> (Invocation, &'static [u8]) {
         let seconds = (time.as_secs() + SPARE_SECONDS).to_string();
         let arguments = [octal(command), octal(skill_dir.unwrap_or_default()), seconds];
         (self.invocation(&arguments), RUN.as_bytes())
@@ -111,7 +118,9 @@ impl Host {
         let outcome = executor.run_supervised(&self.invocation(arguments), supervision).await;
         match outcome {
             Outcome { timed_out: true, .. } => Ok(None),
-            Outcome { error: Some(error), .. } => Err(CliError::Host { name: self.name.clone(), message: error.to_string() }),
+            Outcome { error: Some(error), .. } => {
+                Err(CliError::Host { name: self.name.clone(), message: error.to_string() })
+            }
             Outcome { exit_code: Some(NO_CONNECTION), stderr, .. } => {
                 Err(CliError::Host { name: self.name.clone(), message: stderr.text.trim().to_owned() })
             }
@@ -129,7 +138,8 @@ impl Host {
 /// What starts `ssh`, which needs the user's agent.
 pub fn executor(folder: &Path, limits: Limits) -> Executor {
     let agent = user::variable("SSH_AUTH_SOCK").map(|socket| ("SSH_AUTH_SOCK".into(), socket));
-    Executor::new(&std::env::vars_os().collect(), folder, limits).with(agent.into_iter().collect::<Environment>())
+    Executor::new(&std::env::vars_os().collect(), folder, limits)
+        .with(agent.into_iter().collect::<Environment>())
 }
 
 /// The bytes of a text as octal numbers of three digits each.

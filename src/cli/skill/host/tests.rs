@@ -41,7 +41,8 @@ fn names_of_hosts_that_ssh_could_take_for_something_else_are_refused() {
     }
     let host = Host::new("u@h", Path::new("/"));
     let (invocation, input) = host.command("ls 'a'", None, Duration::from_secs(7));
-    let expected = ["-o", "BatchMode=yes", "-T", "--", "u@h", "sh", "-s", "--", "154163040047141047", "", "12"];
+    let expected =
+        ["-o", "BatchMode=yes", "-T", "--", "u@h", "sh", "-s", "--", "154163040047141047", "", "12"];
     assert_eq!(invocation.args, expected);
     assert_eq!(input, RUN.as_bytes());
 }
@@ -121,11 +122,24 @@ fn skills_are_found_there_and_names_cannot_leave_their_folder() {
     std::fs::write(near.join("SKILL.md"), "near text\n").unwrap();
     std::fs::write(far.join("skill.md"), "far text").unwrap();
     std::fs::write(dir.path().join("SKILL.md"), "outside").unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", dir.path().join(".kosmos-panel/skills/linked/SKILL.md")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", dir.path().join(".kosmos-panel/skills/linked/SKILL.md"))
+        .unwrap();
     let find = |name: &str| out(&run("sh", dir.path(), FIND, &[&octal(name), "100"]));
     assert_eq!(find("near"), format!("{}\nnear text\n", near.display()));
     assert_eq!(find("far one"), format!("{}\nfar text", far.display()));
-    for hostile in ["", "..", "../..", "/etc", "linked", "near/", "$(touch x)", "`touch x`", "'; touch x; '", "*", "absent"] {
+    for hostile in [
+        "",
+        "..",
+        "../..",
+        "/etc",
+        "linked",
+        "near/",
+        "$(touch x)",
+        "`touch x`",
+        "'; touch x; '",
+        "*",
+        "absent",
+    ] {
         assert_eq!(find(hostile), "", "{hostile:?}");
     }
     assert!(!dir.path().join("x").exists());

@@ -1,0 +1,184 @@
+//! A session over a WebSocket (RFC 6455): its events out, the events of the client in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed};
+use futures_util::StreamExt;
+use futures_util::future::{LocalBoxFuture, OptionFuture};
+use tokio::time::{Instant, sleep_until};
+
+use super::body::BodyLimits;
+use super::caller::RequestCaller;
+use super::error::ApiError;
+use super::session_stream::{Told, last_event_id};
+use super::sessions::event_of;
+use super::shutdown::Shutdown;
+use crate::app::App;
+use crate::sessions::Watcher;
+use base::caller::Caller;
+use base::model::ProblemDetail;
+use template::value::{RawObject, parse_json};
+
+/// A quiet client is asked so often whether it is still there.
+const PING_EVERY: Duration = Duration::from_secs(15);
+
+/// A client that has not been heard for so long is gone.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// `GET /api/sessions/{sid}/ws`
+pub async fn socket(
+    app: Data<App>,
+    shutdown: Data<Shutdown>,
+    bounds: Data<BodyLimits>,
+    id: Path<String>,
+    RequestCaller(caller): RequestCaller,
+    request: HttpRequest,
+    body: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let (session, watcher) = app.sessions.watch(&id, last_event_id(&request)).await?;
+    let first = last_event_id(&request).is_none().then(|| Told::now(&session, &watcher));
+    let (response, out, messages) = actix_ws::handle(&request, body)
+        .map_err(|error| ApiError::invalid_request(&format!("this is for WebSocket clients: {error}")))?;
+    let messages = messages.max_frame_size(bounds.bytes()).aggregate_continuations();
+    let messages = messages.max_continuation_size(bounds.bytes());
+    let talk = Talk {
+        app: app.into_inner(),
+        caller,
+        id: id.into_inner(),
+        out,
+        messages,
+        watcher,
+        working: None,
+        heard: Instant::now(),
+        next_ping: Instant::now() + PING_EVERY,
+    };
+    actix_web::rt::spawn(talk.run(first, shutdown.into_inner()));
+    Ok(response)
+}
+
+/// A conversation over a WebSocket.
+struct Talk {
+    app: Arc<App>,
+    caller: Caller,
+    id: String,
+    out: actix_ws::Session,
+    messages: AggregatedMessageStream,
+    watcher: Watcher,
+    /// The event under way, of which there is one at most; its error.
+    working: Option<LocalBoxFuture<'static, Option<ApiError>>>,
+    /// When the client was last heard.
+    heard: Instant,
+    next_ping: Instant,
+}
+
+/// What comes next.
+enum Happened {
+    Told(Told),
+    Heard(AggregatedMessage),
+    Answered(Option<ApiError>),
+    Quiet,
+    End(CloseCode),
+}
+
+impl Talk {
+    async fn run(mut self, first: Option<Told>, shutdown: Arc<Shutdown>) {
+        let code = match self.talk(first, &shutdown).await {
+            Ok(code) => code,
+            // The client has closed the connection.
+            Err(Closed) => return,
+        };
+        let reason = CloseReason { code, description: None };
+        if self.out.close(Some(reason)).await.is_err() {
+            tracing::debug!("the client of a WebSocket has left before it was closed");
+        }
+    }
+
+    async fn talk(&mut self, first: Option<Told>, shutdown: &Shutdown) -> Result<CloseCode, Closed> {
+        if let Some(first) = first {
+            self.out.text(first.message()).await?;
+        }
+        loop {
+            let happened = tokio::select! {
+                biased;
+                () = shutdown.over() => Happened::End(CloseCode::Away),
+                happened = self.next() => happened,
+            };
+            match happened {
+                Happened::Told(told) => self.out.text(told.message()).await?,
+                Happened::Heard(message) => {
+                    if let Some(code) = self.hear(message).await? {
+                        return Ok(code);
+                    }
+                }
+                Happened::Answered(error) => {
+                    self.working = None;
+                    self.refuse(error).await?;
+                }
+                Happened::Quiet if self.heard.elapsed() > SILENCE_MAX => return Ok(CloseCode::Away),
+                Happened::Quiet => {
+                    self.next_ping = Instant::now() + PING_EVERY;
+                    self.out.ping(b"").await?;
+                }
+                Happened::End(code) => return Ok(code),
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Happened {
+        let working = OptionFuture::from(self.working.as_mut());
+        tokio::select! {
+            seen = self.watcher.next() => match seen {
+                Ok(Some(seen)) => Happened::Told(Told::seen(seen)),
+                Ok(None) => Happened::End(CloseCode::Normal),
+                Err(error) => Happened::Told(Told::error(&error.into())),
+            },
+            message = self.messages.next() => match message {
+                Some(Ok(message)) => Happened::Heard(message),
+                Some(Err(_)) => Happened::End(CloseCode::Protocol),
+                None => Happened::End(CloseCode::Normal),
+            },
+            Some(error) = working => Happened::Answered(error),
+            () = sleep_until(self.next_ping) => Happened::Quiet,
+        }
+    }
+
+    /// Takes a message of the client; gives the code if it ends the conversation.
+    async fn hear(&mut self, message: AggregatedMessage) -> Result<Option<CloseCode>, Closed> {
+        self.heard = Instant::now();
+        match message {
+            AggregatedMessage::Text(text) => self.take(text.as_bytes()).await?,
+            AggregatedMessage::Binary(bytes) => self.take(&bytes).await?,
+            AggregatedMessage::Ping(bytes) => self.out.pong(&bytes).await?,
+            AggregatedMessage::Pong(_) => {}
+            AggregatedMessage::Close(_) => return Ok(Some(CloseCode::Normal)),
+        }
+        Ok(None)
+    }
+
+    /// Takes an event. What comes of it is told as the session's own events.
+    async fn take(&mut self, body: &[u8]) -> Result<(), Closed> {
+        let unreadable = |error| ApiError::invalid_json(&ProblemDetail::from_json_error(&error));
+        let event = parse_json::<RawObject>(body).map_err(unreadable).and_then(event_of);
+        match (event, &self.working) {
+            (Err(error), _) => self.refuse(Some(error)).await,
+            (Ok(_), Some(_)) => self.refuse(Some(ApiError::busy_session())).await,
+            (Ok(event), None) => {
+                let (app, caller, id) = (self.app.clone(), self.caller.clone(), self.id.clone());
+                self.working = Some(Box::pin(async move {
+                    app.skills.event(&caller, &id, event).await.err().map(ApiError::from)
+                }));
+                Ok(())
+            }
+        }
+    }
+
+    async fn refuse(&mut self, error: Option<ApiError>) -> Result<(), Closed> {
+        match error {
+            Some(error) => self.out.text(Told::error(&error).message()).await,
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The events of a session as a stream of server-sent events.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use actix_web::web::{Bytes, Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::stream::unfold;
+use serde_json::{Value as Json, json};
+use tokio::time::sleep;
+
+use super::chat::streamed;
+use super::error::ApiError;
+use super::sessions::shown;
+use super::shutdown::{Shutdown, ShutdownEnd};
+use crate::app::App;
+use crate::sessions::{EventKind, Seen, Session, SessionEvent, Watcher};
+
+/// A client that hears nothing for so long gets a comment, which keeps proxies from closing the connection.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// `GET /api/sessions/{sid}/stream`
+pub async fn stream(
+    app: Data<App>,
+    shutdown: Data<Shutdown>,
+    id: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let after = last_event_id(&request);
+    let (session, watcher) = app.sessions.watch(&id, after).await?;
+    let first = after.is_none().then(|| Told::now(&session, &watcher).event_stream());
+    let telling = Telling { watcher, is_over: false, stop: Box::pin(shutdown.over()) };
+    let events = unfold((first, telling), |(first, mut telling)| async move {
+        let piece = match first {
+            Some(first) => first,
+            None => telling.piece().await?,
+        };
+        Some((Ok::<_, Infallible>(piece), (None, telling)))
+    });
+    Ok(streamed(&mut HttpResponse::Ok(), "text/event-stream", events))
+}
+
+/// The number of the last event that a client has, from its header or its query; none if it has none. A text that is no number is
+/// one of an event that nobody knows.
+pub(super) fn last_event_id(request: &HttpRequest) -> Option<u64> {
+    let header = request.headers().get("last-event-id").and_then(|value| value.to_str().ok());
+    let query = form_urlencoded::parse(request.query_string().as_bytes());
+    let query =
+        query.into_iter().find(|(name, _)| name == "last_event_id").map(|(_, value)| value.into_owned());
+    let text = header.map(str::to_owned).or(query).filter(|text| !text.is_empty())?;
+    Some(text.parse().unwrap_or(u64::MAX))
+}
+
+/// What clients are told of an event.
+pub(super) struct Told {
+    /// None for what is no event of the session.
+    id: Option<u64>,
+    name: &'static str,
+    data: String,
+}
+
+impl Told {
+    /// The state of a session as it is now, for those who begin to watch it.
+    pub fn now(session: &Session, watcher: &Watcher) -> Told {
+        let shown = shown(session);
+        let member = |name: &str| shown.get(name).cloned().unwrap_or_default();
+        let members = ["state", "step", "max_steps", "pending"].map(|name| (name.to_owned(), member(name)));
+        let data = Json::Object(members.into_iter().collect()).to_string();
+        Told { id: Some(watcher.last()), name: EventKind::State.name(), data }
+    }
+
+    /// What a watcher has seen.
+    pub fn seen(seen: Seen) -> Told {
+        match seen {
+            Seen::Event(SessionEvent { id, kind, data }) => {
+                let data = match kind {
+                    EventKind::Delta => json!({"text": data}).to_string(),
+                    _ => data.to_string(),
+                };
+                Told { id: Some(id), name: kind.name(), data }
+            }
+            Seen::Reset(id, session) => {
+                Told { id: Some(id), name: EventKind::Reset.name(), data: shown(&session).to_string() }
+            }
+        }
+    }
+
+    /// An error that is no event of the session.
+    pub fn error(error: &ApiError) -> Told {
+        Told { id: None, name: EventKind::Error.name(), data: error.to_json().to_string() }
+    }
+
+    /// As a server-sent event.
+    fn event_stream(&self) -> Bytes {
+        let id = self.id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+        // JSON in one line has no line ends.
+        format!("{id}event: {}\ndata: {}\n\n", self.name, self.data).into()
+    }
+
+    /// As a message of a WebSocket.
+    pub fn message(&self) -> String {
+        let id = self.id.map_or_else(|| "null".to_owned(), |id| id.to_string());
+        format!(r#"{{"event":"{}","id":{id},"data":{}}}"#, self.name, self.data)
+    }
+}
+
+/// A stream under way.
+struct Telling {
+    watcher: Watcher,
+    is_over: bool,
+    stop: ShutdownEnd,
+}
+
+impl Telling {
+    /// The next piece; none after the last one.
+    async fn piece(&mut self) -> Option<Bytes> {
+        if self.is_over {
+            return None;
+        }
+        let told = tokio::select! {
+            biased;
+            () = &mut self.stop => Err(ApiError::stopping()),
+            seen = self.watcher.next() => seen.map_err(ApiError::from),
+            () = sleep(QUIET) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+        };
+        match told {
+            Ok(seen) => seen.map(|seen| Told::seen(seen).event_stream()),
+            Err(error) => {
+                self.is_over = true;
+                Some(Told::error(&error).event_stream())
+            }
+        }
+    }
+}

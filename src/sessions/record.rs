@@ -1,0 +1,210 @@
+//! What is stored of a session: a head that all kinds share, the last events, and a body of its kind.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::event::{EventKind, SessionEvent};
+
+/// How many events are kept.
+pub const EVENTS_MAX: usize = 1_000;
+
+/// A stored session.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// What all kinds share.
+    pub head: Head,
+    /// The number of the next event.
+    next_event: u64,
+    /// How many events were stored in all.
+    stored: u64,
+    /// The last of them.
+    events: Vec<SessionEvent>,
+    /// What only its kind knows.
+    pub body: Box<RawValue>,
+}
+
+/// What sessions of all kinds share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// What it is a session of.
+    pub subject: Option<Subject>,
+    /// Its state; never [`SessionState::Thinking`].
+    pub state: SessionState,
+    /// How many steps are done.
+    pub step: usize,
+    /// How many there may be.
+    pub max_steps: usize,
+    /// When it was started, in milliseconds since 1970.
+    pub created_at: u64,
+    /// When its last event was, in milliseconds since 1970.
+    pub updated_at: u64,
+}
+
+impl Head {
+    /// The head of a session that cannot be read.
+    pub(super) fn failed() -> Head {
+        let state = SessionState::Failed;
+        Head { subject: None, state, step: 0, max_steps: 0, created_at: 0, updated_at: 0 }
+    }
+}
+
+/// What a session is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Its kind.
+    pub kind: SessionKind,
+    /// The id of the document.
+    pub id: String,
+}
+
+/// The kinds of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionKind {
+    /// Of a skill.
+    Skill,
+}
+
+/// The state of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// The model is to be asked.
+    Idle,
+    /// The model is asked.
+    Thinking,
+    /// A command is to be run.
+    WaitingCmd,
+    /// The user is to be asked.
+    WaitingUser,
+    /// It has come to its end.
+    Done,
+    /// It was ended by a client.
+    Cancelled,
+    /// What is stored of it cannot be read.
+    Failed,
+}
+
+impl SessionState {
+    /// Whether nothing can follow.
+    pub fn is_end(self) -> bool {
+        matches!(self, SessionState::Done | SessionState::Cancelled | SessionState::Failed)
+    }
+
+    /// Whether it waits for a command or a person.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, SessionState::WaitingCmd | SessionState::WaitingUser)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            SessionState::Idle => "idle",
+            SessionState::Thinking => "thinking",
+            SessionState::WaitingCmd => "waiting_cmd",
+            SessionState::WaitingUser => "waiting_user",
+            SessionState::Done => "done",
+            SessionState::Cancelled => "cancelled",
+            SessionState::Failed => "failed",
+        }
+    }
+}
+
+impl fmt::Display for SessionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A session that is to be stored for the first time, or its next version.
+#[derive(Debug)]
+pub struct Draft {
+    /// What it is a session of.
+    pub subject: Subject,
+    /// Its state.
+    pub state: SessionState,
+    /// How many steps are done.
+    pub step: usize,
+    /// How many there may be.
+    pub max_steps: usize,
+    /// What only its kind knows.
+    pub body: Box<RawValue>,
+}
+
+impl Record {
+    /// A record without events.
+    pub(super) fn new(draft: Draft, now: u64) -> Record {
+        let Draft { subject, state, step, max_steps, body } = draft;
+        let head = Head { subject: Some(subject), state, step, max_steps, created_at: now, updated_at: now };
+        Record { head, next_event: 1, stored: 0, events: Vec::new(), body }
+    }
+
+    /// The next version, at this time.
+    pub(super) fn next(&self, draft: Draft, now: u64) -> Record {
+        let Draft { subject, state, step, max_steps, body } = draft;
+        let head =
+            Head { subject: Some(subject), state, step, max_steps, updated_at: now, ..self.head.clone() };
+        Record { head, body, events: self.events.clone(), ..*self }
+    }
+
+    /// The next version, which has ended in this state.
+    pub(super) fn ended(&self, state: SessionState, now: u64) -> Record {
+        let head = Head { state, updated_at: now, ..self.head.clone() };
+        Record { head, body: self.body.clone(), events: self.events.clone(), ..*self }
+    }
+
+    /// Reads what is stored; if it cannot be read, the session has failed.
+    pub(super) fn read(bytes: &[u8]) -> Record {
+        serde_json::from_slice(bytes).unwrap_or_else(|_| Record::failed())
+    }
+
+    /// The record of a session that cannot be read.
+    fn failed() -> Record {
+        Record {
+            head: Head::failed(),
+            next_event: 1,
+            stored: 0,
+            events: Vec::new(),
+            body: RawValue::NULL.to_owned(),
+        }
+    }
+
+    /// What is stored.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        // It holds only texts, numbers and JSON, which can always be written.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Adds an event, whose number is at least `id`.
+    pub(super) fn add(&mut self, id: u64, kind: EventKind, data: &str) {
+        let id = self.next_event.max(id);
+        self.next_event = id + 1;
+        self.stored += 1;
+        self.events.push(SessionEvent { id, kind, data: data.into() });
+        let surplus = self.events.len().saturating_sub(EVENTS_MAX);
+        self.events.drain(..surplus);
+    }
+
+    /// How many events were stored in all.
+    pub(super) fn stored(&self) -> u64 {
+        self.stored
+    }
+
+    /// The number of the last event; 0 if there is none.
+    pub(super) fn last_event(&self) -> u64 {
+        self.next_event.saturating_sub(1)
+    }
+
+    /// The last events, of all that were stored after the first `seen` ones.
+    pub(super) fn events_since(&self, seen: u64) -> &[SessionEvent] {
+        let new = usize::try_from(self.stored.saturating_sub(seen)).unwrap_or(usize::MAX);
+        let from = self.events.len().saturating_sub(new);
+        self.events.get(from..).unwrap_or_default()
+    }
+
+    /// Whether events that were stored are not kept any more.
+    pub(super) fn has_lost_events(&self) -> bool {
+        usize::try_from(self.stored).is_ok_and(|stored| stored > self.events.len())
+    }
+}

@@ -1,0 +1,69 @@
+//! What a session of a skill keeps: what was frozen at its start, and the dialogue.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::sessions::{Draft, Record, SessionError, SessionKind, SessionState, Subject};
+use crate::store::StoreError;
+use dialogue::{Dialogue, History, UnknownFormat};
+
+/// What a session of a skill keeps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Body {
+    /// What was frozen at its start.
+    pub frozen: Frozen,
+    /// The dialogue.
+    pub dialogue: Dialogue,
+}
+
+/// What no change of the catalog or the settings touches.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Frozen {
+    /// The id of the skill.
+    pub skill: String,
+    /// The system message.
+    pub system: String,
+    /// The model; none for the service's own.
+    pub model: Option<String>,
+    /// The temperature of answers.
+    pub temperature: f64,
+    /// The most tokens of an answer.
+    pub max_tokens: u64,
+    /// What the model is sent of the steps before.
+    pub history: History,
+    /// Whether the service goes on by itself after a message.
+    pub auto_continue: bool,
+    /// What an answer without a tag means.
+    pub unknown_format: UnknownFormat,
+}
+
+impl Body {
+    /// The body of a stored session; none if it has failed.
+    ///
+    /// # Errors
+    /// [`SessionError::OutOfTurn`] if it cannot be read.
+    pub fn read(record: &Record) -> Result<Body, SessionError> {
+        let failed = |_| SessionError::OutOfTurn { state: SessionState::Failed };
+        serde_json::from_str(record.body.get()).map_err(failed)
+    }
+
+    /// The next version of the session.
+    ///
+    /// # Errors
+    /// If the texts of the dialogue cannot be written.
+    pub fn draft(&self) -> Result<Draft, SessionError> {
+        let dialogue = &self.dialogue;
+        Ok(Draft {
+            subject: Subject { kind: SessionKind::Skill, id: self.frozen.skill.clone() },
+            state: SessionState::from(dialogue.state()),
+            step: dialogue.step(),
+            max_steps: dialogue.max_steps(),
+            body: self.json()?,
+        })
+    }
+
+    fn json(&self) -> Result<Box<RawValue>, SessionError> {
+        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
+        to_raw_value(self).map_err(|error| SessionError::Store(unwritable(error)))
+    }
+}

@@ -1,0 +1,102 @@
+//! The errors of skills.
+
+use std::time::Duration;
+
+use crate::catalog::NotLoadedError;
+use crate::llm::LlmError;
+use crate::render::RenderError;
+use crate::requests::RequestError;
+use crate::sessions::{SessionError, SessionState};
+use base::error::{Kind, Kinded};
+use dialogue::Refusal;
+
+/// The error of starting a session or of an event; the session has not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SkillError {
+    /// There is no skill with this id.
+    #[error("there is no skill `{id}`; GET /api/skills lists those that exist")]
+    NotFound {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// Required parameters are missing.
+    #[error("the skill `{skill}` needs parameters that are missing: {}; give them in `params`", names.join(", "))]
+    MissingParams {
+        /// The id of the skill.
+        skill: String,
+        /// The names of the parameters.
+        names: Vec<String>,
+    },
+    /// The question needs an answer.
+    #[error("`text` is empty, but the question has to be answered")]
+    EmptyAnswer,
+    /// There is no such step to go on from.
+    #[error("`step` must be a step of the session that does not end it, from 1 to {last}")]
+    NoSuchStep {
+        /// The last step.
+        last: usize,
+    },
+    /// The model answered, twice, with something that is no directive.
+    #[error(
+        "the model's answer cannot be used: {cause}; nothing has changed: send the event again, or take another model"
+    )]
+    AnswerUnusable {
+        /// What is wrong with the answer.
+        cause: String,
+    },
+    /// The model did not answer in time.
+    #[error("the model did not answer within {} ms (skills.timeout_ms); nothing has changed: send the event again", .0.as_millis())]
+    Timeout(Duration),
+    /// The model did not answer.
+    #[error(transparent)]
+    Llm(#[from] LlmError),
+    /// The instructions cannot be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// No skill can be chosen.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The store was not read yet.
+    #[error(transparent)]
+    NotLoaded(#[from] NotLoadedError),
+    /// The error of the session.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+impl From<Refusal> for SkillError {
+    fn from(refusal: Refusal) -> SkillError {
+        match refusal {
+            Refusal::OutOfTurn(state) => SessionError::OutOfTurn { state: SessionState::from(state) }.into(),
+            Refusal::EmptyAnswer => SkillError::EmptyAnswer,
+        }
+    }
+}
+
+impl From<dialogue::State> for SessionState {
+    fn from(state: dialogue::State) -> SessionState {
+        match state {
+            dialogue::State::Idle => SessionState::Idle,
+            dialogue::State::WaitingCommand => SessionState::WaitingCmd,
+            dialogue::State::WaitingUser => SessionState::WaitingUser,
+            dialogue::State::Done => SessionState::Done,
+        }
+    }
+}
+
+impl Kinded for SkillError {
+    fn kind(&self) -> Kind {
+        match self {
+            SkillError::NotFound { .. } => Kind::NotFound,
+            SkillError::MissingParams { .. } | SkillError::EmptyAnswer | SkillError::NoSuchStep { .. } => {
+                Kind::InvalidInput
+            }
+            SkillError::AnswerUnusable { .. } | SkillError::Timeout(_) => Kind::Upstream,
+            SkillError::Llm(error) => error.kind(),
+            SkillError::Render(error) => error.kind(),
+            SkillError::Request(error) => error.kind(),
+            SkillError::NotLoaded(error) => error.kind(),
+            SkillError::Session(error) => error.kind(),
+        }
+    }
+}
