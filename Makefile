@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help run build dist setup test test-clients test-tool-servers test-browser test-all check fmt lint doc fuzz fuzz-seeds rules-page bench-check
+.PHONY: help run build dist setup test test-clients test-tool-servers test-skills test-browser test-all check fmt lint doc fuzz fuzz-seeds rules-page bench-check
 
 help: ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -17,7 +17,7 @@ dist: ## build the binary as it is shipped, target/dist/ai-prompt-shell (ten min
 	$(CARGO) build --profile dist --bin ai-prompt-shell
 
 setup: ## install what the tests need (Debian's packages, when missing)
-	@scripts/setup redis-server openssl curl git
+	@scripts/setup redis-server openssl curl git tmux ssh:openssh-client sshd:openssh-server
 
 test: setup ## all tests; those of the template engine also without Jinja
 	$(CARGO) test
@@ -31,11 +31,15 @@ test-tool-servers: ## MCP servers, a FastAPI service and a gRPC server of others
 	@scripts/setup-libraries tool_servers
 	$(CARGO) test --test tool_servers
 
+test-skills: ## the reference validator of agentskills.io, and its port for Node.js, beside `skill check`
+	@scripts/setup-libraries skills
+	$(CARGO) test --test skills
+
 test-browser: ## web pages in headless Chromium, against the service
 	@scripts/setup chromium
 	$(CARGO) test --test browser
 
-test-all: test test-clients test-tool-servers test-browser bench-check ## the tests, the client libraries, tool servers, a browser, the benches as tests, the long load tests, and some fuzzing
+test-all: test test-clients test-tool-servers test-skills test-browser bench-check ## the tests, the client libraries, tool servers, validators of skills, a browser, the benches as tests, the long load tests, and some fuzzing
 	$(MAKE) bench-live
 	$(MAKE) bench-streams
 	$(MAKE) fuzz FUZZ_SECONDS=120
@@ -49,7 +53,7 @@ fmt: ## format the code
 lint: ## formatting and clippy, as strict as the CI
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --test clients --test tool_servers --test browser -- -D warnings
+	$(CARGO) clippy --test clients --test tool_servers --test skills --test browser -- -D warnings
 
 doc: ## build the documentation of the code
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --lib --document-private-items
@@ -89,5 +93,7 @@ bench-check: ## that the benches work, without measuring
 	$(CARGO) run --quiet --package ai-prompt-benches --bin allocations > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin policy -- --rounds 1 > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin masking -- --rounds 1 > /dev/null
+	$(CARGO) build --quiet --bin ai-prompt-shell
+	$(CARGO) run --quiet --package ai-prompt-benches --bin driver -- sessions --rounds 1 --seconds 1 > /dev/null
 
 -include benches/bench.mk

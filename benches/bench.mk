@@ -1,7 +1,7 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
 .PHONY: bench bench-engines bench-masking bench-policy bench-http bench-scan bench-live bench-hostile bench-overload bench-tools \
-	bench-chat bench-streams bench-programs
+	bench-chat bench-streams bench-sessions bench-programs
 
 BENCH ?=
 BENCH_DRIVER = target/release/driver
@@ -52,6 +52,9 @@ bench-chat: bench-programs ## chat through a rendered prompt beside two bare pro
 
 bench-streams: bench-programs ## 1,000 streams held for a minute: failures, memory (more than a minute)
 	$(BENCH_DRIVER) streams $(BENCH)
+
+bench-sessions: bench-programs ## 1,000 waiting sessions: memory, the time of events beside the model's (a minute)
+	$(BENCH_DRIVER) sessions $(BENCH)
 
 # Two steps: built together, the service would get the features of the other programs' dependencies too.
 bench-programs:

@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::formats::{self, folder_of};
 use base::model::{
-    DocumentKind, Extension, Fault, Id, Origin, ProblemDetail, Prompt, Restful, Tool, is_file_reference,
-    string_member,
+    DocumentKind, Extension, Fault, Id, Origin, ProblemDetail, Prompt, Restful, Skill, Tool,
+    is_file_reference, string_member,
 };
 use base::schema::{self, Effort, Schema, Violation};
 use template::value::{Value, from_json};
@@ -28,6 +29,8 @@ pub enum Document {
     Environ(Value),
     /// A tool that templates can call.
     Tool(Arc<Tool>),
+    /// A skill that a model can follow.
+    Skill(Arc<Skill>),
 }
 
 /// The error of bytes that are not a document of a kind.
@@ -42,6 +45,12 @@ pub enum DocumentError {
 }
 
 impl DocumentError {
+    /// The error of a skill whose text cannot be used.
+    fn unusable(error: formats::UnusableSkill) -> DocumentError {
+        let violation = Violation { path: "/content".to_owned(), message: error.to_string(), missing: None };
+        DocumentError::Invalid(vec![violation])
+    }
+
     /// The error as a problem of the document.
     pub fn into_problem(self) -> ProblemDetail {
         match self {
@@ -57,6 +66,24 @@ impl Document {
     /// # Errors
     /// [`DocumentError`], with every violation.
     pub fn read(kind: DocumentKind, id: &Id, bytes: &[u8]) -> Result<Document, DocumentError> {
+        Document::read_from(kind, id, None, bytes)
+    }
+
+    /// As [`Document::read`]; `file` is the path of the file that it comes from, whose folder gives a skill its name.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with every violation.
+    pub fn read_from(
+        kind: DocumentKind,
+        id: &Id,
+        file: Option<&str>,
+        bytes: &[u8],
+    ) -> Result<Document, DocumentError> {
+        if kind == DocumentKind::Skill && !formats::is_skill_document(bytes) {
+            let folder = file.map(folder_of).and_then(|folder| folder.rsplit('/').next());
+            let skill = formats::stored_skill(id, folder, bytes).map_err(DocumentError::unusable)?;
+            return Ok(Document::Skill(Arc::new(skill)));
+        }
         Document::read_if(kind, id, bytes, |_| Vec::new())
     }
 
@@ -66,6 +93,9 @@ impl Document {
     /// # Errors
     /// [`DocumentError`], with every violation.
     pub fn read_named(kind: DocumentKind, id: &Id, bytes: &[u8]) -> Result<Document, DocumentError> {
+        if kind == DocumentKind::Skill {
+            return Document::read_from(kind, id, None, bytes);
+        }
         let check = |json: &Json| {
             name_violation(kind, id, json).into_iter().chain(input_violation(kind, json)).collect()
         };
@@ -96,6 +126,11 @@ impl Document {
             }
             DocumentKind::Environ => Document::Environ(Value::from(&json)),
             DocumentKind::Tool => Document::Tool(Arc::new(Tool::from_document(id.clone(), json))),
+            DocumentKind::Skill => {
+                let object = json.as_object().cloned().unwrap_or_default();
+                let skill = formats::skill_of_object(id, None, object).map_err(DocumentError::unusable)?;
+                Document::Skill(Arc::new(skill))
+            }
         })
     }
 
@@ -104,7 +139,7 @@ impl Document {
         match self {
             Document::Prompt(prompt) => std::slice::from_ref(prompt),
             Document::Extension(extension) => &extension.prompts,
-            Document::Environ(_) | Document::Tool(_) => &[],
+            Document::Environ(_) | Document::Tool(_) | Document::Skill(_) => &[],
         }
     }
 
@@ -146,7 +181,7 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
                 }));
             }
         }
-        DocumentKind::Environ => {}
+        DocumentKind::Environ | DocumentKind::Skill => {}
     }
     violations
 }

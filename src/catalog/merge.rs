@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::dependences::{UnmetDependence, unmet};
 use super::document::Document;
 use super::entry::{ExtensionEntry, PromptEntry};
+use super::skill_files::SkillSource;
 use super::slots::{Layer, Layers, Slot, Slots};
 use super::snapshot::Documents;
 use base::model::{DocumentKind, Extension, Id, Origin, Problem, ProblemDetail};
@@ -105,13 +106,15 @@ struct Winner<'a> {
     key: &'a str,
     layer: Layer,
     place: String,
+    beside: &'a Arc<[String]>,
     document: &'a Document,
 }
 
 /// The good version of the strongest layer that has one.
 fn winner<'a>(key: &'a str, layers: &'a Layers) -> Option<Winner<'a>> {
     layers.strongest_first().find_map(|(layer, slot)| {
-        Some(Winner { key, layer, place: place(key, slot), document: slot.good.as_ref()? })
+        let document = slot.good.as_ref()?;
+        Some(Winner { key, layer, place: place(key, slot), beside: &slot.beside, document })
     })
 }
 
@@ -194,7 +197,7 @@ impl MergeResult {
             sorted.into_iter().filter_map(|(key, layers)| winner(key, layers)).collect();
         // The sort is stable: within a layer, the first key wins a function name.
         strongest.sort_by_key(|winner| Reverse(winner.layer));
-        for Winner { key, place, document, .. } in strongest {
+        for Winner { key, layer, place, beside, document } in strongest {
             let Ok(id) = Id::from_key(key, slots.root(), kind) else { continue };
             if let Some(function) = document.function() {
                 if let Some(first) = claimed.get(function) {
@@ -202,10 +205,17 @@ impl MergeResult {
                     self.add_problem(kind, place, message);
                     continue;
                 }
-                claimed.insert(function.to_owned(), place);
+                claimed.insert(function.to_owned(), place.clone());
             }
             if let Document::Tool(tool) = document {
                 Arc::make_mut(&mut self.documents.functions).insert(tool.function.clone(), tool.clone());
+            }
+            if let Document::Skill(skill) = document {
+                let problem =
+                    |detail: &ProblemDetail| Problem { kind, key: place.clone(), detail: detail.clone() };
+                self.problems.extend(skill.problems.iter().map(problem));
+                let source = SkillSource { key: place, layer, files: beside.clone() };
+                Arc::make_mut(&mut self.documents.skill_sources).insert(id.clone(), source);
             }
             Arc::make_mut(&mut self.documents.plain).of_mut(kind).insert(id, document.clone());
         }

@@ -1,9 +1,10 @@
-//! The catalog: packages and store merged into one view of extensions, prompts, environs and tools.
+//! The catalog: packages and store merged into one view of extensions, prompts, environs, tools and skills.
 //!
 //! - [`Snapshot`]: the immutable view that requests read
 //! - `packages`, `prompt_folders`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
 //! - `document`: how documents of all kinds are read and checked; `entry`: how they serve, with their state
 //! - `partials`: what templates include by a path
+//! - `skill_folders`: the skills of packages; `skill_files`: the files beside them
 //! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
 //! - `declared`: the names of parameters, and those that hide environs
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: the state of the store; `write`: changes the store
@@ -23,6 +24,8 @@ mod prompt_folders;
 mod prompts;
 mod scan;
 mod scope;
+mod skill_files;
+mod skill_folders;
 mod slots;
 mod snapshot;
 mod state;
@@ -47,6 +50,7 @@ pub use partials::PartialFile;
 pub use prompt_folders::notes as package_notes;
 pub use prompts::Prompts;
 pub use scope::{Lookups, PromptScope};
+pub use skill_files::{BundledFileError, SkillSource};
 pub use snapshot::{Documents, Snapshot};
 pub use write::{WriteError, WriteOutcome};
 

@@ -1,6 +1,6 @@
 //! Packages: folders of documents, on disk or inside the binary, which are read as if they were in the store.
 //!
-//! A package with more than 2,000 files is a problem.
+//! A package with more than 2,000 files is a problem; those beside skills do not count, as they are not read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +10,9 @@ use serde_json::{Value as Json, json};
 
 use super::document::{Document, own_name};
 use super::prompt_folders::{MANIFEST, is_of_prompt_files};
+use super::skill_folders::{PackageFiles, SkillFile, WALKED_MAX};
 use super::slots::RawDocument;
-use crate::formats::{self, Files, Folder, is_hidden, read_folder, slashed};
+use crate::formats::{self, Files, is_hidden, slashed};
 use base::encoding::without_mark;
 use base::model::{DocumentKind, Id, ProblemDetail, Prompt, filled_in, is_file_reference, string_member};
 
@@ -41,10 +42,19 @@ pub fn shipped_prompts(package: &str) -> Vec<Arc<Prompt>> {
     documents.into_iter().flatten().filter_map(of_extension).flatten().collect()
 }
 
+/// What stands before the path of a package inside the binary.
+const BUILTIN_NAME: &str = "(built-in)/";
+
 fn builtin_package<'a>(dir: &Dir<'_>, root: &'a str) -> Package<'a> {
     let mut files = Files::new();
     collect_builtin(dir, dir.path(), &mut files);
-    Package { name: format!("(built-in)/{}", dir.path().display()), files, root }
+    let PackageFiles { files, skills, .. } = PackageFiles::part(files);
+    Package { name: format!("{BUILTIN_NAME}{}", dir.path().display()), files, skills, root }
+}
+
+/// The content of a file inside the binary, by its path as people see it.
+pub(super) fn builtin_file(path: &str) -> Option<&'static [u8]> {
+    Some(BUILTIN.get_file(path.strip_prefix(BUILTIN_NAME)?)?.contents())
 }
 
 fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {
@@ -62,12 +72,14 @@ fn collect_builtin(dir: &Dir<'_>, top: &Path, files: &mut Files) {
 /// If the folder exists and cannot be listed.
 pub fn folder(dir: &Path, root: &str) -> std::io::Result<Vec<PackageDocument>> {
     let read = |package: PathBuf| {
-        let Folder { mut files, is_complete, .. } = read_folder(&package, &|_| true, FILES_MAX);
+        let PackageFiles { mut files, skills, is_complete, .. } = PackageFiles::read(&package);
         if !is_complete {
-            let message = format!("the package has more than {FILES_MAX} files");
+            let message = format!(
+                "the package has more than {FILES_MAX} files, or more than {WALKED_MAX} with those beside its skills"
+            );
             files.insert(MANIFEST.to_owned(), Err(message));
         }
-        Package { name: package.display().to_string(), files, root }.documents()
+        Package { name: package.display().to_string(), files, skills, root }.documents()
     };
     Ok(packages_in(dir)?.into_iter().flat_map(read).collect())
 }
@@ -103,12 +115,13 @@ pub(super) struct Package<'a> {
     /// The path of its folder.
     pub name: String,
     pub files: Files,
+    pub skills: Vec<SkillFile>,
     root: &'a str,
 }
 
 impl Package<'_> {
-    fn documents(&self) -> Vec<PackageDocument> {
-        let is_of_prompt_files = is_of_prompt_files(&self.files);
+    fn documents(mut self) -> Vec<PackageDocument> {
+        let is_of_prompt_files = is_of_prompt_files(&self.files, &self.skills);
         let mut documents = Vec::new();
         for (path, contents) in &self.files {
             let bytes = contents.as_deref().map_err(|error| ProblemDetail::new(error.clone()));
@@ -126,7 +139,17 @@ impl Package<'_> {
         if is_of_prompt_files {
             documents.extend(self.of_prompt_files());
         }
+        let skills = std::mem::take(&mut self.skills);
+        documents.extend(self.skill_documents(skills, &self.extension_name(is_of_prompt_files)));
         documents
+    }
+
+    /// The name of its extension, in the notation of keys.
+    fn extension_name(&self, is_of_prompt_files: bool) -> String {
+        let manifest = self.files.get(MANIFEST).filter(|_| !is_of_prompt_files);
+        let json = manifest.and_then(|bytes| serde_json::from_slice::<Json>(bytes.as_ref().ok()?).ok());
+        let name = json.and_then(|json| string_member(&json, "name")).or_else(|| self.folder_name());
+        name.unwrap_or_default().replace('.', ":")
     }
 
     /// The path of a file as people see it.
@@ -177,7 +200,16 @@ impl Package<'_> {
     ) -> PackageDocument {
         let Name { text, guessed } = name;
         let key = format!("{}{}{text}", self.root, kind.key_prefix());
-        (kind, RawDocument { key, guessed, file: Some(self.file(path)), bytes: bytes.map(Arc::from) })
+        (
+            kind,
+            RawDocument {
+                key,
+                guessed,
+                file: Some(self.file(path)),
+                bytes: bytes.map(Arc::from),
+                beside: Arc::default(),
+            },
+        )
     }
 
     /// Adds to the extension what its files say: the texts that its prompts name, and those that templates can include.
@@ -265,8 +297,9 @@ pub(super) fn kind_of(path: &str) -> Option<(DocumentKind, &str)> {
 pub fn test_files(dir: &Path) -> std::io::Result<Vec<(PathBuf, Option<Id>)>> {
     let mut found = Vec::new();
     for package in packages_in(dir)? {
-        let files = read_folder(&package, &|_| true, FILES_MAX).files;
-        let (extension, folders) = match files.get(MANIFEST).filter(|_| !is_of_prompt_files(&files)) {
+        let PackageFiles { files, skills, .. } = PackageFiles::read(&package);
+        let (extension, folders) = match files.get(MANIFEST).filter(|_| !is_of_prompt_files(&files, &skills))
+        {
             Some(manifest) => {
                 let name =
                     manifest.as_ref().ok().and_then(|bytes| serde_json::from_slice::<Json>(bytes).ok());

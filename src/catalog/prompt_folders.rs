@@ -6,15 +6,16 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::packages::{FILES_MAX, Name, Package, PackageDocument, kind_of, packages_in};
-use crate::formats::{self, FileNote, Files, Folder, Reading, read_folder};
+use super::packages::{Name, Package, PackageDocument, kind_of, packages_in};
+use super::skill_folders::{PackageFiles, SkillFile};
+use crate::formats::{self, FileNote, Files, Reading};
 use base::model::{DocumentKind, ProblemDetail};
 
 /// The file that says what a package is.
 pub(super) const MANIFEST: &str = "package.json";
 
-/// Whether a package is a folder of prompt files: it has no `package.json`, or one that is not ours beside prompt files.
-pub(super) fn is_of_prompt_files(files: &Files) -> bool {
+/// Whether a package is a folder of prompt files or skills: it has no `package.json`, or one that is not ours beside them.
+pub(super) fn is_of_prompt_files(files: &Files, skills: &[SkillFile]) -> bool {
     match files.get(MANIFEST) {
         None => true,
         Some(Err(_)) => false,
@@ -25,7 +26,8 @@ pub(super) fn is_of_prompt_files(files: &Files) -> bool {
             // Beside documents in files of their own, plain texts say nothing.
             let has_texts = any(&formats::is_template_file);
             let has_documents = any(&|path| path.ends_with(".json") && kind_of(path).is_some());
-            !formats::is_manifest(manifest) && (has_prompts || (has_texts && !has_documents))
+            !formats::is_manifest(manifest)
+                && (has_prompts || !skills.is_empty() || (has_texts && !has_documents))
         }
     }
 }
@@ -35,9 +37,10 @@ impl Package<'_> {
     /// one takes none of the others down.
     pub fn of_prompt_files(&self) -> Vec<PackageDocument> {
         let reading = formats::read(&self.files, &self.name);
-        let Some(extension) = self.folder_name().filter(|_| !reading.is_empty()) else {
-            let message =
-                "a package needs a file package.json, or prompt files (.j2, .tmpl, .prompty, .prompt.yml, …)";
+        let is_empty = reading.is_empty() && self.skills.is_empty();
+        let Some(extension) = self.folder_name().filter(|_| !is_empty) else {
+            let message = "a package needs a file package.json, or prompt files (.j2, .tmpl, .prompty, .prompt.yml, …), or \
+                           skills (skills/NAME/SKILL.md)";
             return vec![self.extension(Err(ProblemDetail::new(message)))];
         };
         let partials: Json = formats::partials(&self.files).map(|(path, text)| (path, json!(text))).collect();
@@ -63,7 +66,7 @@ impl Package<'_> {
     }
 
     /// The name of the package's folder as the name of an extension.
-    fn folder_name(&self) -> Option<String> {
+    pub fn folder_name(&self) -> Option<String> {
         formats::legal_name(self.name.rsplit('/').next().unwrap_or_default())
     }
 }
@@ -73,9 +76,12 @@ pub fn notes(dir: &Path) -> std::io::Result<Vec<String>> {
     let mut notes = Vec::new();
     for package in packages_in(dir)? {
         let shown = package.display().to_string();
-        let Folder { files, skipped, .. } = read_folder(&package, &|_| true, FILES_MAX);
-        let mut reading =
-            if is_of_prompt_files(&files) { formats::read(&files, &shown) } else { Reading::default() };
+        let PackageFiles { files, skills, skipped, .. } = PackageFiles::read(&package);
+        let mut reading = if is_of_prompt_files(&files, &skills) {
+            formats::read(&files, &shown)
+        } else {
+            Reading::default()
+        };
         if reading.is_empty() {
             continue;
         }

@@ -208,11 +208,7 @@ impl Catalog {
         let written = self.note_writes(None);
         for (key, ChangedDocument { kind, bytes }) in result.changed {
             if !written.contains(&key) {
-                state.put(
-                    kind,
-                    Layer::Store,
-                    RawDocument { key: key.clone(), guessed: false, file: None, bytes },
-                );
+                state.put(kind, Layer::Store, RawDocument::stored(key.clone(), bytes));
                 state.mark_seen(kind, result.number, &key);
             }
         }

@@ -31,6 +31,15 @@ pub struct RawDocument {
     pub file: Option<String>,
     /// The bytes, or the problem of reading them.
     pub bytes: Result<Arc<[u8]>, ProblemDetail>,
+    /// The paths of the files beside that of a skill, below its folder.
+    pub beside: Arc<[String]>,
+}
+
+impl RawDocument {
+    /// A document of the store.
+    pub fn stored(key: String, bytes: Result<Arc<[u8]>, ProblemDetail>) -> RawDocument {
+        RawDocument { key, guessed: false, file: None, bytes, beside: Arc::default() }
+    }
 }
 
 /// The document of one source under one key.
@@ -39,6 +48,8 @@ pub struct Slot {
     raw: Result<Arc<[u8]>, ProblemDetail>,
     /// The path of the file that it was read from.
     pub file: Option<String>,
+    /// The paths of the files beside that of a skill.
+    pub beside: Arc<[String]>,
     /// The latest good version that this process has seen.
     pub good: Option<Document>,
     /// The problem of the latest version, if that is bad.
@@ -134,16 +145,10 @@ impl Slots {
         bad.iter().filter_map(|key| all.get_key_value(key))
     }
 
-    /// Whether a layer already holds exactly this content under a key.
-    pub fn holds(
-        &self,
-        kind: DocumentKind,
-        layer: Layer,
-        key: &str,
-        bytes: Result<&[u8], &ProblemDetail>,
-    ) -> bool {
-        let slot = self.of(kind).get(key).and_then(|layers| layers.get(layer));
-        slot.is_some_and(|slot| slot.raw.as_deref() == bytes)
+    /// Whether a layer already holds exactly this content under its key.
+    pub fn holds(&self, kind: DocumentKind, layer: Layer, raw: &RawDocument) -> bool {
+        let slot = self.of(kind).get(&raw.key).and_then(|layers| layers.get(layer));
+        slot.is_some_and(|slot| slot.raw == raw.bytes && slot.beside == raw.beside)
     }
 
     /// Marks the key as seen by the scan with this number.
@@ -181,7 +186,7 @@ impl Slots {
         let id = Id::from_key(&raw.key, &self.root, kind);
         let read = raw.bytes.clone().and_then(|bytes| {
             let id = id.map_err(|error| ProblemDetail::new(error.to_string()))?;
-            Document::read(kind, &id, &bytes).map_err(DocumentError::into_problem)
+            Document::read_from(kind, &id, raw.file.as_deref(), &bytes).map_err(DocumentError::into_problem)
         });
         let layers = self.kinds.of_mut(kind).all.entry(raw.key.clone()).or_default();
         let place = layers.slot_mut(layer);
@@ -192,7 +197,8 @@ impl Slots {
             Ok(document) => (Some(document), None),
             Err(problem) => (before, Some(problem)),
         };
-        *place = Some(Box::new(Slot { raw: raw.bytes, file: raw.file, good, problem, seen }));
+        *place =
+            Some(Box::new(Slot { raw: raw.bytes, file: raw.file, beside: raw.beside, good, problem, seen }));
         self.kinds.of_mut(kind).note_bad(raw.key);
     }
 

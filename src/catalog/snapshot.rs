@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::document::Document;
 use super::entry::{Entry, ExtensionEntry, PromptEntry};
 use super::prompts::Prompts;
+use super::skill_files::SkillSource;
 use base::model::{DocumentKind, Id, ListedProblem, PerKind, ProblemDetail, Skill, Tool};
 use template::value::{Map, SmolStr, Value};
 
@@ -39,6 +40,8 @@ pub struct Documents {
     pub plain: Arc<PerKind<BTreeMap<Id, Document>>>,
     /// The tools, by the name under which templates call them.
     pub functions: Arc<HashMap<String, Arc<Tool>>>,
+    /// Where the skills come from.
+    pub skill_sources: Arc<BTreeMap<Id, SkillSource>>,
 }
 
 impl Snapshot {
@@ -90,6 +93,7 @@ impl Snapshot {
             DocumentKind::Extension => self.documents.extensions.get(id).cloned().map(Entry::Extension),
             DocumentKind::Prompt => self.prompt(id).cloned().map(Entry::Prompt),
             DocumentKind::Environ => self.environ(id).map(|value| Entry::Plain(Document::Environ(value))),
+            DocumentKind::Skill => self.skill(id).cloned().map(|skill| Entry::Plain(Document::Skill(skill))),
             plain => self.documents.plain.of(plain).get(id).cloned().map(Entry::Plain),
         }
     }
@@ -104,8 +108,22 @@ impl Snapshot {
 
     /// The skill with this id, or the only one whose id ends in it.
     pub fn skill(&self, id: &Id) -> Option<&Arc<Skill>> {
-        let _ = id;
-        None
+        let skills = self.documents.plain.of(DocumentKind::Skill);
+        let found = skills.get(id).or_else(|| {
+            let mut ending =
+                skills.iter().filter(|(known, _)| known.segments().next_back() == Some(id.as_str()));
+            ending.next().filter(|_| ending.next().is_none()).map(|(_, skill)| skill)
+        });
+        match found? {
+            Document::Skill(skill) => Some(skill),
+            _ => None,
+        }
+    }
+
+    /// The id of the document that a request means: of a skill, the last segment will do where only one has it.
+    pub fn full_id(&self, kind: DocumentKind, id: &Id) -> Id {
+        let skill = Some(id).filter(|_| kind == DocumentKind::Skill).and_then(|id| self.skill(id));
+        skill.map_or_else(|| id.clone(), |skill| skill.id.clone())
     }
 
     /// The prompt with this id.

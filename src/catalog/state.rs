@@ -102,7 +102,7 @@ impl CatalogState {
 
     /// Puts the current content of a document into its slot.
     pub fn put(&mut self, kind: DocumentKind, layer: Layer, raw: RawDocument) {
-        if self.slots.holds(kind, layer, &raw.key, raw.bytes.as_deref()) {
+        if self.slots.holds(kind, layer, &raw) {
             return;
         }
         let key = raw.key.clone();

@@ -178,9 +178,7 @@ impl Catalog {
         let mut state = self.state.lock().await;
         match bytes {
             Some(bytes) => {
-                let raw =
-                    RawDocument { key: key.to_owned(), guessed: false, file: None, bytes: Ok(bytes.into()) };
-                state.put(kind, Layer::Store, raw);
+                state.put(kind, Layer::Store, RawDocument::stored(key.to_owned(), Ok(bytes.into())));
             }
             None => {
                 state.remove(kind, Layer::Store, key);

@@ -206,8 +206,11 @@ impl Catalog {
     }
 
     async fn exists(&self, kind: DocumentKind, id: &Id) -> bool {
-        if kind != DocumentKind::Environ {
-            return self.snapshot().entry(kind, id).is_some();
+        match kind {
+            DocumentKind::Environ => {}
+            // One that is found by its last segment is another one.
+            DocumentKind::Skill => return self.snapshot().documents.skill_sources.contains_key(id),
+            _ => return self.snapshot().entry(kind, id).is_some(),
         }
         // There may be a value at the path of an environ that is part of another environ.
         let state = self.state.lock().await;

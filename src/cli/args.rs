@@ -76,9 +76,6 @@ pub enum Command {
     /// A command for each kind of documents.
     #[command(flatten)]
     Documents(KindCommand),
-    /// Run skills
-    #[command(subcommand)]
-    Skill(SkillAction),
     /// The sessions of skills: list, show, export, remove
     #[command(subcommand)]
     Session(SessionAction),
@@ -96,7 +93,7 @@ pub enum Command {
 pub struct Check {
     /// The folder of packages to check [default: setting packages.dir]
     pub dir: Option<PathBuf>,
-    /// Run the packages' prompts/*.test.json
+    /// Run the packages' tests: prompts/*.test.json and skills/NAME/session.test.json
     #[arg(long)]
     pub test: bool,
     /// Print the result as JSON
@@ -136,15 +133,18 @@ pub enum Action {
     Show {
         /// Its id
         id: String,
+        /// Print it as JSON, as all but skills are printed anyway
+        #[arg(long)]
+        json: bool,
     },
     /// Store one
     Set {
         /// Its id
         id: String,
-        /// The file with the JSON document; - is standard input
+        /// The file with the document, which is JSON (of skills a SKILL.md, too); - is standard input
         #[arg(default_value = "-")]
         file: PathBuf,
-        /// The JSON document itself, in place of a file
+        /// The document itself, in place of a file
         #[arg(long, conflicts_with = "file")]
         value: Option<String>,
     },
@@ -173,6 +173,8 @@ pub enum KindAction {
     Prompt(PromptAction),
     /// What only tools have.
     Tool(ToolAction),
+    /// What only skills have.
+    Skill(SkillAction),
 }
 
 /// What can be done with prompts alone.
@@ -206,6 +208,7 @@ impl KindCommand {
         let command = match kind {
             DocumentKind::Prompt => PromptAction::augment_subcommands(command),
             DocumentKind::Tool => ToolAction::augment_subcommands(command),
+            DocumentKind::Skill => SkillAction::augment_subcommands(command),
             _ => command,
         };
         let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
@@ -222,6 +225,9 @@ impl KindAction {
             }
             (DocumentKind::Tool, name) if ToolAction::has_subcommand(name) => {
                 ToolAction::from_arg_matches(matches).map(KindAction::Tool)
+            }
+            (DocumentKind::Skill, name) if SkillAction::has_subcommand(name) => {
+                SkillAction::from_arg_matches(matches).map(KindAction::Skill)
             }
             _ => Action::from_arg_matches(matches).map(KindAction::Document),
         }

@@ -48,16 +48,22 @@ impl Client {
         self.json(response).await
     }
 
+    /// `GET path`, as bytes.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn get_raw(&self, path: &str) -> Result<Vec<u8>, CliError> {
+        let response = self.send(self.request(Method::GET, path)).await?;
+        Ok(response.bytes().await.map_err(|error| self.unreachable(&error))?.to_vec())
+    }
+
     /// `GET path`, as bytes; `None` if there is no such document.
     ///
     /// # Errors
     /// As [`Client::get`].
     pub async fn get_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, CliError> {
-        match self.send(self.request(Method::GET, path)).await {
-            Ok(response) => {
-                let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
-                Ok(Some(bytes.to_vec()))
-            }
+        match self.get_raw(path).await {
+            Ok(bytes) => Ok(Some(bytes)),
             Err(CliError::Refused { code, .. }) if code.ends_with("_not_found") => Ok(None),
             Err(error) => Err(error),
         }
@@ -104,7 +110,15 @@ impl Client {
     /// # Errors
     /// As [`Client::get`].
     pub async fn put(&self, path: &str, body: Vec<u8>) -> Result<bool, CliError> {
-        let request = self.request(Method::PUT, path).header("content-type", "application/json").body(body);
+        self.put_as(path, "application/json", body).await
+    }
+
+    /// `PUT path` with a text of a media type; returns whether a document was created.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn put_as(&self, path: &str, media_type: &str, body: Vec<u8>) -> Result<bool, CliError> {
+        let request = self.request(Method::PUT, path).header("content-type", media_type).body(body);
         Ok(self.send(request).await?.status() == StatusCode::CREATED)
     }
 

@@ -9,6 +9,7 @@ use super::args::{Action, Common};
 use super::error::CliError;
 use super::output::say;
 use super::target;
+use crate::formats::{is_skill_document, skill_file};
 use base::encoding::percent_encoded;
 use base::model::DocumentKind;
 
@@ -30,13 +31,17 @@ pub async fn run(common: &Common, kind: DocumentKind, action: Action) -> Result<
                 .filter_map(Json::as_str)
                 .for_each(|id| say(format_args!("{id}")));
         }
-        Action::Show { id } => print_json(&client.get(&path(kind, &id)).await?),
+        Action::Show { id, json: false } if kind == DocumentKind::Skill => {
+            let text = client.get_raw(&format!("{}?raw=any", path(kind, &id))).await?;
+            say(String::from_utf8_lossy(&skill_file(&text)).trim_end());
+        }
+        Action::Show { id, .. } => print_json(&client.get(&path(kind, &id)).await?),
         Action::Set { id, file, value } => {
             let document = match value {
                 Some(value) => value.into_bytes(),
                 None => read(&file)?,
             };
-            let created = client.put(&path(kind, &id), document).await?;
+            let created = client.put_as(&path(kind, &id), media_type_of(kind, &document), document).await?;
             say(format_args!("{kind} {id} {}", if created { "created" } else { "replaced" }));
         }
         Action::Rm { id } => {
@@ -60,6 +65,14 @@ pub fn render_path(id: &str) -> String {
 /// The path at which a prompt is answered by a model.
 pub fn chat_path(id: &str) -> String {
     path(DocumentKind::Prompt, id).replacen("/api/", "/api/chat/", 1)
+}
+
+/// The media type in which a document of a kind is sent.
+pub fn media_type_of(kind: DocumentKind, document: &[u8]) -> &'static str {
+    match kind {
+        DocumentKind::Skill if !is_skill_document(document) => "text/markdown",
+        _ => "application/json",
+    }
 }
 
 /// Prints indented JSON.

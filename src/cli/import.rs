@@ -12,7 +12,9 @@ use super::error::CliError;
 use super::importer::{Failure, Importer, Outcome, in_memory};
 use super::output::{on_one_line, say, warn};
 use super::target;
-use crate::formats::{self, FileNote, Reading, dialect_of, is_prompt_file, legal_name, read_folder};
+use crate::formats::{
+    self, FileNote, FolderBounds, Reading, dialect_of, is_prompt_file, legal_name, read_folder,
+};
 use base::model::Id;
 
 /// The most files that are looked at.
@@ -33,7 +35,7 @@ impl PromptFiles {
     /// Reads the folder.
     pub fn read(options: &Import) -> PromptFiles {
         let dir = options.dir.as_path();
-        let folder = read_folder(dir, &is_prompt_file, FILES_MAX);
+        let folder = read_folder(dir, &is_prompt_file, FolderBounds::of_all(FILES_MAX));
         let mut reading = formats::read(&folder.files, &dir.display().to_string());
         reading.pass_over(folder.skipped);
         let mut others = BTreeMap::new();

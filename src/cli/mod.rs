@@ -20,6 +20,7 @@ mod render;
 mod request;
 mod serve;
 mod session;
+mod session_tests;
 mod signals;
 mod skill;
 mod target;
@@ -85,9 +86,9 @@ async fn run(cli: Cli) -> Result<(), CliError> {
             KindAction::Tool(ToolAction::Call { id, arguments }) => {
                 tool::call(&common, &id, &arguments).await
             }
+            KindAction::Skill(action) => skill::run(&common, action).await,
             KindAction::Tool(ToolAction::Import(options)) => tool_import::run(&common, &options).await,
         },
-        Command::Skill(action) => skill::run(&common, action).await,
         Command::Session(action) => session::run(&common, action).await,
         Command::Ai(command) => ai::run(&common, command),
         Command::Completions { shell } => {

@@ -1,4 +1,4 @@
-//! Runs the tests that packages bring: `prompts/NAME.test.json`, a list of cases.
+//! Runs the tests that packages bring: `prompts/NAME.test.json`, a list of cases, and the sessions of skills.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use super::client::Client;
 use super::documents;
 use super::error::CliError;
-use super::target;
+use super::{session_tests, target};
 use crate::app::App;
 use crate::catalog::test_files;
-use crate::settings::Settings;
+use crate::settings::{Settings, Skills};
 use crate::store;
 use base::model::Id;
 
@@ -26,9 +26,10 @@ struct Case {
     error: Option<ExpectedError>,
 }
 
+/// An error that a case expects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ExpectedError {
+pub struct ExpectedError {
     code: String,
     missing: Option<Vec<String>>,
 }
@@ -42,6 +43,8 @@ pub async fn run(settings: &Settings) -> Result<Vec<String>, CliError> {
     let files = test_files(dir).map_err(|source| CliError::file(dir, source))?;
     let mut settings = settings.clone();
     settings.store.url = store::MEMORY.to_owned();
+    // A session file means the same everywhere.
+    settings.skills = Skills::default();
     let app = App::build(&settings).await?;
     let client = target::inside(&app, &settings)?;
     let mut failed = Vec::new();
@@ -57,6 +60,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<String>, CliError> {
             (_, None) => failed.push(format!("{}: its package has no name", file.display())),
         }
     }
+    failed.extend(session_tests::run(&app).await);
     Ok(failed)
 }
 
@@ -98,10 +102,16 @@ impl std::fmt::Display for ExpectedError {
 }
 
 impl ExpectedError {
-    fn matches(&self, error: Option<&Json>) -> bool {
+    /// Whether an error of the service is this one.
+    pub fn matches(&self, error: Option<&Json>) -> bool {
         let code = error.and_then(|error| error.get("code")).and_then(Json::as_str);
-        let missing = error.and_then(|error| error.pointer("/details/missing"));
         code == Some(self.code.as_str())
-            && self.missing.as_ref().is_none_or(|wanted| missing == Some(&json!(wanted)))
+            && self.missing.as_ref().is_none_or(|wanted| missing_names(error) == *wanted)
     }
+}
+
+/// The names of what is missing: paths of variables, or objects with the names of parameters.
+fn missing_names(error: Option<&Json>) -> Vec<&str> {
+    let missing = error.and_then(|error| error.pointer("/details/missing")).and_then(Json::as_array);
+    missing.into_iter().flatten().filter_map(|item| item.get("path").unwrap_or(item).as_str()).collect()
 }

@@ -1,17 +1,18 @@
-//! Export and import: the store as a folder with one JSON file for each document (`prompts/…`, `tools/…`, and so on).
+//! Export and import: the store as a folder with one file for each document (`prompts/….json`, `skills/…/SKILL.md`, and so on).
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
 use super::args::{Common, Import};
 use super::client::Client;
-use super::documents::path;
+use super::documents::{media_type_of, path};
 use super::error::CliError;
 use super::import::PromptFiles;
 use super::output::{say, warn};
 use super::target;
-use crate::formats;
+use crate::formats::{self, FolderBounds};
 use base::model::{DocumentKind, Id};
 
 /// The largest document that is looked at to tell what a folder is.
@@ -32,7 +33,7 @@ pub async fn export(common: &Common, dir: &Path, all: bool) -> Result<(), CliErr
         for id in ids.as_array().into_iter().flatten().filter_map(Json::as_str) {
             let source = if all { "any" } else { "store" };
             if let Some(document) = client.get_bytes(&format!("{}?raw={source}", path(kind, id))).await? {
-                write(&file_of(dir, kind, id), &document)?;
+                write(&file_of(dir, kind, id), &as_file(kind, &document))?;
                 count += 1;
             }
         }
@@ -58,7 +59,7 @@ pub async fn import(common: &Common, options: Import) -> Result<(), CliError> {
     for kind in DocumentKind::ALL {
         let below = dir.join(format!("{kind}s"));
         let mut files = Vec::new();
-        collect(&below, &mut files)?;
+        collect(&below, ending_of(kind), &mut files)?;
         files.sort();
         waiting.extend(files.into_iter().map(|file| (kind, file)));
     }
@@ -120,7 +121,8 @@ async fn put_all(
             continue;
         };
         let document = std::fs::read(&file).map_err(|source| CliError::file(&file, source))?;
-        match client.put(&path(kind, id.as_str()), document).await {
+        let media_type = media_type_of(kind, &document);
+        match client.put_as(&path(kind, id.as_str()), media_type, document).await {
             Ok(_) => {}
             Err(error @ CliError::Refused { .. }) => {
                 refused.push(RefusedFile { kind, file, message: error.to_string() });
@@ -132,18 +134,37 @@ async fn put_all(
 }
 
 fn file_of(dir: &Path, kind: DocumentKind, id: &str) -> PathBuf {
-    dir.join(format!("{kind}s")).join(format!("{}.json", id.replace('.', "/")))
+    dir.join(format!("{kind}s")).join(format!("{}{}", id.replace('.', "/"), ending_of(kind)))
 }
 
 fn id_of(dir: &Path, kind: DocumentKind, file: &Path) -> Option<Id> {
     let relative = file.strip_prefix(dir.join(format!("{kind}s"))).ok()?.to_str()?;
-    Id::parse(&relative.strip_suffix(".json")?.replace(['/', '\\'], ".")).ok()
+    Id::parse(&relative.strip_suffix(ending_of(kind))?.replace(['/', '\\'], ".")).ok()
+}
+
+/// What follows the id in the path of a document's file.
+fn ending_of(kind: DocumentKind) -> &'static str {
+    match kind {
+        DocumentKind::Skill => "/SKILL.md",
+        _ => ".json",
+    }
+}
+
+/// The content of the file of a document.
+fn as_file(kind: DocumentKind, document: &[u8]) -> Cow<'_, [u8]> {
+    match kind {
+        DocumentKind::Skill => formats::skill_file(document),
+        _ => Cow::Borrowed(document),
+    }
 }
 
 /// Whether a file is a document as exports write it. Other JSON files may stand in folders of prompt files.
 fn is_exported(dir: &Path, kind: DocumentKind, file: &Path) -> bool {
-    let is_named =
-        id_of(dir, kind, file).is_some_and(|id| kind == DocumentKind::Extension || id.parent().is_some());
+    let is_alone = [DocumentKind::Extension, DocumentKind::Skill].contains(&kind);
+    let is_named = id_of(dir, kind, file).is_some_and(|id| is_alone || id.parent().is_some());
+    if kind == DocumentKind::Skill {
+        return is_named;
+    }
     let document = content_of(file).and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
     let has = |member: &str| document.as_ref().is_some_and(|document| document.get(member).is_some());
     let is_whole = match kind {
@@ -166,7 +187,7 @@ fn hidden_prompts(dir: &Path) -> Option<PathBuf> {
     hidden.retain(|path| path.is_dir() && formats::is_hidden(path));
     hidden.sort();
     hidden.into_iter().find_map(|hidden| {
-        let files = formats::read_folder(&hidden, &|_| false, HIDDEN_FILES_MAX).others;
+        let files = formats::read_folder(&hidden, &|_| false, FolderBounds::of_all(HIDDEN_FILES_MAX)).others;
         let structured = files.iter().find(|file| formats::is_structured(file));
         let found = structured.or_else(|| files.iter().find(|file| formats::dialect_of(file).is_some()))?;
         Some(hidden.join(formats::folder_of(found)))
@@ -179,7 +200,7 @@ fn write(file: &Path, document: &[u8]) -> Result<(), CliError> {
     std::fs::write(file, document).map_err(|source| CliError::file(file, source))
 }
 
-fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
+fn collect(dir: &Path, ending: &str, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -189,8 +210,8 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
         if path.is_symlink() && path.is_dir() {
             // Exports have no links, which may lead in circles.
         } else if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.to_str().is_some_and(|path| path.ends_with(".json") && !path.ends_with(".test.json")) {
+            collect(&path, ending, files)?;
+        } else if path.to_str().is_some_and(|path| path.ends_with(ending) && !path.ends_with(".test.json")) {
             files.push(path);
         }
     }

@@ -15,7 +15,7 @@ use super::names::is_template_file;
 pub type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 
 /// The largest file that is read.
-const FILE_BYTES_MAX: u64 = 16 << 20;
+pub const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// The largest text that templates can include.
 const PARTIAL_BYTES_MAX: usize = 1 << 20;
@@ -36,10 +36,26 @@ pub struct Folder {
     pub is_complete: bool,
 }
 
-/// Reads the files below `dir` that are `wanted` by their paths; no more than `files_max`, wanted or not.
-pub fn read_folder(dir: &Path, wanted: &dyn Fn(&str) -> bool, files_max: usize) -> Folder {
+/// How many files of a folder there may be.
+#[derive(Debug, Clone, Copy)]
+pub struct FolderBounds {
+    /// Those that are wanted, or told of.
+    pub read: usize,
+    /// All of them.
+    pub walked: usize,
+}
+
+impl FolderBounds {
+    /// One bound on all files, wanted or not.
+    pub fn of_all(files: usize) -> FolderBounds {
+        FolderBounds { read: files, walked: files }
+    }
+}
+
+/// Reads the files below `dir` that are `wanted` by their paths, within bounds.
+pub fn read_folder(dir: &Path, wanted: &dyn Fn(&str) -> bool, bounds: FolderBounds) -> Folder {
     let mut folder = Folder { is_complete: true, ..Folder::default() };
-    let mut reader = Reader { top: dir, wanted, files_max, folder: &mut folder };
+    let mut reader = Reader { top: dir, wanted, bounds, folder: &mut folder };
     reader.read(dir, 0);
     folder
 }
@@ -47,7 +63,7 @@ pub fn read_folder(dir: &Path, wanted: &dyn Fn(&str) -> bool, files_max: usize) 
 struct Reader<'a> {
     top: &'a Path,
     wanted: &'a dyn Fn(&str) -> bool,
-    files_max: usize,
+    bounds: FolderBounds,
     folder: &'a mut Folder,
 }
 
@@ -74,7 +90,8 @@ impl Reader<'_> {
         paths.sort();
         for path in paths {
             let Folder { files, others, skipped, .. } = &self.folder;
-            if files.len() + others.len() + skipped.len() >= self.files_max {
+            let read = files.len() + skipped.len();
+            if read >= self.bounds.read || read + others.len() >= self.bounds.walked {
                 self.folder.is_complete = false;
                 return;
             }

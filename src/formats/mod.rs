@@ -10,7 +10,7 @@
 //! - `source`: a file as a source of templates; `tags`: the tags of Jinja; `roles`: texts that part
 //!   into messages; `threads`: conversations among them;
 //!   `fields`: inputs and outputs; `params`: parameters of models; `placeholders`: texts that know nothing but `{{name}}`;
-//!   `yaml`: YAML with bounds
+//!   `yaml`: YAML with bounds; `strict_yaml`: the YAML that agentskills.io allows
 
 mod fabric;
 mod fields;
@@ -26,6 +26,7 @@ mod prompty;
 mod roles;
 mod skill;
 mod source;
+mod strict_yaml;
 mod tags;
 mod threads;
 pub mod yaml;
@@ -34,14 +35,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-pub use folder::{Files, Folder, is_hidden, partials, read_folder, slashed};
+pub use folder::{FILE_BYTES_MAX, Files, Folder, FolderBounds, is_hidden, partials, read_folder, slashed};
 pub use includes::included;
 pub use names::{
     dialect_of, folder_of, is_manifest, is_prompt_file, is_structured, is_template_file, legal_name,
 };
 use names::{file_name, is_about_folder};
 pub use roles::{attributes_of, heading_lines, role_of};
-pub use skill::skill;
+pub use skill::{
+    SKILL_FILE, UnusableSkill, check_skill, is_skill_document, is_skill_file, name_fault, skill, skill_file,
+    skill_of_object, stored_skill,
+};
 use source::{Found, Refusal, Source};
 pub use threads::conversations;
 
@@ -159,6 +163,8 @@ impl Reader<'_> {
             self.add(path, found);
         } else if name == fabric::SYSTEM {
             self.pattern(path);
+        } else if is_skill_file(path) {
+            self.pass_over(path, Some("it is a skill, and no prompt".to_owned()));
         } else if is_about_folder(path) {
             self.pass_over(path, Some("it is about the folder".to_owned()));
         } else if !is_template_file(path) {

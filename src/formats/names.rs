@@ -63,7 +63,11 @@ pub fn is_about_folder(path: &str) -> bool {
 /// Whether the text of a `package.json` is an extension document, or a broken one. Those of Node.js contribute nothing.
 pub fn is_manifest(text: &[u8]) -> bool {
     let document = serde_json::from_slice::<serde_json::Value>(text);
-    document.map_or(true, |document| document.get("contributes").is_some_and(|member| !member.is_null()))
+    let has =
+        |document: &serde_json::Value, member| document.get(member).is_some_and(|member| !member.is_null());
+    document.map_or(true, |document| {
+        ["contributes", "extensionType"].into_iter().any(|member| has(&document, member))
+    })
 }
 
 /// Whether a file is of a format that says more than a bare template does.

@@ -116,11 +116,6 @@ pub struct ParsedBody<T> {
 }
 
 impl JsonBody {
-    /// The bytes as they arrived; they may be none.
-    pub fn into_sent(self) -> Buffer {
-        self.sent
-    }
-
     /// The body, which must be an object, as `T`; `tree` says into what most of it is parsed. Half of a surrogate pair (clients
     /// that cut strings by UTF-16 send such) becomes U+FFFD. JSON may nest 128 deep.
     ///

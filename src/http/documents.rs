@@ -6,16 +6,16 @@ use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::{Deserialize, Serialize};
 
-use super::body::{JsonBody, admitted};
+use super::document_body::DocumentBody;
 use super::error::ApiError;
 use super::status::first_read;
 use super::views;
 use crate::app::App;
 use crate::catalog::Entry;
+use crate::formats::is_skill_document;
 use crate::store::{Etag, Precondition};
 use base::memory::BufferedBytes;
 use base::model::{DocumentKind, Id, ProblemDetail};
-use template::value::Tree;
 
 /// The query of a list.
 #[derive(Debug, Default, Deserialize)]
@@ -94,12 +94,12 @@ pub async fn show(
     id: Path<String>,
     form: Query<Form>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = Id::parse(&id)?;
+    let id = app.catalog.snapshot().full_id(kind, &Id::parse(&id)?);
     if let Some(source) = form.raw {
         let stored_only = matches!(source, RawSource::Store);
         let raw = app.catalog.raw(kind, &id, stored_only).await;
         let raw = raw.ok_or_else(|| not_found(&app, kind, &id))?;
-        return Ok(HttpResponse::Ok().content_type("application/json").body(raw));
+        return Ok(HttpResponse::Ok().content_type(media_type_of(kind, &raw)).body(raw));
     }
     let (snapshot, etag) = app.catalog.snapshot_with_etag(kind, &id).await;
     let entry = snapshot.entry(kind, &id).ok_or_else(|| not_found(&app, kind, &id))?;
@@ -108,6 +108,14 @@ pub async fn show(
         response.insert_header((ETAG, format!("\"{etag}\"")));
     }
     Ok(response.json(views::document(&entry, &snapshot, &app)))
+}
+
+/// The media type of a stored document.
+fn media_type_of(kind: DocumentKind, raw: &[u8]) -> &'static str {
+    match kind {
+        DocumentKind::Skill if !is_skill_document(raw) => "text/markdown; charset=utf-8",
+        _ => "application/json",
+    }
 }
 
 /// 404; or 503 while the store was not read yet, since the document may be in there.
@@ -133,15 +141,14 @@ pub async fn put(
     app: Data<App>,
     id: Path<String>,
     request: HttpRequest,
-    body: JsonBody,
+    body: DocumentBody,
 ) -> Result<HttpResponse, ApiError> {
     first_read(&app)?;
     let id = Id::parse(&id)?;
-    let (expect, sent) = (expectation(&request)?, body.into_sent());
+    let expect = expectation(&request)?;
     let (catalog, stored_as) = (app.catalog.clone(), id.clone());
     let write = async move {
-        let BufferedBytes { bytes, mut held } = sent.finish()?;
-        held.grow(admitted(&bytes, tree_of(kind))?)?;
+        let BufferedBytes { bytes, held: _held } = body.finish(kind)?;
         Ok::<_, ApiError>(catalog.put(kind, &stored_as, &bytes, expect).await?)
     };
     let written =
@@ -150,11 +157,6 @@ pub async fn put(
     let etag = format!("\"{}\"", written.etag);
     let reply = WrittenReply { id, created: written.created, problems: written.problems };
     Ok(HttpResponse::build(status).insert_header((ETAG, etag)).json(reply))
-}
-
-/// Into what a document is parsed, for the estimate of its memory.
-fn tree_of(kind: DocumentKind) -> Tree {
-    if kind.schema().is_some() { Tree::Json } else { Tree::Value }
 }
 
 /// `DELETE /api/{kind}s/{id}`

@@ -1,11 +1,12 @@
 //! The HTTP front door: parse, one service call, reply.
 //!
 //! - `routes`: the table of routes, with their names and roles
-//! - handlers: `documents` (with `views`, their replies), `render`, `chat` (with `events`, streamed bodies), `requests`
-//!   (with `solution_events`), `batch`, `ideas`, `skills`, `sessions` (with `session_stream` and `session_socket`), `tools`, `status`
+//! - handlers: `documents` (with `views` and `skill_views`, their replies), `skill_files`, `render`, `chat` (with `events`, streamed
+//!   bodies), `requests` (with `solution_events`), `batch`, `ideas`, `skills`, `sessions` (with `session_stream` and
+//!   `session_socket`), `tools`, `status`
 //! - every request: `guard` (host, origin, request id), `cors` (web pages of other origins), `caller` (its headers)
 //! - connections: `address` (where they come in), `connections` (how many)
-//! - bodies: `body` (reads JSON within limits), `compression` (with gzip), `lines` (JSON lines),
+//! - bodies: `body` (reads JSON within limits), `document_body` (documents of writes), `compression` (with gzip), `lines` (JSON lines),
 //!   `unread_body` (bodies that no handler reads)
 //! - errors: `error` (the table from kinds to statuses), `service_errors` (code and details of each error)
 //! - endings: `disconnect` (clients that leave), `shutdown` (the service stops), `cancel` (one future ends another)
@@ -19,6 +20,7 @@ mod compression;
 mod connections;
 mod cors;
 mod disconnect;
+mod document_body;
 mod documents;
 mod error;
 mod events;
@@ -26,6 +28,8 @@ mod guard;
 mod ideas;
 mod lines;
 mod shutdown;
+mod skill_files;
+mod skill_views;
 mod render;
 mod requests;
 mod routes;
@@ -61,8 +65,11 @@ use guard::Guard;
 use shutdown::Shutdown;
 
 pub use address::Address;
+pub use error::ApiError;
 pub use routes::{Role, Route, routes};
+pub use sessions::read_event;
 pub use shutdown::ShutdownHandle;
+pub use skills::start_of;
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

@@ -5,8 +5,8 @@ use actix_web::{FromRequest, Handler, HttpRequest, Responder, Route as ActixRout
 
 use super::error::ApiError;
 use super::{
-    batch, chat, documents, ideas, render, requests, session_socket, session_stream, sessions, skills,
-    status, tools,
+    batch, chat, documents, ideas, render, requests, session_socket, session_stream, sessions, skill_files,
+    skills, status, tools,
 };
 use base::model::DocumentKind;
 
@@ -122,6 +122,7 @@ fn table() -> Vec<Path> {
         path("/api/sessions/{sid}/ws", [get("session_socket", Chat, session_socket::socket)]),
         path("/api/tools/{id}/call", [post("call_tool", Operator, tools::call)]),
         path("/api/tools/discover", [post("discover_tools", Operator, tools::discover)]),
+        path("/api/skills/{id}/files/{path:.+}", [get("skill_file", Render, skill_files::file)]),
         path("/api/status", [get("status", Render, status::status)]),
         path("/api/store/confirm", [post("confirm_loss", Operator, status::confirm)]),
         path("/healthz", [get("alive", Open, status::alive)]),
@@ -161,7 +162,7 @@ struct Roles {
 
 fn roles(kind: DocumentKind) -> Roles {
     match kind {
-        DocumentKind::Prompt => Roles { read: Role::Render, write: Role::Author },
+        DocumentKind::Prompt | DocumentKind::Skill => Roles { read: Role::Render, write: Role::Author },
         // The values of environs are not for everyone.
         DocumentKind::Environ => Roles { read: Role::Author, write: Role::Operator },
         _ => Roles { read: Role::Render, write: Role::Operator },

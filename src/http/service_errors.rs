@@ -4,7 +4,7 @@ use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
-use crate::catalog::{NotLoadedError, WriteError};
+use crate::catalog::{BundledFileError, NotLoadedError, WriteError};
 use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
@@ -290,6 +290,20 @@ impl From<SessionError> for ApiError {
                 answer("session_state").with_details(json!({"state": state}))
             }
             SessionError::Store(store) => write_refused(store),
+        }
+    }
+}
+
+impl From<BundledFileError> for ApiError {
+    fn from(error: BundledFileError) -> ApiError {
+        match &error {
+            BundledFileError::NoSkill { id } => ApiError::not_found(DocumentKind::Skill, id.as_str()),
+            BundledFileError::NoFile { .. } => {
+                ApiError::new(error.kind(), "file_not_found", error.to_string()).about("path")
+            }
+            BundledFileError::Unreadable { .. } => {
+                ApiError::new(error.kind(), "file_unreadable", error.to_string()).about("path")
+            }
         }
     }
 }

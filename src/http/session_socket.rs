@@ -7,7 +7,7 @@ use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed};
 use futures_util::StreamExt;
-use futures_util::future::{LocalBoxFuture, OptionFuture};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::body::BodyLimits;
@@ -51,7 +51,7 @@ pub async fn socket(
         out,
         messages,
         watcher,
-        working: None,
+        working: JoinSet::new(),
         heard: Instant::now(),
         next_ping: Instant::now() + PING_EVERY,
     };
@@ -67,8 +67,9 @@ struct Talk {
     out: actix_ws::Session,
     messages: AggregatedMessageStream,
     watcher: Watcher,
-    /// The event under way, of which there is one at most; its error.
-    working: Option<LocalBoxFuture<'static, Option<ApiError>>>,
+    /// The event under way, of which there is one at most; its error. It goes on by itself, as a client that reads nothing must not
+    /// hold it up, and ends with the conversation.
+    working: JoinSet<Option<ApiError>>,
     /// When the client was last heard.
     heard: Instant,
     next_ping: Instant,
@@ -113,10 +114,7 @@ impl Talk {
                         return Ok(code);
                     }
                 }
-                Happened::Answered(error) => {
-                    self.working = None;
-                    self.refuse(error).await?;
-                }
+                Happened::Answered(error) => self.refuse(error).await?,
                 Happened::Quiet if self.heard.elapsed() > SILENCE_MAX => return Ok(CloseCode::Away),
                 Happened::Quiet => {
                     self.next_ping = Instant::now() + PING_EVERY;
@@ -128,7 +126,6 @@ impl Talk {
     }
 
     async fn next(&mut self) -> Happened {
-        let working = OptionFuture::from(self.working.as_mut());
         tokio::select! {
             seen = self.watcher.next() => match seen {
                 Ok(Some(seen)) => Happened::Told(Told::seen(seen)),
@@ -140,7 +137,10 @@ impl Talk {
                 Some(Err(_)) => Happened::End(CloseCode::Protocol),
                 None => Happened::End(CloseCode::Normal),
             },
-            Some(error) = working => Happened::Answered(error),
+            Some(worked) = self.working.join_next() => match worked {
+                Ok(error) => Happened::Answered(error),
+                Err(_) => Happened::End(CloseCode::Error),
+            },
             () = sleep_until(self.next_ping) => Happened::Quiet,
         }
     }
@@ -162,14 +162,14 @@ impl Talk {
     async fn take(&mut self, body: &[u8]) -> Result<(), Closed> {
         let unreadable = |error| ApiError::invalid_json(&ProblemDetail::from_json_error(&error));
         let event = parse_json::<RawObject>(body).map_err(unreadable).and_then(event_of);
-        match (event, &self.working) {
-            (Err(error), _) => self.refuse(Some(error)).await,
-            (Ok(_), Some(_)) => self.refuse(Some(ApiError::busy_session())).await,
-            (Ok(event), None) => {
+        match event {
+            Err(error) => self.refuse(Some(error)).await,
+            Ok(_) if !self.working.is_empty() => self.refuse(Some(ApiError::busy_session())).await,
+            Ok(event) => {
                 let (app, caller, id) = (self.app.clone(), self.caller.clone(), self.id.clone());
-                self.working = Some(Box::pin(async move {
+                self.working.spawn(async move {
                     app.skills.event(&caller, &id, event).await.err().map(ApiError::from)
-                }));
+                });
                 Ok(())
             }
         }

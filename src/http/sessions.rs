@@ -163,6 +163,14 @@ pub async fn cancel(app: Data<App>, id: Path<String>) -> Result<HttpResponse, Ap
 /// # Errors
 /// `invalid_request`, with everything that is wrong.
 pub(super) fn event_of(body: RawObject) -> Result<Event, ApiError> {
+    read_event(body).map_err(|violations| ApiError::invalid_members("invalid_request", &violations))
+}
+
+/// As [`event_of`], for events that stand elsewhere than in the body of a request.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn read_event(body: RawObject) -> Result<Event, Vec<Violation>> {
     let mut members = Members::new(body);
     let kinds = "`command_result`, `user_message` or `continue`";
     let event = match members.need::<String>("type", kinds).as_deref() {
@@ -172,12 +180,9 @@ pub(super) fn event_of(body: RawObject) -> Result<Event, ApiError> {
         }
         Some("continue") => Event::Continue,
         // Which members belong to it is not known.
-        _ => {
-            let violation = Violation::new("/type".to_owned(), format!("must be {kinds}"));
-            return Err(ApiError::invalid_members("invalid_request", &[violation]));
-        }
+        _ => return Err(vec![Violation::new("/type".to_owned(), format!("must be {kinds}"))]),
     };
-    finish(members)?;
+    members.finish("is no member of such an event")?;
     Ok(event)
 }
 

@@ -89,7 +89,7 @@ fn given(members: &mut Members) -> SkillSource {
 }
 
 /// What a body says of a start, beside its skill.
-fn start_of(members: &mut Members, skill: SkillSource) -> Start {
+pub fn start_of(members: &mut Members, skill: SkillSource) -> Start {
     let params = "an object with the parameters of the skill";
     Start {
         skill,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
+use super::skill_views::{self, SkillReply, SkillSummary};
 use crate::app::App;
 use crate::catalog::{Document, Entry, ExtensionEntry, PromptEntry, Snapshot, clashes_of};
 use crate::render::Requires;
@@ -19,6 +20,7 @@ pub enum DocumentReply<'a> {
     Prompt(Box<PromptReply<'a>>),
     Environ(&'a Value),
     Tool(ToolReply<'a>),
+    Skill(Box<SkillReply<'a>>),
     /// Documents of other kinds stand as they were written.
     Plain(&'a Json),
 }
@@ -29,6 +31,7 @@ pub enum DocumentReply<'a> {
 pub enum SummaryReply<'a> {
     Prompt(PromptSummary<'a>),
     Environ(EnvironReply<'a>),
+    Skill(Box<SkillSummary<'a>>),
     /// Documents of all other kinds are listed in full.
     Full(DocumentReply<'a>),
 }
@@ -104,7 +107,7 @@ pub fn document<'a>(entry: &'a Entry, snapshot: &'a Arc<Snapshot>, app: &App) ->
     match entry {
         Entry::Prompt(entry) => DocumentReply::Prompt(Box::new(prompt(entry, snapshot, app))),
         Entry::Extension(entry) => DocumentReply::Extension(extension(entry, snapshot)),
-        Entry::Plain(plain) => other(plain),
+        Entry::Plain(plain) => other(plain, snapshot),
     }
 }
 
@@ -114,7 +117,10 @@ pub fn summary<'a>(id: &'a Id, entry: &'a Entry, snapshot: &'a Snapshot) -> Summ
         Entry::Prompt(entry) => SummaryReply::Prompt(prompt_summary(entry)),
         Entry::Extension(entry) => SummaryReply::Full(DocumentReply::Extension(extension(entry, snapshot))),
         Entry::Plain(Document::Environ(value)) => SummaryReply::Environ(EnvironReply { id, value }),
-        Entry::Plain(plain) => SummaryReply::Full(other(plain)),
+        Entry::Plain(Document::Skill(skill)) => {
+            SummaryReply::Skill(Box::new(skill_views::summary(skill, snapshot)))
+        }
+        Entry::Plain(plain) => SummaryReply::Full(other(plain, snapshot)),
     }
 }
 
@@ -162,13 +168,14 @@ fn prompt_summary(entry: &PromptEntry) -> PromptSummary<'_> {
     }
 }
 
-fn other(document: &Document) -> DocumentReply<'_> {
+fn other<'a>(document: &'a Document, snapshot: &'a Snapshot) -> DocumentReply<'a> {
     match document {
         Document::Environ(value) => DocumentReply::Environ(value),
         Document::Tool(tool) => DocumentReply::Tool(ToolReply {
             document: MembersBut { object: &tool.document, names: &["function"] },
             function: &tool.function,
         }),
+        Document::Skill(skill) => DocumentReply::Skill(Box::new(skill_views::document(skill, snapshot))),
         Document::Prompt(prompt) => DocumentReply::Plain(&prompt.document),
         Document::Extension(extension) => DocumentReply::Plain(&extension.document),
     }

@@ -11,6 +11,7 @@
 //!   built-in model
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
+//! - `spoken`: a chat whose answer is told as it comes, and read
 //! - `stream`: a streamed answer; `translator`: its events in the format of the client; `collect`: read as one answer;
 //!   `kept_events`: as they came; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
 //! - `message`: what a message says, in all the ways in which servers write it; `lenient`: reading what may be of another type
@@ -39,6 +40,7 @@ mod request;
 mod responses;
 mod retry;
 mod routes;
+mod spoken;
 mod stream;
 pub mod structured;
 mod text_completion;
@@ -86,6 +88,7 @@ use stream::StreamParts;
 use structured::Way;
 use template::value::{RawObject, parse_json};
 use translator::{OfChat, Translator, Writer};
+use upstream::Upstream;
 
 /// What a model answered, in OpenAI's format.
 #[derive(Debug)]
@@ -118,6 +121,14 @@ pub struct StreamedAnswer {
     pub model: String,
     /// In which way an upstream was asked for a value, if it was asked for one.
     pub way: Option<Way>,
+}
+
+/// A stream that an upstream has begun.
+struct Streamed {
+    response: reqwest::Response,
+    upstream: Arc<Upstream>,
+    service: Service,
+    permit: OwnedSemaphorePermit,
 }
 
 /// The models.
@@ -297,25 +308,10 @@ impl Llm {
         log: &Log,
     ) -> Result<StreamedAnswer, LlmError> {
         match self.ask::<Events>(call, self.chain(call.model)?).await? {
-            Reply::Upstream { answer, upstream, service, model, way, permit } => {
-                let secrets = upstream.secrets.clone();
-                let translator = match (service, Writer::of(call.request, &self.kept)) {
-                    (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
-                    (Service::Chat, Some(writer)) => {
-                        of_chat(upstream.protocol.stream(include_usage, secrets), writer)
-                    }
-                    _ => Translator::Same(upstream.protocol.stream(include_usage, secrets)),
-                };
-                let parts = StreamParts {
-                    response: answer,
-                    translator,
-                    limits: StreamLimits::new(&self.options, call.caller),
-                    first: call.deadline,
-                    log: log.clone(),
-                    permit,
-                    held: self.memory.reservation(),
-                };
-                Ok(StreamedAnswer { events: AnswerStream::upstream(parts).await, model, way })
+            Reply::Upstream { answer: response, upstream, service, model, way, permit } => {
+                let streamed = Streamed { response, upstream, service, permit };
+                let events = self.events_of(call, streamed, include_usage, log).await;
+                Ok(StreamedAnswer { events, model, way })
             }
             Reply::Echo(echo) => {
                 let chunks = echo.events(include_usage);
@@ -326,6 +322,35 @@ impl Llm {
                 Ok(StreamedAnswer { events, model: ECHO.to_owned(), way: None })
             }
         }
+    }
+
+    /// The events of an upstream's stream, in the format of the request.
+    async fn events_of(
+        &self,
+        call: &Call<'_>,
+        streamed: Streamed,
+        include_usage: bool,
+        log: &Log,
+    ) -> AnswerStream {
+        let Streamed { response, upstream, service, permit } = streamed;
+        let secrets = upstream.secrets.clone();
+        let translator = match (service, Writer::of(call.request, &self.kept)) {
+            (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
+            (Service::Chat, Some(writer)) => {
+                of_chat(upstream.protocol.stream(include_usage, secrets), writer)
+            }
+            _ => Translator::Same(upstream.protocol.stream(include_usage, secrets)),
+        };
+        let parts = StreamParts {
+            response,
+            translator,
+            limits: StreamLimits::new(&self.options, call.caller),
+            first: call.deadline,
+            log: log.clone(),
+            permit,
+            held: self.memory.reservation(),
+        };
+        AnswerStream::upstream(parts).await
     }
 
     async fn complete(&self, caller: &Caller, request: Request<'_>) -> Result<Answered, LlmError> {

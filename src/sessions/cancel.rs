@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::event::EventKind;
 use super::{Session, SessionError, SessionState, Sessions, now};
-use crate::store::Precondition;
 
 /// How often it is tried again when the session changes meanwhile.
 const TRIES: usize = 16;
@@ -31,14 +30,15 @@ impl Sessions {
     }
 
     async fn end(&self, session: Session) -> Result<(), SessionError> {
-        let Session { id, record, etag, .. } = session;
+        let unchanged = session.unchanged();
+        let Session { id, record, .. } = session;
         let mut record = record.ended(SessionState::Cancelled, now());
         let first = self.feeds.last(&id) + 1;
         let data = json!({"state": SessionState::Cancelled, "step": record.head.step}).to_string();
         for kind in [EventKind::State, EventKind::End] {
             record.add(first, kind, &data);
         }
-        self.put(&id, &record, Precondition::Etag(etag)).await?;
+        self.put(&id, &record, unchanged).await?;
         self.leases.stop(&id);
         self.feeds.catch_up(&id, &record);
         Ok(())
@@ -46,7 +46,7 @@ impl Sessions {
 
     async fn remove(&self, session: &Session) -> Result<(), SessionError> {
         let key = self.key(&session.id);
-        self.store.delete(&key, Precondition::Etag(session.etag)).await?;
+        self.store.delete(&key, session.unchanged()).await?;
         self.leases.forget(&session.id).await?;
         self.feeds.remove(&session.id);
         Ok(())

@@ -115,15 +115,20 @@ impl Shared {
 }
 
 impl Lease {
-    /// Gives the lease this time from now on.
+    /// Gives the lease this time from now on. If its time was over, it is taken anew.
     ///
     /// # Errors
-    /// If the store does not answer.
+    /// If somebody else has it now; if the store does not answer.
     pub async fn extend(&mut self, time: Duration) -> Result<(), SessionError> {
-        if self.is_stored {
-            self.store(self.own(), time).await?;
+        if !self.shared.store.is_shared() {
+            return Ok(());
         }
-        Ok(())
+        match self.store(self.own(), time).await {
+            Err(StoreError::PreconditionFailed { found: None, .. }) => {
+                Ok(self.store(Precondition::Absent, time).await?)
+            }
+            stored => Ok(stored?),
+        }
     }
 
     /// The condition that the key is there and of this lease.
@@ -147,7 +152,7 @@ impl Lease {
         }
     }
 
-    async fn store(&mut self, expect: Precondition, time: Duration) -> Result<(), SessionError> {
+    async fn store(&mut self, expect: Precondition, time: Duration) -> Result<(), StoreError> {
         let key = self.shared.key(&self.id);
         // Also a write whose answer is lost may have been done.
         self.is_stored = true;
@@ -155,7 +160,7 @@ impl Lease {
         if let Err(StoreError::PreconditionFailed { .. }) = stored {
             self.is_stored = false;
         }
-        stored.map(drop).map_err(SessionError::from)
+        stored.map(drop)
     }
 }
 

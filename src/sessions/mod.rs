@@ -28,7 +28,7 @@ pub use record::{Draft, Head, Record, SessionKind, SessionState, Subject};
 pub use watcher::{Seen, Watcher};
 pub use work::{Teller, Work};
 
-use crate::store::{Etag, Precondition, Store};
+use crate::store::{Etag, Precondition, Store, StoreError};
 use feed::Feeds;
 use lease::Leases;
 
@@ -60,7 +60,15 @@ pub struct Session {
     pub record: Record,
     /// Its state; [`SessionState::Thinking`] while somebody works on it.
     pub state: SessionState,
-    etag: Etag,
+    /// None of what cannot be read.
+    etag: Option<Etag>,
+}
+
+impl Session {
+    /// What must hold so that nobody else has changed it.
+    fn unchanged(&self) -> Precondition {
+        self.etag.map_or(Precondition::Any, Precondition::Etag)
+    }
 }
 
 impl Sessions {
@@ -90,7 +98,7 @@ impl Sessions {
         let id = HEXLOWER.encode(&base::random::random().to_be_bytes());
         let record = Record::new(draft, now());
         let etag = self.put(&id, &record, Precondition::Absent).await?;
-        Ok(Session { state: record.head.state, id, record, etag })
+        Ok(Session { state: record.head.state, id, record, etag: Some(etag) })
     }
 
     /// The session with this id.
@@ -114,9 +122,9 @@ impl Sessions {
         let lease = self.leases.take(id, time).await?;
         // It is read under the lease, as whoever had it before may have changed it.
         let Session { id, record, state, etag } = self.stored(id).await?;
-        match state.is_end() {
-            true => Err(SessionError::OutOfTurn { state }),
-            false => Ok(Work::new(self.clone(), id, record, etag, lease)),
+        match etag.filter(|_| !state.is_end()) {
+            Some(etag) => Ok(Work::new(self.clone(), id, record, etag, lease)),
+            None => Err(SessionError::OutOfTurn { state }),
         }
     }
 
@@ -129,27 +137,51 @@ impl Sessions {
         id: &str,
         after: Option<u64>,
     ) -> Result<(Session, Watcher), SessionError> {
+        let told = self.feeds.last(id);
         let session = self.open(id).await?;
-        let watcher = Watcher::new(self.clone(), &session, after);
+        let watcher = Watcher::new(self.clone(), &session, after, told);
         Ok((session, watcher))
     }
 
     /// The session as it is stored, whoever works on it.
     async fn stored(&self, id: &str) -> Result<Session, SessionError> {
         check_id(id)?;
-        let found = self.store.get(&self.key(id)).await?;
-        let stored = found.ok_or_else(|| SessionError::NotFound { id: id.to_owned() })?;
-        let record = Record::read(&stored.bytes);
-        Ok(Session { id: id.to_owned(), state: record.head.state, record, etag: stored.etag })
+        let (record, etag) = match self.store.get(&self.key(id)).await {
+            Ok(None) => return Err(SessionError::NotFound { id: id.to_owned() }),
+            Ok(Some(stored)) => (Record::read(&stored.bytes), Some(stored.etag)),
+            Err(StoreError::WrongType { .. } | StoreError::TooLarge { .. }) => (Record::failed(), None),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Session { id: id.to_owned(), state: record.head.state, record, etag })
     }
 
     /// Stores a record; its time to live begins anew.
     async fn put(&self, id: &str, record: &Record, expect: Precondition) -> Result<Etag, SessionError> {
-        let ttl = match record.head.state.is_waiting() {
+        Ok(self.store.put(&self.key(id), &record.bytes(), expect, Some(self.ttl(record))).await?)
+    }
+
+    /// Stores a record once more if it would expire within this time; gives its version.
+    async fn keep_for(
+        &self,
+        id: &str,
+        record: &Record,
+        etag: Etag,
+        time: Duration,
+    ) -> Result<Etag, SessionError> {
+        let lived = Duration::from_millis(now().saturating_sub(record.head.updated_at));
+        let ttl = self.ttl(record);
+        if lived + time < ttl {
+            return Ok(etag);
+        }
+        let expect = Precondition::Etag(etag);
+        Ok(self.store.put(&self.key(id), &record.bytes(), expect, Some(ttl.max(time))).await?)
+    }
+
+    fn ttl(&self, record: &Record) -> Duration {
+        match record.head.state.is_waiting() {
             true => self.options.ttl_waiting,
             false => self.options.ttl,
-        };
-        Ok(self.store.put(&self.key(id), &record.bytes(), expect, Some(ttl)).await?)
+        }
     }
 
     fn prefix(&self) -> String {

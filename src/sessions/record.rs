@@ -98,7 +98,8 @@ impl SessionState {
         matches!(self, SessionState::WaitingCmd | SessionState::WaitingUser)
     }
 
-    fn name(self) -> &'static str {
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
         match self {
             SessionState::Idle => "idle",
             SessionState::Thinking => "thinking",
@@ -160,7 +161,7 @@ impl Record {
     }
 
     /// The record of a session that cannot be read.
-    fn failed() -> Record {
+    pub(super) fn failed() -> Record {
         Record {
             head: Head::failed(),
             next_event: 1,

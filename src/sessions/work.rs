@@ -52,23 +52,29 @@ impl Work {
         &self.record
     }
 
-    /// What tells those who watch; none if nobody does.
-    pub fn teller(&self) -> Option<Teller> {
-        let is_watched = self.sessions.feeds.has(&self.id);
-        is_watched.then(|| Teller { sessions: self.sessions.clone(), id: self.id.clone() })
+    /// Whether somebody watches, or has watched lately.
+    pub fn is_watched(&self) -> bool {
+        self.sessions.feeds.has(&self.id)
     }
 
-    /// Tells those who watch something that does not change the session.
-    pub fn tell(&self, kind: EventKind, data: impl Into<SmolStr>) {
-        self.sessions.feeds.push(&self.id, kind, data.into());
+    /// What tells those who watch.
+    pub fn teller(&self) -> Teller {
+        Teller { sessions: self.sessions.clone(), id: self.id.clone() }
     }
 
-    /// Goes on for this time at most.
+    /// Goes on for this time at most, in which the session does not expire.
     ///
     /// # Errors
-    /// If somebody else has the session now, because the time was over.
+    /// If somebody else has the session now, because the time was over; if the store does not answer.
     pub async fn extend(&mut self, time: Duration) -> Result<(), SessionError> {
-        self.lease.extend(time).await
+        self.lease.extend(time).await?;
+        match self.sessions.keep_for(&self.id, &self.record, self.etag, time).await {
+            Err(SessionError::OutOfTurn { .. }) => Err(self.out_of_turn().await),
+            kept => {
+                self.etag = kept?;
+                Ok(())
+            }
+        }
     }
 
     /// Stores the next version, and tells those who watch.

@@ -1,13 +1,11 @@
 //! One answer of the model: asked for, read, and asked for once more if it is no directive.
 
-use futures_util::StreamExt;
-use serde_json::json;
 use tokio::time::timeout;
 
 use super::body::Frozen;
 use super::steps::state_json;
 use super::{SkillError, Skills};
-use crate::llm::{Completion, FinishReason, Llm, LlmError, Request};
+use crate::llm::{Completion, FinishReason, LlmError, Request};
 use crate::sessions::{EventKind, SessionState, Work};
 use base::caller::Caller;
 use dialogue::{Answer, AnswerError, Asking, Directive, Message, read};
@@ -32,7 +30,8 @@ impl Skills {
         let mut cause = String::new();
         for _ in 0..ATTEMPTS {
             work.extend(self.options.timeout).await?;
-            work.tell(EventKind::State, state_json(SessionState::Thinking, asking.dialogue().step()));
+            let thinking = state_json(SessionState::Thinking, asking.dialogue().step());
+            work.teller().tell(EventKind::State, thinking);
             let request = self.request(frozen, asking, max_tokens)?;
             let given = self.completion(caller, work, &request).await?;
             match directive(given, frozen) {
@@ -81,12 +80,10 @@ impl Skills {
         request: &RawObject,
     ) -> Result<Completion, SkillError> {
         let time = self.options.timeout;
-        let told = work.teller();
+        let told = work.is_watched().then(|| work.teller());
         let answer = async {
             match told {
-                Some(told) => {
-                    spoken(&self.llm, caller, request, |text| told.tell(EventKind::Delta, text)).await
-                }
+                Some(told) => self.llm.speak(caller, request, |text| told.tell(EventKind::Delta, text)).await,
                 None => Ok(self.llm.answer(caller, Request::Chat(request)).await?.completion),
             }
         };
@@ -95,28 +92,6 @@ impl Skills {
             Err(_) => Err(SkillError::Timeout(time)),
         }
     }
-}
-
-/// The answer as a stream, whose pieces are told as they come.
-async fn spoken(
-    llm: &Llm,
-    caller: &Caller,
-    request: &RawObject,
-    tell: impl Fn(String),
-) -> Result<Completion, LlmError> {
-    let mut request = request.clone();
-    request
-        .set("stream", &json!(true))
-        .map_err(|error| LlmError::Invalid { param: "stream", message: error.to_string() })?;
-    let mut streamed = llm.stream_answer(caller, Request::Chat(&request), true).await?;
-    let mut collector = llm.collector();
-    while let Some(events) = streamed.events.next().await {
-        let added = collector.push(&events?)?;
-        if !added.text.is_empty() {
-            tell(added.text);
-        }
-    }
-    collector.completion()
 }
 
 /// Why an answer cannot be used.

@@ -68,7 +68,7 @@ impl Skills {
     /// The skills that a model may choose.
     fn choosable(&self) -> Vec<Arc<Skill>> {
         let snapshot = self.catalog.snapshot();
-        let ids = snapshot.ids(DocumentKind::Tool);
+        let ids = snapshot.ids(DocumentKind::Skill);
         let skills = ids.iter().filter_map(|id| snapshot.skill(id).cloned());
         skills.filter(|skill| skill.is_chosen_by_models).collect()
     }

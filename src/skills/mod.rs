@@ -4,6 +4,7 @@
 //! - `start`: what is frozen when a session begins; `params`: what a skill is given
 //! - `steps`: from an event to the directives that follow; `ask`: one answer of the model
 //! - `body`: what a session keeps; [`SkillSession`]: one to be shown
+//! - [`Rehearsal`]: a session whose answers are given, for tests of skills
 //! - `choose`: skills that fit what somebody wants
 //!
 //! What is said, and what may follow, is the crate `dialogue`'s; where a session is kept, that of `sessions`.
@@ -14,6 +15,7 @@ mod choose;
 mod error;
 mod fork;
 mod params;
+mod rehearsal;
 mod session;
 mod start;
 mod steps;
@@ -25,6 +27,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 pub use choose::Chosen;
 pub use error::SkillError;
+pub use rehearsal::{Act, Rehearsal, Rehearsed, StopReason, Stopped};
 pub use session::SkillSession;
 pub use start::{SkillSource, Start};
 pub use steps::Progress;

@@ -86,7 +86,7 @@ impl Skills {
     }
 
     /// Freezes the skill, the system message, the model and the limits.
-    async fn frozen(&self, caller: &Caller, start: Start) -> Result<Body, SkillError> {
+    pub(super) async fn frozen(&self, caller: &Caller, start: Start) -> Result<Body, SkillError> {
         let skill = self.skill(start.skill)?;
         let params = complete(&skill, start.params)?;
         let (text, params) = with_arguments(&skill.content, params);

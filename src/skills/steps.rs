@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::body::{Body, Frozen};
 use super::{SkillError, Skills};
-use crate::sessions::{EventKind, SessionError, SessionState, Work};
+use crate::sessions::{EventKind, SessionError, SessionState, Teller, Work};
 use base::caller::Caller;
-use dialogue::{Asking, Dialogue, Directive, Event, Next};
+use dialogue::{Dialogue, Directive, Event, Next};
 
 /// How far a session has come.
 #[derive(Debug)]
@@ -51,65 +51,97 @@ impl Skills {
         caller: &Caller,
         work: &mut Work,
         frozen: &Frozen,
-        mut next: Next,
+        next: Next,
     ) -> Result<Progress, SkillError> {
+        let mut dialogue = self.step(caller, work, frozen, next).await?;
         let mut directives = Vec::new();
         loop {
-            let dialogue = match next {
-                Next::Over(dialogue) => dialogue,
-                Next::Ask(asking) => {
-                    let before = asking.dialogue().clone();
-                    match self.answered(caller, work, frozen, asking).await {
-                        Ok(dialogue) => dialogue,
-                        // The messages before are told, unless a client has ended the session.
-                        Err(error) if !directives.is_empty() && !is_ended(&error) => {
-                            return Ok(progress(work, frozen, &before, directives, Some(error)));
-                        }
-                        Err(error) => return Err(error),
-                    }
-                }
-            };
-            self.save(work, frozen, &dialogue).await?;
             directives.extend(dialogue.last().cloned());
             if !(frozen.auto_continue && matches!(dialogue.last(), Some(Directive::Message { .. }))) {
                 return Ok(progress(work, frozen, &dialogue, directives, None));
             }
-            next = dialogue.accept(&Event::Continue, self.options.cleaning)?;
+            let next = dialogue.clone().accept(&Event::Continue, self.options.cleaning)?;
+            dialogue = match self.step(caller, work, frozen, next).await {
+                Ok(dialogue) => dialogue,
+                // The messages before are told, unless a client has ended the session.
+                Err(error) if !is_ended(&error) => {
+                    return Ok(progress(work, frozen, &dialogue, directives, Some(error)));
+                }
+                Err(error) => return Err(error),
+            };
         }
     }
 
-    /// The dialogue with the model's answer; those who watch are told how it goes.
-    async fn answered(
+    /// One step, which is stored; those who watch are told how it goes.
+    async fn step(
         &self,
         caller: &Caller,
         work: &mut Work,
         frozen: &Frozen,
-        asking: Asking,
+        next: Next,
     ) -> Result<Dialogue, SkillError> {
-        let (state, step) = (asking.dialogue().state(), asking.dialogue().step());
-        match self.ask(caller, work, frozen, &asking).await {
-            Ok(directive) => Ok(asking.answered(directive)),
-            Err(error) => {
-                if !is_ended(&error) {
-                    let told = json!({"message": error.to_string()});
-                    work.tell(EventKind::Error, told.to_string());
-                    work.tell(EventKind::State, state_json(state.into(), step));
-                }
-                Err(error)
-            }
-        }
+        let asking = match next {
+            Next::Ask(asking) => asking,
+            Next::Over(dialogue) => return self.save(work, frozen, dialogue).await,
+        };
+        let back = Back::to(asking.dialogue(), work);
+        let done = match self.ask(caller, work, frozen, &asking).await {
+            Ok(directive) => self.save(work, frozen, asking.answered(directive)).await,
+            Err(error) => Err(error),
+        };
+        back.after(&done);
+        done
     }
 
-    async fn save(&self, work: &mut Work, frozen: &Frozen, dialogue: &Dialogue) -> Result<(), SkillError> {
-        let body = Body { frozen: frozen.clone(), dialogue: dialogue.clone() };
+    async fn save(
+        &self,
+        work: &mut Work,
+        frozen: &Frozen,
+        dialogue: Dialogue,
+    ) -> Result<Dialogue, SkillError> {
+        let body = Body { frozen: frozen.clone(), dialogue };
         let draft = body.draft()?;
         let state = state_json(draft.state, draft.step);
-        let mut events = vec![(EventKind::Directive, json!(dialogue.last()).to_string())];
+        let mut events = vec![(EventKind::Directive, json!(body.dialogue.last()).to_string())];
         events.push((EventKind::State, state.clone()));
         if draft.state.is_end() {
             events.push((EventKind::End, state));
         }
-        Ok(work.save(draft, &events).await?)
+        work.save(draft, &events).await?;
+        Ok(body.dialogue)
+    }
+}
+
+/// Tells those who watch that the model is not asked any more, and the session as it was before: also when whoever waited for the
+/// step has left.
+struct Back {
+    teller: Option<Teller>,
+    state: String,
+}
+
+impl Back {
+    /// Back to this dialogue.
+    fn to(dialogue: &Dialogue, work: &Work) -> Back {
+        let state = state_json(dialogue.state().into(), dialogue.step());
+        Back { teller: Some(work.teller()), state }
+    }
+
+    /// After a step, back only if it has failed, and the session goes on.
+    fn after<T>(mut self, done: &Result<T, SkillError>) {
+        match (done, &self.teller) {
+            (Err(error), Some(teller)) if !is_ended(error) => {
+                teller.tell(EventKind::Error, json!({"message": error.to_string()}).to_string());
+            }
+            _ => self.teller = None,
+        }
+    }
+}
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        if let Some(teller) = &self.teller {
+            teller.tell(EventKind::State, std::mem::take(&mut self.state));
+        }
     }
 }
 

@@ -13,7 +13,7 @@ fn the_documentation_names_every_route() {
         .into_iter()
         .map(|route| route.path.replace(":.+", ""))
         .filter(|path| {
-            let of_any_kind = ["extensions", "prompts", "environs", "tools"]
+            let of_any_kind = ["extensions", "prompts", "environs", "tools", "skills"]
                 .iter()
                 .any(|kind| page.contains(&path.replacen(kind, "{kind}s", 1)));
             !page.contains(path.as_str()) && !of_any_kind
@@ -27,7 +27,12 @@ async fn a_method_that_a_path_does_not_take_is_405_with_those_that_it_takes() {
     let app = TestApp::start().await;
     let mut methods: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for route in routes() {
-        let path = route.path.replace("{id:.+}", "x").replace("{id}", "x").replace("{name}", "x");
+        let path = route
+            .path
+            .replace("{id:.+}", "x")
+            .replace("{id}", "x")
+            .replace("{name}", "x")
+            .replace("{path:.+}", "x");
         methods.entry(path).or_default().push(route.method);
     }
     for (path, methods) in methods {

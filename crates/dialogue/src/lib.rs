@@ -7,12 +7,15 @@
 //! - [`Dialogue`]: the turns so far, and its state; [`Asking`]: the model thinks; `history`: what of it the model is sent
 //! - `texts`: what the model is told; `system`: the system message; `arguments`: positional arguments in the body of a skill
 //! - `output`: cleans what a command has written, for the model
+//! - `space`: what counts as white space
+
 mod answer;
 mod arguments;
 mod dialogue;
 mod directive;
 mod history;
 mod output;
+mod space;
 mod system;
 mod texts;
 

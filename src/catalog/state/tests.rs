@@ -78,7 +78,7 @@ fn apply(state: &mut CatalogState, Change { kind, layer, key, text }: &Change) {
         }
         Some(text) => {
             let bytes = Ok(text.as_bytes().into());
-            state.put(*kind, *layer, RawDocument { key: key.clone(), guessed: false, file: None, bytes });
+            state.put(*kind, *layer, RawDocument::stored(key.clone(), bytes));
         }
     }
 }

@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 5;
 const ENTRIES_MAX: usize = 5_000;
 
 /// The longest `SKILL.md`, in bytes.
-pub const SKILL_BYTES: usize = 256 << 10;
+pub const SKILL_BYTES: usize = 1 << 20;
 
 /// A skill that lies in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
-//! `skill run`: skills in the terminal. The service asks the model; the commands run here, or on a host.
+//! Skills in the terminal: run, checked, begun. The service asks the model; the commands of a run are started here, or on a host.
 //!
+//! - `check`, `new`: the folders of skills
 //! - `run`: from the options to a session; `drive`: its loop; `dialogue`: the session over HTTP
 //! - `source`: where a skill comes from; `folders`: those of the project and the user; `choose`: by what is wanted;
 //!   `bundle`: files beside it; `knowledge`: what else the model is told; `inside`: files that do not lead out of their folder
@@ -11,6 +12,7 @@
 mod allowed;
 mod args;
 mod bundle;
+mod check;
 mod choose;
 mod command;
 mod dialogue;
@@ -22,31 +24,49 @@ mod inside;
 mod journal;
 mod knowledge;
 mod machine;
+mod new;
 mod run;
 mod show;
 mod source;
 mod verdict;
 
-use clap::Subcommand;
+use std::path::PathBuf;
 
-pub use args::SkillRun;
+use clap::Subcommand;
 
 use super::args::Common;
 use super::error::CliError;
+use args::SkillRun;
 
 /// What can be done with skills alone.
 #[derive(Debug, Subcommand)]
 pub enum SkillAction {
-    /// Run one here: a model says what to do, you agree to its commands
+    /// Run one: a model says what to do, and you agree to its commands
     Run(Box<SkillRun>),
+    /// Check folders of skills by the rules of agentskills.io; exit code 1 if any is invalid
+    Check {
+        /// Folders: of a skill, or with skills in them
+        #[arg(required = true, value_name = "DIR")]
+        dirs: Vec<PathBuf>,
+    },
+    /// Write a SKILL.md to begin with
+    New {
+        /// The name of the skill, and of its folder
+        name: String,
+        /// The folder in which that of the skill is made
+        #[arg(long, default_value = ".")]
+        dir: PathBuf,
+    },
 }
 
 /// Runs a command about skills.
 ///
 /// # Errors
-/// [`CliError`].
+/// [`CliError::Reported`] if a skill is invalid; the error of a file, of a run; wrong usage.
 pub async fn run(common: &Common, action: SkillAction) -> Result<(), CliError> {
     match action {
         SkillAction::Run(options) => run::run(common, &options).await,
+        SkillAction::Check { dirs } => check::run(&dirs),
+        SkillAction::New { name, dir } => new::run(&name, &dir),
     }
 }

@@ -149,14 +149,17 @@ async fn started<'c>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::{Cli, Command};
+    use crate::cli::args::{Cli, Command, KindAction, KindCommand};
     use crate::cli::skill::SkillAction;
     use clap::Parser;
 
     fn options(words: &[&str]) -> SkillRun {
         let cli = Cli::try_parse_from(["ai-prompt-shell", "skill", "run"].iter().chain(words)).unwrap();
         match cli.command {
-            Some(Command::Skill(SkillAction::Run(options))) => *options,
+            Some(Command::Documents(KindCommand {
+                action: KindAction::Skill(SkillAction::Run(options)),
+                ..
+            })) => *options,
             other => panic!("{other:?}"),
         }
     }

@@ -1,18 +1,20 @@
 //! The embedded store: one redb file, used by one process.
 
 mod creation;
+mod edit;
 mod feed;
 mod health;
 mod table;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::Mutex;
-use tokio::task::spawn_blocking;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::task::{JoinSet, spawn_blocking};
 
+use self::edit::{Edit, Edited, Pending, Waiting};
 use self::feed::ChangeFeed;
 use self::table::{Table, TablePage};
 use super::{
@@ -28,14 +30,20 @@ pub(super) struct EmbeddedStore {
     path: PathBuf,
     table: Arc<Table>,
     feed: ChangeFeed,
+    waiting: Waiting,
     /// Writers wait for this lock, so that they do not each block a thread.
     writer: Arc<Mutex<()>>,
     /// Held by the task that makes trial writes after an error.
     recovery: Arc<Mutex<()>>,
+    /// The task that removes what has expired; it ends with the store.
+    _sweeper: JoinSet<()>,
 }
 
 /// The pause between trial writes during an outage.
 const RECOVER_EVERY: Duration = Duration::from_secs(1);
+
+/// How often values are removed that have expired and that nobody asks for. Finding them takes a walk over all values.
+const SWEEP_EVERY: Duration = Duration::from_secs(600);
 
 impl EmbeddedStore {
     /// Opens the store in a folder or file, and creates it if it does not exist.
@@ -60,8 +68,11 @@ impl EmbeddedStore {
     }
 
     fn new(table: Table, description: String, path: PathBuf) -> EmbeddedStore {
-        let (writer, recovery) = (Arc::default(), Arc::default());
-        EmbeddedStore { description, table: Arc::new(table), path, feed: ChangeFeed::new(), writer, recovery }
+        let (writer, recovery): (Arc<Mutex<()>>, _) = (Arc::default(), Arc::default());
+        let (table, feed, waiting) = (Arc::new(table), ChangeFeed::new(), Waiting::default());
+        let mut sweeper = JoinSet::new();
+        sweeper.spawn(sweep(Arc::downgrade(&table), feed.clone(), writer.clone()));
+        EmbeddedStore { description, path, table, feed, waiting, writer, recovery, _sweeper: sweeper }
     }
 
     async fn reading<T: Send + 'static>(
@@ -74,22 +85,46 @@ impl EmbeddedStore {
         result
     }
 
-    /// Runs `work` when no other write is running. Work that has begun continues even if the caller's future is dropped, so
-    /// the work itself announces the change and releases the lock.
-    async fn writing<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Table, &ChangeFeed) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let lock = self.writer.clone().lock_owned().await;
-        let (table, feed) = (self.table.clone(), self.feed.clone());
-        let result = blocking(&self.path, move || {
-            let result = work(&table, &feed);
-            drop(lock);
-            result
-        })
-        .await;
+    /// Does an edit, with those that wait at the same time. One that has begun continues even if the caller's future is dropped.
+    async fn edit(&self, edit: Edit) -> Result<Edited, StoreError> {
+        let mut told = self.waiting.add(edit);
+        let result = loop {
+            tokio::select! {
+                biased;
+                // Somebody else may write it.
+                told = &mut told => break told.unwrap_or_else(|_| Err(unwritten())),
+                lock = self.writer.clone().lock_owned() => {
+                    if let Err(error) = self.write_waiting(lock).await {
+                        break Err(error);
+                    }
+                }
+            }
+        };
         self.recover();
         result
+    }
+
+    /// Writes the edits that wait, and tells their callers and the watchers.
+    async fn write_waiting(&self, lock: OwnedMutexGuard<()>) -> Result<(), StoreError> {
+        let (table, feed, waiting) = (self.table.clone(), self.feed.clone(), self.waiting.take());
+        blocking(&self.path, move || {
+            let (edits, callers): (Vec<Edit>, Vec<_>) =
+                waiting.into_iter().map(|Pending { edit, done }| (edit, done)).unzip();
+            let done = match table.edit(&edits) {
+                Ok(done) => done,
+                Err(error) => vec![Err(error); edits.len()],
+            };
+            drop(lock);
+            for ((edit, caller), done) in edits.iter().zip(callers).zip(done) {
+                if done.as_ref().is_ok_and(|done| done.is_change()) {
+                    edit.keys().for_each(|key| feed.announce(key));
+                }
+                // Whoever has left does not ask.
+                let _left = caller.send(done);
+            }
+            Ok(())
+        })
+        .await
     }
 
     /// During an outage, makes a trial write every second until one succeeds or the store is dropped.
@@ -178,34 +213,20 @@ impl Store for EmbeddedStore {
     ) -> Result<Etag, StoreError> {
         check_size(key, bytes.len())?;
         let (key, bytes) = (key.to_owned(), bytes.to_vec());
-        self.writing(move |table, feed| {
-            let etag = table.put(&key, &bytes, condition, ttl)?;
-            feed.announce(&key);
-            Ok(etag)
-        })
-        .await
+        match self.edit(Edit::Put { key, bytes, condition, ttl }).await? {
+            Edited::Put(etag) => Ok(etag),
+            _ => Err(unwritten()),
+        }
     }
 
     async fn put_all(&self, writes: Vec<Write>) -> Result<(), StoreError> {
         writes.iter().try_for_each(|write| check_size(&write.key, write.bytes.len()))?;
-        self.writing(move |table, feed| {
-            table.put_all(&writes)?;
-            writes.iter().for_each(|write| feed.announce(&write.key));
-            Ok(())
-        })
-        .await
+        self.edit(Edit::PutAll(writes)).await.map(drop)
     }
 
     async fn delete(&self, key: &str, condition: Precondition) -> Result<bool, StoreError> {
-        let key = key.to_owned();
-        self.writing(move |table, feed| {
-            let was_there = table.delete(&key, condition)?;
-            if was_there {
-                feed.announce(&key);
-            }
-            Ok(was_there)
-        })
-        .await
+        let edited = self.edit(Edit::Delete { key: key.to_owned(), condition }).await?;
+        Ok(edited.is_change())
     }
 
     fn watch(&self, prefixes: Vec<String>) -> Option<ChangeStream> {
@@ -225,6 +246,37 @@ fn make_folder_of(file: &Path) -> Result<(), StoreError> {
         .map_err(|error| StoreError::Unavailable { message: format!("{}: {error}", folder.display()) })
 }
 
+/// Removes what has expired, now and then, until the store is dropped.
+async fn sweep(table: Weak<Table>, feed: ChangeFeed, writer: Arc<Mutex<()>>) {
+    loop {
+        tokio::time::sleep(SWEEP_EVERY).await;
+        let Some(table) = table.upgrade() else { return };
+        if let Err(error) = sweep_once(table, feed.clone(), &writer).await {
+            tracing::debug!(%error, "what has expired stays in the store for now");
+        }
+    }
+}
+
+async fn sweep_once(table: Arc<Table>, feed: ChangeFeed, writer: &Arc<Mutex<()>>) -> Result<(), StoreError> {
+    let (path, reading) = (table.path().to_owned(), table.clone());
+    let expired = blocking(&path, move || reading.expired()).await?;
+    if expired.is_empty() {
+        return Ok(());
+    }
+    let lock = writer.clone().lock_owned().await;
+    blocking(&path, move || {
+        let _lock = lock;
+        table.sweep(expired)?.iter().for_each(|key| feed.announce(key));
+        Ok(())
+    })
+    .await
+}
+
+/// The error of an edit that nobody has done.
+fn unwritten() -> StoreError {
+    StoreError::Unavailable { message: "the write was interrupted".to_owned() }
+}
+
 /// Runs blocking work on a thread for blocking work. redb panics on some kinds of damage; the panic ends here.
 async fn blocking<T: Send + 'static>(
     path: &Path,
@@ -237,5 +289,59 @@ async fn blocking<T: Send + 'static>(
             message: "reading it ended in a panic".to_owned(),
         }),
         Err(_) => Err(StoreError::Unavailable { message: "the program is shutting down".to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+    use futures_util::future::join_all;
+
+    use super::*;
+    use crate::store::Change;
+
+    #[tokio::test]
+    async fn of_edits_that_are_written_together_each_has_its_own_condition() {
+        let store = EmbeddedStore::in_memory().unwrap();
+        let first = store.put("k", b"first", Precondition::Absent, None).await.unwrap();
+        let texts: Vec<String> = (0..500).map(|n| n.to_string()).collect();
+        let put = |text| store.put("k", str::as_bytes(text), Precondition::Etag(first), None);
+        let done = join_all(texts.iter().map(|text| put(text))).await;
+        let winners: Vec<Etag> = done.iter().filter_map(|done| done.clone().ok()).collect();
+        assert_eq!(winners, [store.get("k").await.unwrap().unwrap().etag]);
+        let lost = StoreError::PreconditionFailed { key: "k".to_owned(), found: Some(winners[0]) };
+        assert_eq!(done.iter().filter(|done| **done == Err(lost.clone())).count(), 499);
+        let others = texts.iter().map(|text| store.put(text, b"x", Precondition::Absent, None));
+        assert!(join_all(others).await.iter().all(Result::is_ok));
+        let gone = join_all(texts.iter().map(|text| store.delete(text, Precondition::Any))).await;
+        assert!(gone.iter().all(|gone| *gone == Ok(true)));
+        assert_eq!(store.delete("0", Precondition::Any).await, Ok(false));
+    }
+
+    #[tokio::test]
+    async fn an_edit_whose_caller_has_left_before_it_began_is_not_written_later() {
+        let store = EmbeddedStore::in_memory().unwrap();
+        let busy = store.writer.clone().lock_owned().await;
+        let mut left = store.put("left", b"x", Precondition::Any, None);
+        assert!(futures_util::poll!(&mut left).is_pending());
+        drop(left);
+        drop(busy);
+        store.put("k", b"x", Precondition::Any, None).await.unwrap();
+        assert_eq!(store.get("left").await, Ok(None));
+    }
+
+    #[tokio::test]
+    async fn what_has_expired_is_removed_although_nobody_asks_for_it() {
+        let store = EmbeddedStore::in_memory().unwrap();
+        let mut changes = store.watch(vec![String::new()]).unwrap();
+        store.put("stays", b"x", Precondition::Any, None).await.unwrap();
+        store.put("k", b"x", Precondition::Any, Some(Duration::from_millis(1))).await.unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+        sweep_once(store.table.clone(), store.feed.clone(), &store.writer).await.unwrap();
+        for key in ["stays", "k", "k"] {
+            assert_eq!(changes.next().await, Some(Change::Changed(key.to_owned())));
+        }
+        assert_eq!(store.table.expired().unwrap(), [""; 0]);
+        assert!(store.get("stays").await.unwrap().is_some());
     }
 }

@@ -11,10 +11,9 @@ use redb::{
 };
 
 use super::creation;
+use super::edit::{Edit, Edited};
 use super::health::Health;
-use crate::store::{
-    Cursor, Etag, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Precondition, Record, StoreError, Write,
-};
+use crate::store::{Cursor, Etag, Item, PAGE_BYTES, PAGE_KEYS, Page, Position, Record, StoreError, Write};
 
 /// Maps a key to its expiry (milliseconds since 1970, or [`NEVER`]) and its value.
 const DOCUMENTS: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("documents");
@@ -28,10 +27,15 @@ const PROBE_BYTES: usize = 64 * 1024;
 /// The expiry of a value without a time to live.
 const NEVER: u64 = u64::MAX;
 
+/// The most keys that are swept at once.
+const SWEPT_MAX: usize = 100_000;
+
 /// The size of redb's page cache.
 const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
 type Row = (u64, &'static [u8]);
+
+type Documents<'t> = redb::Table<'t, &'static str, Row>;
 
 /// One page of the keys with a prefix.
 pub(super) struct TablePage {
@@ -149,44 +153,45 @@ impl Table {
         })
     }
 
-    /// Writes a value if the precondition holds.
-    pub(super) fn put(
-        &self,
-        key: &str,
-        bytes: &[u8],
-        condition: Precondition,
-        ttl: Option<Duration>,
-    ) -> Result<Etag, StoreError> {
-        self.write(|transaction| {
+    /// Does edits in one transaction: all of them or, after an error, none. One whose precondition does not hold is left out.
+    pub(super) fn edit(&self, edits: &[Edit]) -> Result<Vec<Result<Edited, StoreError>>, StoreError> {
+        self.write_if(|transaction| {
             let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
-            condition.check(key, self.read(&table, key, Etag::of)?)?;
-            table.insert(key, (expiry(ttl), bytes)).map_err(|e| self.note_error(e))?;
-            Ok(Etag::of(bytes))
+            let done = edits.iter().map(|edit| match self.edit_one(&mut table, edit) {
+                Err(refused @ StoreError::PreconditionFailed { .. }) => Ok(Err(refused)),
+                done => done.map(Ok),
+            });
+            let done = done.collect::<Result<Vec<_>, _>>()?;
+            let is_changed = done.iter().any(Result::is_ok);
+            Ok((done, is_changed))
         })
     }
 
-    /// Does several writes in one transaction.
-    pub(super) fn put_all(&self, writes: &[Write]) -> Result<(), StoreError> {
-        self.write(|transaction| {
-            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
-            for Write { key, bytes, keeps_old, ttl } in writes {
-                let old = if *keeps_old { self.read(&table, key, <[u8]>::to_vec)? } else { None };
-                let bytes = old.as_deref().unwrap_or(bytes);
-                table.insert(key.as_str(), (expiry(*ttl), bytes)).map_err(|e| self.note_error(e))?;
+    fn edit_one(&self, table: &mut Documents<'_>, edit: &Edit) -> Result<Edited, StoreError> {
+        match edit {
+            Edit::Put { key, bytes, condition, ttl } => {
+                condition.check(key, self.read(table, key, Etag::of)?)?;
+                table.insert(key.as_str(), (expiry(*ttl), &**bytes)).map_err(|e| self.note_error(e))?;
+                Ok(Edited::Put(Etag::of(bytes)))
             }
-            Ok(())
-        })
+            Edit::Delete { key, condition } => {
+                let found = self.read(table, key, Etag::of)?;
+                condition.check(key, found)?;
+                table.remove(key.as_str()).map_err(|e| self.note_error(e))?;
+                Ok(Edited::Deleted(found.is_some()))
+            }
+            Edit::PutAll(writes) => {
+                writes.iter().try_for_each(|write| self.put_one(table, write))?;
+                Ok(Edited::PutAll)
+            }
+        }
     }
 
-    /// Removes a key if the precondition holds, and returns whether it existed.
-    pub(super) fn delete(&self, key: &str, condition: Precondition) -> Result<bool, StoreError> {
-        self.write(|transaction| {
-            let mut table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
-            let found = self.read(&table, key, Etag::of)?;
-            condition.check(key, found)?;
-            table.remove(key).map_err(|e| self.note_error(e))?;
-            Ok(found.is_some())
-        })
+    fn put_one(&self, table: &mut Documents<'_>, write: &Write) -> Result<(), StoreError> {
+        let Write { key, bytes, keeps_old, ttl } = write;
+        let old = if *keeps_old { self.read(table, key, <[u8]>::to_vec)? } else { None };
+        let bytes = old.as_deref().unwrap_or(bytes);
+        table.insert(key.as_str(), (expiry(*ttl), bytes)).map(drop).map_err(|e| self.note_error(e))
     }
 
     /// One page of the values of these keys, from the last one on.
@@ -235,6 +240,25 @@ impl Table {
         Ok(TablePage { page, last_key: None, expired })
     }
 
+    /// Keys that have expired, [`SWEPT_MAX`] at most.
+    pub(super) fn expired(&self) -> Result<Vec<String>, StoreError> {
+        self.with_database(|db| {
+            let transaction = db.begin_read().map_err(|e| self.note_error(e))?;
+            let table = transaction.open_table(DOCUMENTS).map_err(|e| self.note_error(e))?;
+            let (mut expired, now) = (Vec::new(), now());
+            for row in table.iter().map_err(|e| self.note_error(e))? {
+                let (key, value) = row.map_err(|e| self.note_error(e))?;
+                if value.value().0 <= now {
+                    expired.push(key.value().to_owned());
+                }
+                if expired.len() >= SWEPT_MAX {
+                    break;
+                }
+            }
+            Ok(expired)
+        })
+    }
+
     /// Removes those of the keys that are still expired, and returns them. Does nothing while another write is running,
     /// because the next scan will find the keys again.
     pub(super) fn sweep(&self, keys: Vec<String>) -> Result<Vec<String>, StoreError> {
@@ -273,13 +297,23 @@ impl Table {
         &self,
         work: impl FnOnce(&WriteTransaction) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.write_if(|transaction| Ok((work(transaction)?, true)))
+    }
+
+    /// Runs `work` in a transaction, which is committed if it says that it has changed something.
+    fn write_if<T>(
+        &self,
+        work: impl FnOnce(&WriteTransaction) -> Result<(T, bool), StoreError>,
+    ) -> Result<T, StoreError> {
         self.with_database(|db| {
             let mut transaction = db.begin_write().map_err(|e| self.note_error(e))?;
             // With this durability, commit returns after fsync: an acknowledged write has reached the disk.
             transaction.set_durability(Durability::Immediate).map_err(|e| self.note_error(e))?;
-            let result = work(&transaction)?;
-            transaction.commit().map_err(|e| self.note_error(e))?;
-            self.health.written();
+            let (result, is_changed) = work(&transaction)?;
+            if is_changed {
+                transaction.commit().map_err(|e| self.note_error(e))?;
+                self.health.written();
+            }
             Ok(result)
         })
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{event, output, said, sent, shown, start, started, SKILL};
+use super::{SKILL, event, output, said, sent, shown, start, started};
 
 #[tokio::test]
 async fn a_fork_goes_on_from_its_step_and_the_other_session_stays() {
@@ -23,7 +23,8 @@ async fn a_fork_goes_on_from_its_step_and_the_other_session_stays() {
     );
     let done = event(&app, &other, said("that")).await;
     assert_eq!(done.body["directives"][0]["message"], "other");
-    let texts: Vec<String> = sent(upstream.seen().last().unwrap()).into_iter().map(|(_, text)| text).collect();
+    let texts: Vec<String> =
+        sent(upstream.seen().last().unwrap()).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts[2], "Command output:\na\n\n[Step 2 of 100]");
     assert_eq!(texts[4], "User response: that\n\n[Step 3 of 100]");
     assert_eq!(shown(&app, &id).await, before);
@@ -38,7 +39,14 @@ async fn there_is_no_fork_of_a_step_that_is_not_there_or_ends_the_session() {
     let begun = started(&app, SKILL, json!({})).await;
     let id = begun.body["session_id"].as_str().unwrap().to_owned();
     event(&app, &id, output("a")).await;
-    for body in [json!({}), json!({"step": 0}), json!({"step": 2}), json!({"step": 3}), json!({"step": "1"}), json!({"step": 1, "x": 1})] {
+    for body in [
+        json!({}),
+        json!({"step": 0}),
+        json!({"step": 2}),
+        json!({"step": 3}),
+        json!({"step": "1"}),
+        json!({"step": 1, "x": 1}),
+    ] {
         let refused = app.post(&format!("/api/sessions/{id}/fork"), body).await;
         refused.assert_error(400, "invalid_request_error", "invalid_request");
     }

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use super::{SKILL, event, go_on, last_sent, output, said, scripted, sent, session, shown, start, start_with, started};
+use super::{
+    SKILL, event, go_on, last_sent, output, said, scripted, sent, session, shown, start, start_with, started,
+};
 use support::upstream::{completion, json as reply_json};
 
 #[tokio::test]
@@ -31,8 +33,12 @@ async fn after_a_message_the_service_goes_on_by_itself() {
     let (app, upstream) = start(&["[MESSAGE] One", "[MESSAGE] Two", "[CMD] ls"]).await;
     let begun = started(&app, SKILL, json!({})).await;
     assert_eq!((&begun.body["state"], &begun.body["step"]), (&json!("waiting_cmd"), &json!(3)));
-    let shown: Vec<&str> =
-        begun.body["directives"].as_array().unwrap().iter().map(|one| one["type"].as_str().unwrap()).collect();
+    let shown: Vec<&str> = begun.body["directives"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["type"].as_str().unwrap())
+        .collect();
     assert_eq!(shown, ["MESSAGE", "MESSAGE", "CMD"]);
     assert_eq!(last_sent(&upstream), "[Continue after informational message]\n\n[Step 3 of 100]");
 }
@@ -44,7 +50,10 @@ async fn without_auto_continue_each_message_waits() {
     let id = begun.body["session_id"].as_str().unwrap();
     for step in 1..=2 {
         let now = shown(&app, id).await;
-        assert_eq!((&now["state"], &now["step"], &now["pending"]), (&json!("idle"), &json!(step), &json!(null)));
+        assert_eq!(
+            (&now["state"], &now["step"], &now["pending"]),
+            (&json!("idle"), &json!(step), &json!(null))
+        );
         event(&app, id, output("x")).await.assert_error(409, "conflict_error", "session_state");
         assert_eq!(event(&app, id, go_on()).await.body["directives"].as_array().unwrap().len(), 1);
     }
@@ -67,7 +76,10 @@ async fn messages_that_were_shown_stay_when_the_next_call_fails() {
     assert!(begun.body["error"]["message"].as_str().unwrap().contains("no money left"));
     let id = begun.body["session_id"].as_str().unwrap();
     let done = event(&app, id, go_on()).await;
-    assert_eq!(done.body, json!({"state": "done", "step": 2, "directives": [{"type": "DONE", "content": "[DONE] All", "message": "All"}]}));
+    assert_eq!(
+        done.body,
+        json!({"state": "done", "step": 2, "directives": [{"type": "DONE", "content": "[DONE] All", "message": "All"}]})
+    );
     assert_eq!(last_sent(&upstream), "[Continue after informational message]\n\n[Step 2 of 100]");
 }
 
@@ -89,8 +101,11 @@ async fn the_history_is_sent_as_the_skill_says() {
         for _ in 0..3 {
             event(&app, id, output("x")).await;
         }
-        let step = |text: &str| text.rsplit_once("[Step ").map_or("a", |(_, rest)| rest.split(' ').next().unwrap()).to_owned();
-        let steps: Vec<String> = sent(upstream.seen().last().unwrap()).iter().map(|(_, text)| step(text)).collect();
+        let step = |text: &str| {
+            text.rsplit_once("[Step ").map_or("a", |(_, rest)| rest.split(' ').next().unwrap()).to_owned()
+        };
+        let steps: Vec<String> =
+            sent(upstream.seen().last().unwrap()).iter().map(|(_, text)| step(text)).collect();
         assert_eq!(steps.join(" "), expected, "{mode}");
     }
 }
@@ -121,7 +136,8 @@ async fn a_command_that_was_cut_gets_twice_the_tokens() {
     };
     let (app, upstream) = scripted(script, |_| {}).await;
     session(&app).await;
-    let tokens: Vec<u64> = upstream.seen().iter().map(|seen| seen.json()["max_tokens"].as_u64().unwrap()).collect();
+    let tokens: Vec<u64> =
+        upstream.seen().iter().map(|seen| seen.json()["max_tokens"].as_u64().unwrap()).collect();
     assert_eq!(tokens, [512, 1024]);
 }
 
@@ -155,7 +171,8 @@ async fn models_and_limits_come_from_the_start_the_skill_and_the_settings() {
     let asked: Vec<_> = upstream.seen().iter().map(|seen| seen.json()).collect();
     let models: Vec<_> = asked.iter().map(|body| body["model"].as_str().unwrap()).collect();
     assert_eq!(models, ["of-settings", "of-skill", "of-start"]);
-    let numbers = |at: usize| (asked[at]["temperature"].as_f64().unwrap(), asked[at]["max_tokens"].as_u64().unwrap());
+    let numbers =
+        |at: usize| (asked[at]["temperature"].as_f64().unwrap(), asked[at]["max_tokens"].as_u64().unwrap());
     assert_eq!((numbers(0), numbers(1)), ((0.7, 100), (0.0, 50)));
 }
 

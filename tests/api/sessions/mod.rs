@@ -1,8 +1,10 @@
 //! Sessions of skills: dialogues in steps, in front of a scripted model.
 
-mod events;
 mod forks;
+mod lasting;
+mod leaving;
 mod limits;
+mod replicas;
 mod seed;
 mod socket;
 mod states;

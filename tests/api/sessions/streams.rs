@@ -104,14 +104,18 @@ async fn what_happens_is_told_as_the_model_speaks() {
     let mut stream = Stream::open(&app, &id, None).await;
     let first = stream.next().await.unwrap();
     assert_eq!(first.name, "state");
-    assert_eq!((&first.data["state"], &first.data["pending"]["command"]), (&json!("waiting_cmd"), &json!("ls")));
+    assert_eq!(
+        (&first.data["state"], &first.data["pending"]["command"]),
+        (&json!("waiting_cmd"), &json!("ls"))
+    );
 
     assert_eq!(event(&app, &id, output("a")).await.status, 200);
     let mut told = stream.until("directive").await;
     told.push(stream.next().await.unwrap());
     let thinking = &told[0];
     assert_eq!((thinking.name.as_str(), &thinking.data), ("state", &json!({"state": "thinking", "step": 1})));
-    let spoken: String = told.iter().filter(|one| one.name == "delta").map(|one| one.data["text"].as_str().unwrap()).collect();
+    let spoken: String =
+        told.iter().filter(|one| one.name == "delta").map(|one| one.data["text"].as_str().unwrap()).collect();
     assert_eq!(spoken, "[ASK] Which one?");
     let directive = &told[told.len() - 2];
     assert_eq!(directive.data["question"], "Which one?");
@@ -186,9 +190,11 @@ async fn the_last_thousand_events_are_kept() {
         let mut stream = Stream::open(&app, &id, None).await;
         told = stream.next().await.unwrap().id.unwrap();
     }
-    let since = |last: u64| { let app = &app; let id = &id; async move {
-        Stream::open(app, id, Some(&last.to_string())).await.next().await.unwrap()
-    }};
+    let since = |last: u64| {
+        let app = &app;
+        let id = &id;
+        async move { Stream::open(app, id, Some(&last.to_string())).await.next().await.unwrap() }
+    };
     assert_eq!(since(told - 999).await.id, Some(told - 998));
     assert_eq!(since(told - 1_001).await.name, "reset");
 }
@@ -196,10 +202,11 @@ async fn the_last_thousand_events_are_kept() {
 #[tokio::test]
 async fn a_failed_call_and_a_cancelled_session_are_told() {
     let asked = std::sync::atomic::AtomicUsize::new(0);
-    let script = move |_: &support::upstream::Seen| match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-        0 => support::upstream::json(200, support::upstream::completion("[CMD] ls")),
-        _ => support::upstream::json(400, json!({"error": {"message": "too long"}})),
-    };
+    let script =
+        move |_: &support::upstream::Seen| match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => support::upstream::json(200, support::upstream::completion("[CMD] ls")),
+            _ => support::upstream::json(400, json!({"error": {"message": "too long"}})),
+        };
     let (app, _upstream) = scripted(script, |_| {}).await;
     let id = session(&app).await;
     let mut stream = Stream::open(&app, &id, None).await;

@@ -41,6 +41,18 @@ pub async fn put(url: &str, body: String) -> Outcome {
     }
 }
 
+/// Deletes something that must be there.
+pub async fn delete(url: &str) -> Outcome {
+    CLIENT.delete(url).send().await?.error_for_status()?;
+    Ok(())
+}
+
+/// Gets the first piece of a stream, and leaves.
+pub async fn first_piece(url: &str) -> Outcome<bytes::Bytes> {
+    let mut stream = CLIENT.get(url).send().await?.error_for_status()?;
+    Ok(stream.chunk().await?.unwrap_or_default())
+}
+
 /// Gets a JSON answer.
 pub async fn get(url: &str) -> Outcome<Json> {
     Ok(CLIENT.get(url).send().await?.json().await?)

@@ -31,13 +31,18 @@ pub fn of(content: &str) -> String {
 
 /// One event of a stream: its content is its number, so that their order can be seen.
 pub fn chunk(number: usize) -> String {
+    part(&format!("{number} "))
+}
+
+/// One event of a stream with this content, which has nothing to escape.
+pub fn part(content: &str) -> String {
     format!(
         concat!(
             r#"data: {{"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1735689600,"model":"bench","#,
-            r#""choices":[{{"index":0,"delta":{{"content":"{number} "}},"finish_reason":null}}]}}"#,
+            r#""choices":[{{"index":0,"delta":{{"content":"{content}"}},"finish_reason":null}}]}}"#,
             "\n\n",
         ),
-        number = number
+        content = content
     )
 }
 

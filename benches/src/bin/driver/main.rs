@@ -1,5 +1,5 @@
 //! Measures the release binary from outside, as clients see it: `make bench-http`, `bench-scan`, `bench-live`, `bench-hostile`, `bench-tools`, `bench-chat`,
-//! `bench-streams`, `bench-overload`.
+//! `bench-streams`, `bench-overload`, `bench-sessions`.
 //!
 //! - `http`: requests per second, beside a bare actix-web handler around minijinja in the same run
 //! - `scan`: start, memory and idle costs with 100,000 environs in Redis
@@ -10,6 +10,7 @@
 //! - `chat`: answers of a model through a rendered prompt, beside a bare proxy in the same run
 //! - `structured`: values that fit a schema, beside plain chats; part of `chat`
 //! - `streams`: 1,000 streams held for a minute: failures, memory
+//! - `sessions`: 1,000 waiting sessions: memory, the time of events beside the model's
 //! - `process`, `redis`, `workload`, `wrk`, `client`, `connection`, `model_server`, `completions`, `tool_server`,
 //!   `figures`: what these are made of
 
@@ -29,6 +30,7 @@ mod overload;
 mod process;
 mod redis;
 mod scan;
+mod sessions;
 mod streams;
 mod structured;
 mod tool_server;
@@ -40,8 +42,7 @@ use ai_prompt_benches::Outcome;
 use options::Options;
 use tokio::signal::unix::{SignalKind, signal};
 
-const USAGE: &str =
-    "usage: driver http|scan|live|hostile|overload|tools|chat|structured|streams [--seconds N] [--rounds N]";
+const USAGE: &str = "usage: driver http|scan|live|hostile|overload|tools|chat|structured|streams|sessions [--seconds N] [--rounds N]";
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome {
@@ -69,6 +70,7 @@ async fn measure(what: &str, options: &Options) -> Outcome {
         }
         "structured" => structured::run(options).await,
         "streams" => streams::run(options).await,
+        "sessions" => sessions::run(options).await,
         _ => Err(USAGE.into()),
     }
 }

@@ -1,9 +1,8 @@
 //! An upstream that takes as little processor time as possible: fixed answers, on a thread of its own.
 //!
 //! It speaks as much HTTP/1.1 as clients of chat completions need: persistent connections, and request bodies with a
-//! length or in chunks. The model `slow-N` streams one chunk each second for N seconds, `large-N` gives an answer of N MB, and `burst` sends a
-//! stream in one piece; all
-//! others answer at once.
+//! length or in chunks. The model `slow-N` streams one chunk each second for N seconds, `large-N` gives an answer of N MB, `after-N` wants a command
+//! after N ms, and `burst` sends a stream in one piece; all others answer at once.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +29,8 @@ const STREAM_HEAD: &str =
 const BURST_MARK: &[u8] = br#""model":"burst""#;
 /// How the name of a request's model begins that is [`completions::VALUE`].
 const VALUE_MARK: &[u8] = br#""model":"value"#;
+/// What a model of sessions says.
+const COMMAND: &str = "[CMD] git status --porcelain";
 const NOT_FOUND: &str = "HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n";
 const MODELS: &str =
     r#"{"object":"list","data":[{"id":"bench","object":"model","created":1735689600,"owned_by":"bench"}]}"#;
@@ -47,6 +48,9 @@ struct Served {
     completion: String,
     /// A completion that says a value.
     value: String,
+    /// A completion that wants a command, whole and as a stream.
+    command: String,
+    command_stream: String,
     /// The writes of a stream: each chunk has one of its own.
     stream: Vec<String>,
     /// All of it, with its head.
@@ -101,6 +105,8 @@ impl Served {
             models: json(MODELS),
             completion: json(&whole()),
             value: json(&completions::of(&escaped(&structured::value().to_string()))),
+            command: json(&completions::of(COMMAND)),
+            command_stream: STREAM_HEAD.to_owned() + &http_chunk(&completions::part(COMMAND)) + &stream_end(),
             stream,
             burst,
             last_body: Mutex::default(),
@@ -145,6 +151,12 @@ impl Connection {
         body.clone_into(&mut served.last_body.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(megabytes) = numbered(body, "large") {
             let answer = json(&completions::of(&"x".repeat(megabytes * 1_000_000)));
+            return self.stream.write_all(answer.as_bytes()).await;
+        }
+        if let Some(milliseconds) = numbered(body, "after") {
+            tokio::time::sleep(Duration::from_millis(milliseconds as u64)).await;
+            let is_stream = memmem::find(body, br#""stream":true"#).is_some();
+            let answer = if is_stream { &served.command_stream } else { &served.command };
             return self.stream.write_all(answer.as_bytes()).await;
         }
         if memmem::find(body, VALUE_MARK).is_some() {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tempfile::TempDir;
 
 use crate::{Outcome, client};
@@ -126,6 +127,16 @@ impl Drop for Server {
     fn drop(&mut self) {
         stop(&mut self.child);
     }
+}
+
+/// Raises the limit of open files of this process, and so of the servers, which inherit it.
+pub fn raise_file_limit(files: u64) -> Outcome {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_none_or(|current| current >= files) {
+        return Ok(());
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum })
+        .map_err(|error| format!("this needs {files} open files (ulimit -Hn): {error}").into())
 }
 
 /// Ends a process and waits for its end; one that is gone already is fine.

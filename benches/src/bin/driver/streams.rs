@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::RequestBuilder;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -13,7 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use crate::figures::mib;
 use crate::model_server::ModelServer;
 use crate::options::Options;
-use crate::process::Server;
+use crate::process::{self, Server};
 use crate::{Outcome, completions, workload};
 
 const STREAMS: usize = 1_000;
@@ -31,7 +30,7 @@ const EVERY: Duration = Duration::from_secs(10);
 
 /// Measures and prints.
 pub async fn run(options: &Options) -> Outcome {
-    raise_file_limit()?;
+    process::raise_file_limit(FILES)?;
     let duration = options.duration(60).max(2 * OPENING);
     let packages = tempfile::tempdir()?;
     workload::write_package(packages.path(), None)?;
@@ -53,16 +52,6 @@ pub async fn run(options: &Options) -> Outcome {
     println!("growth while they lasted: {growth:.0} KiB");
     println!("streams that failed: {failed} of {STREAMS}");
     if failed == 0 { Ok(()) } else { Err("some streams failed".into()) }
-}
-
-/// Raises the limit of open files of this process, and so of the service.
-fn raise_file_limit() -> Outcome {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current.is_none_or(|current| current >= FILES) {
-        return Ok(());
-    }
-    setrlimit(Resource::Nofile, Rlimit { current: Some(FILES), maximum })
-        .map_err(|error| format!("{STREAMS} streams need {FILES} open files (ulimit -Hn): {error}").into())
 }
 
 /// Starts all streams; returns when all are open.

@@ -17,6 +17,8 @@ pub enum DocumentKind {
     Environ,
     /// The definition of a callable tool.
     Tool,
+    /// A text that teaches a model to do a job in steps; the one kind whose stored form need not be JSON.
+    Skill,
 }
 
 /// One row of the table.
@@ -70,10 +72,26 @@ const TOOL: Row = Row {
     about: "tools",
 };
 
+const SKILL: Row = Row {
+    noun: "skill",
+    key_prefix: "skills:",
+    not_found_code: "skill_not_found",
+    schema: Some(include_str!("../../../../jsonschema/skill.json")),
+    named_by: &[],
+    // Packages have a folder for each, with a SKILL.md.
+    package_folder: None,
+    about: "skills",
+};
+
 impl DocumentKind {
     /// All kinds, in the order of the enum; lists show them so.
-    pub const ALL: [DocumentKind; 4] =
-        [DocumentKind::Extension, DocumentKind::Prompt, DocumentKind::Environ, DocumentKind::Tool];
+    pub const ALL: [DocumentKind; 5] = [
+        DocumentKind::Extension,
+        DocumentKind::Prompt,
+        DocumentKind::Environ,
+        DocumentKind::Tool,
+        DocumentKind::Skill,
+    ];
 
     const fn row(self) -> &'static Row {
         match self {
@@ -81,6 +99,7 @@ impl DocumentKind {
             DocumentKind::Prompt => &PROMPT,
             DocumentKind::Environ => &ENVIRON,
             DocumentKind::Tool => &TOOL,
+            DocumentKind::Skill => &SKILL,
         }
     }
 
@@ -99,7 +118,8 @@ impl DocumentKind {
         self.row().not_found_code
     }
 
-    /// The JSON Schema of its documents as text; `None` for a kind whose documents are any JSON value.
+    /// The JSON Schema of its documents as text (of skills: of those that are JSON); `None` for a kind whose documents are any JSON
+    /// value.
     pub const fn schema(self) -> Option<&'static str> {
         self.row().schema
     }
