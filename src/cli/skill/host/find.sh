@@ -13,3 +13,5 @@ for root in ./.kosmos-panel/skills "$HOME/.config/kosmos-panel/skills"; do
         fi
     done
 done
+# The input stays open.
+exit 0

@@ -6,3 +6,5 @@ for file in ./.kosmos-panel/ai_system_promt.md "$HOME/.config/kosmos-panel/ai_sy
         break
     fi
 done
+# The input stays open.
+exit 0
