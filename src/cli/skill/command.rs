@@ -6,12 +6,19 @@ use super::dialogue::CommandResult;
 use super::drive::choose;
 use super::edit;
 use super::journal::{End, Entry, Journal};
+use super::known::judged;
 use super::machine::{Machine, Ran};
 use super::show;
 use super::verdict::{Choice, Judge, Verdict};
 use crate::cli::error::CliError;
 use crate::cli::output::{say, warn};
 use crate::cli::terminal;
+
+/// The question about a command that a person may agree to.
+const QUESTION: &str = "Run it? [y]es / [s]kip / [e]dit / [c]ancel: ";
+
+/// The question about one that is refused.
+const REFUSED: &str = "It is refused. [s]kip / [e]dit / [c]ancel: ";
 
 /// What carries out commands.
 pub struct Commands {
@@ -22,12 +29,12 @@ pub struct Commands {
     told_of_sandbox: bool,
 }
 
-/// What a person says about a command.
+/// What is said about a command.
 enum Said {
-    Run,
-    Skip,
-    /// Another command, which is judged anew.
-    Edit(String),
+    /// It runs, or does not.
+    Decided(Choice),
+    /// Another one is to be judged in its place.
+    Edited(String),
 }
 
 impl Commands {
@@ -43,44 +50,39 @@ impl Commands {
     pub async fn result(&mut self, session: &str, command: &str) -> Result<CommandResult, CliError> {
         let mut text = command.to_owned();
         loop {
-            let line = Line::read(&text);
+            let line = judged(&text, self.machine.skill_dir());
             let (verdict, decision) = self.judge.verdict(&line);
             show::command(&text, &decision);
             let choice = match self.said(verdict, &text).await? {
-                Ok(choice) => choice,
-                Err(edited) => {
+                Said::Decided(Choice::Asked) if text != command => Choice::Edited,
+                Said::Decided(choice) => choice,
+                Said::Edited(edited) => {
                     text = edited;
                     continue;
                 }
             };
-            let choice = if choice == Choice::Asked && text != command { Choice::Edited } else { choice };
             show::choice(choice);
             return match choice {
                 Choice::Skipped | Choice::Refused => self.skipped(session, &text, &decision, choice),
-                _ => self.ran(session, command, (&line, &decision), choice).await,
+                _ => {
+                    let other = (text != command).then(|| text.clone());
+                    let mut result = self.ran(session, &text, (&line, &decision), choice).await?;
+                    result.command = other;
+                    Ok(result)
+                }
             };
         }
     }
 
-    /// Who or what decides; or else the command that a person wants in its place.
-    async fn said(&self, verdict: Verdict, text: &str) -> Result<Result<Choice, String>, CliError> {
-        let said = match verdict {
-            Verdict::Runs(choice) => return Ok(Ok(choice)),
-            Verdict::Skips => return Ok(Ok(Choice::Skipped)),
-            Verdict::Refuses if !self.judge.is_attended => return Ok(Ok(Choice::Refused)),
-            Verdict::Refuses => {
-                ask("It is refused. [s]kip / [e]dit / [c]ancel: ", &['s', 'e', 'c'], text).await?
-            }
-            Verdict::Asks => {
-                ask("Run it? [y]es / [s]kip / [e]dit / [c]ancel: ", &['y', 's', 'e', 'c'], text).await?
-            }
-        };
-        Ok(match said {
-            Said::Run => Ok(Choice::Asked),
-            Said::Skip if verdict == Verdict::Refuses => Ok(Choice::Refused),
-            Said::Skip => Ok(Choice::Skipped),
-            Said::Edit(edited) => Err(edited),
-        })
+    /// What the verdict says, or a person where that leaves it open.
+    async fn said(&self, verdict: Verdict, text: &str) -> Result<Said, CliError> {
+        match verdict {
+            Verdict::Runs(choice) => Ok(Said::Decided(choice)),
+            Verdict::Skips => Ok(Said::Decided(Choice::Skipped)),
+            Verdict::Refuses if !self.judge.is_attended => Ok(Said::Decided(Choice::Refused)),
+            Verdict::Refuses => ask(REFUSED, &['s', 'e', 'c'], Choice::Refused, text).await,
+            Verdict::Asks => ask(QUESTION, &['y', 's', 'e', 'c'], Choice::Skipped, text).await,
+        }
     }
 
     fn skipped(
@@ -103,21 +105,21 @@ impl Commands {
     ) -> Result<CommandResult, CliError> {
         // What nobody has looked at may only read.
         let sandboxed = choice == Choice::Safe && decision.is_sandboxed();
-        let ran = self.machine.run(line, sandboxed, Box::pin(terminal::interrupted())).await;
+        let harmless = Some(line).filter(|_| sandboxed);
+        let ran = self.machine.run(command, harmless, Box::pin(terminal::interrupted())).await;
         show::end(&ran);
         self.tell_of_sandbox(&ran);
         let end = End { exit_code: Some(ran.exit_code), duration: ran.duration };
-        self.journal.add(&Entry { session, command: line.text(), decision, choice, end: Some(end) })?;
+        self.journal.add(&Entry { session, command, decision, choice, end: Some(end) })?;
         if ran.stopped && !self.goes_on().await? {
             return Err(CliError::Cancelled);
         }
-        let other = (line.text() != command).then(|| line.text().to_owned());
         Ok(CommandResult {
             stdout: ran.stdout,
             stderr: ran.stderr,
             exit_code: Some(ran.exit_code),
             skipped: false,
-            command: other,
+            command: None,
         })
     }
 
@@ -140,14 +142,14 @@ impl Commands {
     }
 }
 
-/// Asks about a command.
-async fn ask(prompt: &str, letters: &[char], text: &str) -> Result<Said, CliError> {
+/// Asks about a command; `skipped` is what it means to skip it.
+async fn ask(prompt: &str, letters: &[char], skipped: Choice, text: &str) -> Result<Said, CliError> {
     loop {
         match choose(prompt, letters).await? {
-            Some('y') => return Ok(Said::Run),
-            Some('s') => return Ok(Said::Skip),
+            Some('y') => return Ok(Said::Decided(Choice::Asked)),
+            Some('s') => return Ok(Said::Decided(skipped)),
             Some('e') => match edit::edited(text).await? {
-                Some(edited) => return Ok(Said::Edit(edited)),
+                Some(edited) => return Ok(Said::Edited(edited)),
                 None => say("Nothing is changed."),
             },
             _ => return Err(CliError::Cancelled),

@@ -26,7 +26,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// [`CliError::Cancelled`], [`CliError::Unanswered`], and the service's own, after which the session can be continued.
-    pub async fn to_its_end(mut self, first: Turn) -> Result<(), CliError> {
+    pub async fn until_done(mut self, first: Turn) -> Result<(), CliError> {
         let ended = self.turns(first).await;
         match &ended {
             Err(CliError::Cancelled) => {
@@ -44,10 +44,10 @@ impl Run<'_> {
         let mut turn = first;
         loop {
             show::step(turn.step, self.max_steps);
-            if let Some(error) = &turn.error {
-                self.ask_to_try_again(&error.message).await?;
-            }
             let Some(event) = self.carried_out(&turn.directives).await? else { return Ok(()) };
+            if let Some(error) = &turn.error {
+                try_again(&error.message, self.is_attended).await?;
+            }
             turn = self.sent(&event).await?;
         }
     }
@@ -99,16 +99,11 @@ impl Run<'_> {
         loop {
             match self.session.send(event).await {
                 Err(error) if can_be_tried_again(&error) && self.is_attended => {
-                    self.ask_to_try_again(&error.to_string()).await?;
+                    try_again(&error.to_string(), self.is_attended).await?;
                 }
                 sent => return sent,
             }
         }
-    }
-
-    /// Asks whether to go on after a failure of the model.
-    async fn ask_to_try_again(&self, message: &str) -> Result<(), CliError> {
-        try_again(message, self.is_attended).await
     }
 }
 

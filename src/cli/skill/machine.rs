@@ -74,32 +74,37 @@ impl Machine {
         Ok(Machine { executor, folder, time, host, skill_dir })
     }
 
-    /// Runs a line. In the sandbox, it can only read.
-    pub async fn run(&self, line: &Line, sandboxed: bool, stop: Stop<'_>) -> Ran {
+    /// The folder of the skill's files, if it has one.
+    pub fn skill_dir(&self) -> Option<&str> {
+        self.skill_dir.as_deref()
+    }
+
+    /// Runs a command. `harmless` is the line as it was judged, if that says that it only reads: then it runs in the sandbox.
+    pub async fn run(&self, command: &str, harmless: Option<&Line>, stop: Stop<'_>) -> Ran {
         let watcher = |piece: &str| crate::cli::output::say_on(piece);
         let mut supervision = Supervision { watcher: Some(&watcher), stop: Some(stop), input: None };
         let invocation = match &self.host {
-            Some(host) if line.text().len() > host::COMMAND_BYTES => {
+            Some(host) if command.len() > host::COMMAND_BYTES => {
                 return Ran::not_run(format!("the command has more than {} bytes", host::COMMAND_BYTES));
             }
             Some(host) => {
-                let (invocation, input) = host.command(line.text(), self.skill_dir.as_deref(), self.time);
+                let (invocation, input) = host.command(command, self.skill_dir.as_deref(), self.time);
                 supervision.input = Some(input);
                 invocation
             }
-            None => self.invocation(line, sandboxed),
+            None => self.invocation(command, harmless),
         };
         let outcome = self.executor.run_supervised(&invocation, supervision).await;
         Ran::of(outcome, self.time)
     }
 
     /// A line for a shell; in the sandbox, a single command is a program with arguments, so that git's can be hardened.
-    fn invocation(&self, line: &Line, sandboxed: bool) -> Invocation {
-        let (program, args) = match line.only_command().filter(|_| sandboxed) {
+    fn invocation(&self, command: &str, harmless: Option<&Line>) -> Invocation {
+        let (program, args) = match harmless.and_then(Line::only_command) {
             Some((program, args)) => (program.to_owned(), policy::hardened(program, args)),
-            None => ("sh".to_owned(), vec!["-c".to_owned(), line.text().to_owned()]),
+            None => ("sh".to_owned(), vec!["-c".to_owned(), command.to_owned()]),
         };
-        Invocation { program, args, cwd: self.folder.clone(), sandboxed }
+        Invocation { program, args, cwd: self.folder.clone(), sandboxed: harmless.is_some() }
     }
 }
 

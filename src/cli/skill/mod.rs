@@ -4,7 +4,7 @@
 //! - `run`: from the options to a session; `drive`: its loop; `dialogue`: the session over HTTP
 //! - `source`: where a skill comes from; `folders`: those of the project and the user; `choose`: by what is wanted;
 //!   `bundle`: files beside it; `knowledge`: what else the model is told; `inside`: files that do not lead out of their folder
-//! - `command`: one command, from the question to its end; `verdict`, `allowed`: what runs without a question; `edit`: what a person
+//! - `command`: one command, from the question to its end; `known`: as it is judged; `verdict`, `allowed`: what runs without a question; `edit`: what a person
 //!   makes of it; `journal`: the log
 //! - `machine`: where commands run; `host`: another machine
 //! - `show`: what is printed
@@ -23,6 +23,7 @@ mod host;
 mod inside;
 mod journal;
 mod knowledge;
+mod known;
 mod machine;
 mod new;
 mod run;

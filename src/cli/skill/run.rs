@@ -40,7 +40,8 @@ pub async fn run(common: &Common, options: &SkillRun) -> Result<(), CliError> {
     let surroundings = surroundings(host.as_ref()).await?;
     let bundle = Bundle::of(&client, &source, host.is_some()).await?;
     let skill_dir = source.folder.as_deref().or(bundle.folder());
-    show::beginning(&source, skill_dir, options.host.as_deref(), is_safe_run);
+    show::beginning(&source, skill_dir, options.host.as_deref());
+    show::freedom(&source.skill.allowed_tools, options.host.is_some(), is_safe_run, is_attended);
     let policy = match &options.host {
         Some(host) => judge_elsewhere(common, host, options.rules.as_deref()),
         None => judge(common, None, options.rules.as_deref())?,
@@ -52,7 +53,7 @@ pub async fn run(common: &Common, options: &SkillRun) -> Result<(), CliError> {
     let (session, first) = started(&client, &source, body, is_attended).await?;
     let commands = Commands::new(judge, machine, journal);
     let max_steps = first.max_steps;
-    Run { session, commands, is_attended, max_steps }.to_its_end(first).await
+    Run { session, commands, is_attended, max_steps }.until_done(first).await
 }
 
 fn current_dir() -> Result<std::path::PathBuf, CliError> {

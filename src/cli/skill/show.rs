@@ -10,8 +10,8 @@ use super::source::Source;
 use super::verdict::Choice;
 use crate::cli::output::{on_one_line, say, visible};
 
-/// Says which skill runs, from where, and what it may do without a question.
-pub fn beginning(source: &Source, skill_dir: Option<&Path>, host: Option<&str>, is_safe_run: bool) {
+/// Says which skill runs, from where, and where its files are.
+pub fn beginning(source: &Source, skill_dir: Option<&Path>, host: Option<&str>) {
     let skill = &source.skill;
     say(format_args!(
         "Skill {}, from {}",
@@ -27,19 +27,23 @@ pub fn beginning(source: &Source, skill_dir: Option<&Path>, host: Option<&str>, 
     if let Some(host) = host {
         say(format_args!("  commands run on {}", on_one_line(host)));
     }
-    say(format_args!("  {}", freedom(&skill.allowed_tools, host.is_some(), is_safe_run)));
 }
 
-fn freedom(allowed: &[String], is_elsewhere: bool, is_safe_run: bool) -> String {
+/// Says what runs without a question.
+pub fn freedom(allowed: &[String], is_elsewhere: bool, is_safe_run: bool, is_attended: bool) {
     let tools = match allowed {
         [] => "it names no allowed-tools".to_owned(),
         tools => format!("its allowed-tools: {}", on_one_line(&tools.join(", "))),
     };
-    match (is_safe_run, is_elsewhere) {
-        (false, _) => format!("every command is asked about ({tools}; they count with --yes safe)"),
-        (true, false) => format!("without a question: what only reads (L0); {tools}"),
-        (true, true) => format!("without a question, on a host: {tools}"),
-    }
+    let told = match (is_safe_run, is_elsewhere, is_attended) {
+        (false, _, true) => format!("every command is asked about ({tools}; they count with --yes safe)"),
+        (false, _, false) => {
+            format!("no command runs: nobody is there to be asked ({tools}; they count with --yes safe)")
+        }
+        (true, false, _) => format!("without a question: what only reads (L0); {tools}"),
+        (true, true, _) => format!("without a question, on a host: {tools}"),
+    };
+    say(format_args!("  {told}"));
 }
 
 /// Shows a command, with its level and every reason.

@@ -99,7 +99,10 @@ impl Desk {
     pub fn words(&self, arguments: &[&str]) -> Vec<String> {
         let config = self.path("settings.toml").display().to_string();
         let program = env!("CARGO_BIN_EXE_ai-prompt-shell").to_owned();
-        [program, "--config".to_owned(), config].into_iter().chain(arguments.iter().map(|a| (*a).to_owned())).collect()
+        [program, "--config".to_owned(), config]
+            .into_iter()
+            .chain(arguments.iter().map(|a| (*a).to_owned()))
+            .collect()
     }
 
     /// Runs the program in the project, without a terminal.
@@ -123,7 +126,10 @@ impl Desk {
 
     /// The last message of each request to the model.
     pub fn told(&self) -> Vec<String> {
-        let last = |seen: &Seen| crate::sessions::sent(seen).pop().unwrap().1;
+        let last = |seen: &Seen| {
+            let body = seen.json();
+            body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
+        };
         self.upstream.seen().iter().map(last).collect()
     }
 

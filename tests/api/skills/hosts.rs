@@ -49,7 +49,8 @@ impl Sshd {
             ),
         );
         // ssh takes the home of the user from the system, and not from HOME.
-        let wrapper = desk.write("bin/ssh", format!("#!/bin/sh\nexec /usr/bin/ssh -F '{root}ssh/config' \"$@\"\n"));
+        let wrapper =
+            desk.write("bin/ssh", format!("#!/bin/sh\nexec /usr/bin/ssh -F '{root}ssh/config' \"$@\"\n"));
         std::fs::set_permissions(wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
         if user == "root" {
             std::fs::create_dir_all("/run/sshd").unwrap();
@@ -79,7 +80,8 @@ impl Drop for Sshd {
 }
 
 fn keygen(file: &Path) {
-    let output = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(file).output().unwrap();
+    let output =
+        Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(file).output().unwrap();
     assert!(output.status.success(), "{output:?}");
 }
 
@@ -118,7 +120,11 @@ async fn commands_run_there_as_they_are_and_knowledge_is_read_there() {
     assert!(desk.system().contains("--- Target OS: Linux ---"), "{}", desk.system());
     let entries = lines(&desk.path("log"));
     assert_eq!(entries[1]["host"], "there");
-    assert_eq!((&entries[1]["level"], &entries[1]["decision"]), (&"L1".into(), &"allowed".into()), "nothing is L0 there");
+    assert_eq!(
+        (&entries[1]["level"], &entries[1]["decision"]),
+        (&"L1".into(), &"allowed".into()),
+        "nothing is L0 there"
+    );
     desk.write("there/.kosmos-panel/ai_system_promt.md", "Of the folder there.");
     run(&desk, &[]).await;
     let second = desk.upstream.seen().last().unwrap().json()["messages"][0].to_string();
@@ -134,7 +140,10 @@ async fn what_only_reads_is_asked_about_there_and_what_is_refused_never_runs() {
     let (code, out, err) = run(&desk, &["--yes", "safe"]).await;
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("(elsewhere)"), "{out}");
-    assert_eq!(desk.told()[1..], ["User skipped the command.\n\n[Step 2 of 100]", "User skipped the command.\n\n[Step 3 of 100]"]);
+    assert_eq!(
+        desk.told()[1..],
+        ["User skipped the command.\n\n[Step 2 of 100]", "User skipped the command.\n\n[Step 3 of 100]"]
+    );
     assert!(desk.path("there/kept/file").exists());
 }
 

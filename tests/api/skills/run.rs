@@ -47,7 +47,9 @@ async fn unattended_what_only_reads_and_what_the_skill_names_runs_and_nothing_el
     ] {
         assert!(out.contains(shown), "{shown}: {out}");
     }
-    assert!(desk.path("work/server/skills.js").exists() && desk.git(&["log", "--oneline"]).lines().count() == 1);
+    assert!(
+        desk.path("work/server/skills.js").exists() && desk.git(&["log", "--oneline"]).lines().count() == 1
+    );
     let entries = lines(&log);
     let decisions: Vec<(&Json, &Json, &Json)> =
         entries.iter().map(|entry| (&entry["level"], &entry["decision"], &entry["exit_code"])).collect();
@@ -92,7 +94,9 @@ async fn the_model_is_told_of_arguments_knowledge_and_the_system() {
     let desk = Desk::new(&["[DONE]"]).await;
     desk.skill("greet", "params: [{name: how, default: kindly}]\n", "Greet $1, all of: $ARGUMENTS.");
     desk.write("home/.config/kosmos-panel/ai_system_promt.md", "Of the user.");
-    let out = desk.good(&["skill", "run", "greet", "Ada", "and Bob", "-v", "where=here", "--prompt", "Please"]).await;
+    let out = desk
+        .good(&["skill", "run", "greet", "Ada", "and Bob", "-v", "where=here", "--prompt", "Please"])
+        .await;
     assert!(out.contains("Done: Skill completed"), "{out}");
     assert_eq!(desk.told(), ["Please\n\nParameters:\n- where: here\n- how: kindly\n\n[Step 1 of 100]"]);
     let system = desk.system();
@@ -110,7 +114,7 @@ async fn skills_are_found_in_the_project_then_with_the_user_then_in_the_catalog(
     let desk = Desk::new(&["[DONE] Ready"]).await;
     let skill = |from: &str| format!("---\nname: tidy\ndescription: d\n---\nFrom {from}.\n");
     desk.write("home/.claude/skills/tidy/SKILL.md", skill("the user"));
-    desk.good(&["skill", "set", "p.tidy", "--value", &skill("the store")]).await;
+    desk.good(&["skill", "set", "p.tidy", &format!("--value={}", skill("the store"))]).await;
     for (place, from) in [
         ("", "the user"),
         (".kosmos-panel/skills/tidy/SKILL.md", "kosmos"),
@@ -188,7 +192,10 @@ async fn commands_get_the_folder_of_the_skill_and_no_secrets() {
 async fn files_beside_a_skill_of_the_catalog_are_there_for_its_commands() {
     let desk = Desk::new(&["[CMD] sh \"$SKILL_DIR/scripts/hello.sh\"", "[DONE]"]).await;
     desk.write("packages/p/package.json", r#"{"name": "p"}"#);
-    desk.write("packages/p/skills/hello/SKILL.md", "---\nname: hello\ndescription: d\nallowed-tools: Bash\n---\nSay hello.\n");
+    desk.write(
+        "packages/p/skills/hello/SKILL.md",
+        "---\nname: hello\ndescription: d\nallowed-tools: Bash\n---\nSay hello.\n",
+    );
     desk.write("packages/p/skills/hello/scripts/hello.sh", "echo from the package\n");
     let packages = desk.path("packages").display().to_string();
     desk.good(&["--packages", &packages, "skill", "run", "hello", "--yes", "safe"]).await;

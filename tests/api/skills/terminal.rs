@@ -31,7 +31,19 @@ impl Terminal {
         );
         let terminal = Terminal { socket };
         let folder = desk.path("work").display().to_string();
-        terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "50", "-c", &folder, &script]);
+        terminal.tmux(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "100",
+            "-y",
+            "50",
+            "-c",
+            &folder,
+            &script,
+        ]);
         terminal
     }
 
@@ -92,7 +104,12 @@ const QUESTION: &str = "[y]es / [s]kip / [e]dit / [c]ancel:";
 #[actix_web::test]
 async fn the_worked_example_of_the_original_commits_in_a_real_repository() {
     let commit = "[CMD] git add . && git commit -m \"fix: update skills API\"";
-    let answers = ["[CMD] git status --porcelain", "[ASK] Введи сообщение коммита:", commit, "[DONE] Коммит успешно создан."];
+    let answers = [
+        "[CMD] git status --porcelain",
+        "[ASK] Введи сообщение коммита:",
+        commit,
+        "[DONE] Коммит успешно создан.",
+    ];
     let desk = Desk::new(&answers).await;
     desk.repository();
     desk.write("work/.git/info/exclude", ".claude\n");
@@ -139,10 +156,19 @@ async fn the_worked_example_of_the_original_commits_in_a_real_repository() {
     for (at, request) in seen.iter().enumerate() {
         assert_eq!(crate::sessions::sent(request), whole[..=2 * at], "request {}", at + 1);
         let body = request.json();
-        assert_eq!((&body["model"], &body["temperature"], &body["max_tokens"]), (&json!("CHEAP"), &json!(0.3), &json!(512)));
+        assert_eq!(
+            (&body["model"], &body["temperature"], &body["max_tokens"]),
+            (&json!("CHEAP"), &json!(0.3), &json!(512))
+        );
         let system = body["messages"][0]["content"].as_str().unwrap().to_owned();
-        assert!(system.starts_with("You are a terminal AI assistant executing a multi-step skill."), "{system}");
-        assert!(system.ends_with(&format!("--- Active Skill: git-quick-commit ---\n{body}", body = body_of())), "{system}");
+        assert!(
+            system.starts_with("You are a terminal AI assistant executing a multi-step skill."),
+            "{system}"
+        );
+        assert!(
+            system.ends_with(&format!("--- Active Skill: git-quick-commit ---\n{body}", body = body_of())),
+            "{system}"
+        );
     }
 }
 
@@ -194,7 +220,8 @@ async fn a_command_is_edited_skipped_refused_and_shown_as_it_is() {
             "User response: \n\n[Step 5 of 100]".to_owned(),
         ]
     );
-    let decisions: Vec<Json> = lines(&desk.path("log")).iter().map(|entry| entry["decision"].clone()).collect();
+    let decisions: Vec<Json> =
+        lines(&desk.path("log")).iter().map(|entry| entry["decision"].clone()).collect();
     assert_eq!(decisions, ["edited", "refused", "skipped"].map(Json::from));
 }
 
@@ -249,7 +276,9 @@ async fn ctrl_c_cancels_while_the_model_thinks() {
 async fn a_model_that_fails_is_tried_again_if_the_user_wants_it() {
     let asked = std::sync::atomic::AtomicUsize::new(0);
     let desk = Desk::scripted(move |_| match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-        0 => support::upstream::json(400, json!({"error": {"message": "not today", "type": "x", "code": "y"}})),
+        0 => {
+            support::upstream::json(400, json!({"error": {"message": "not today", "type": "x", "code": "y"}}))
+        }
         _ => support::upstream::json(200, support::upstream::completion("[DONE] Ready.")),
     })
     .await;

@@ -79,7 +79,9 @@ impl Host {
         time: Duration,
     ) -> (Invocation, &'static [u8]) {
         let seconds = (time.as_secs() + SPARE_SECONDS).to_string();
-        let arguments = [octal(command), octal(skill_dir.unwrap_or_default()), seconds];
+        let mut arguments = vec![octal(command), seconds];
+        // Nothing would be left of an argument that is empty.
+        arguments.extend(skill_dir.map(octal));
         (self.invocation(&arguments), RUN.as_bytes())
     }
 

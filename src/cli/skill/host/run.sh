@@ -1,5 +1,5 @@
 # Runs a command in a group of processes of its own, and kills the group when the command has ended, when its time is over, or
-# when the connection is gone. $1: the command, $2: its SKILL_DIR or nothing (both as octal numbers), $3: the most seconds.
+# when the connection is gone. $1: the command, $2: the most seconds, $3: its SKILL_DIR, if there is one. Texts are octal numbers.
 text() {
     text=$(printf '%b' "$(printf '%s' "$1" | sed 's/.../\\0&/g')" && echo x)
     text=${text%x}
@@ -13,7 +13,7 @@ end() {
 main() {
     text "$1"
     command=$text
-    text "$2"
+    text "$3"
     [ -z "$text" ] || { SKILL_DIR=$text && export SKILL_DIR; }
     exec 3<&0
     if command -v setsid >/dev/null 2>&1; then
@@ -26,7 +26,7 @@ main() {
     # The input ends with the connection.
     { cat <&3 && end; } >/dev/null 2>&1 &
     connection=$!
-    { trap 'kill "$pause"; exit' TERM; sleep "$3" & pause=$!; wait "$pause" && end; } </dev/null >/dev/null 2>&1 3<&- &
+    { trap 'kill "$pause"; exit' TERM; sleep "$2" & pause=$!; wait "$pause" && end; } </dev/null >/dev/null 2>&1 3<&- &
     limit=$!
     wait "$job" 2>/dev/null
     code=$?

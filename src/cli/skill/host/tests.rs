@@ -41,8 +41,7 @@ fn names_of_hosts_that_ssh_could_take_for_something_else_are_refused() {
     }
     let host = Host::new("u@h", Path::new("/"));
     let (invocation, input) = host.command("ls 'a'", None, Duration::from_secs(7));
-    let expected =
-        ["-o", "BatchMode=yes", "-T", "--", "u@h", "sh", "-s", "--", "154163040047141047", "", "12"];
+    let expected = ["-o", "BatchMode=yes", "-T", "--", "u@h", "sh", "-s", "--", "154163040047141047", "12"];
     assert_eq!(invocation.args, expected);
     assert_eq!(input, RUN.as_bytes());
 }
@@ -52,11 +51,11 @@ fn a_command_runs_as_it_is_with_its_folder_and_its_code() {
     let dir = tempfile::tempdir().unwrap();
     let command = "printf '%s|' \"$SKILL_DIR\" 'a  b' \"it's\" '$x' '\\n'; echo ü >&2; cat; exit 7";
     for shell in SHELLS {
-        let output = run(shell, dir.path(), RUN, &[&octal(command), &octal("/a b/ü"), "60"]);
+        let output = run(shell, dir.path(), RUN, &[&octal(command), "60", &octal("/a b/ü")]);
         assert_eq!(out(&output), "/a b/ü|a  b|it's|$x|\\n|", "{shell}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "ü\n", "{shell}");
         assert_eq!(output.status.code(), Some(7), "{shell}");
-        let output = run(shell, dir.path(), RUN, &[&octal("echo \"${SKILL_DIR-none}\"\n"), "", "60"]);
+        let output = run(shell, dir.path(), RUN, &[&octal("echo \"${SKILL_DIR-none}\"\n"), "60"]);
         assert_eq!(out(&output), "none\n", "{shell}");
     }
 }
@@ -65,9 +64,9 @@ fn a_command_runs_as_it_is_with_its_folder_and_its_code() {
 fn what_a_command_leaves_behind_and_one_that_takes_too_long_are_killed() {
     let dir = tempfile::tempdir().unwrap();
     for shell in SHELLS {
-        let output = run(shell, dir.path(), RUN, &[&octal("sleep 1000 & echo begun"), "", "60"]);
+        let output = run(shell, dir.path(), RUN, &[&octal("sleep 1000 & echo begun"), "60"]);
         assert_eq!((out(&output).as_str(), output.status.code()), ("begun\n", Some(0)), "{shell}");
-        let output = run(shell, dir.path(), RUN, &[&octal("echo begun; sleep 1000; echo no"), "", "1"]);
+        let output = run(shell, dir.path(), RUN, &[&octal("echo begun; sleep 1000; echo no"), "1"]);
         assert_eq!((out(&output).as_str(), output.status.code()), ("begun\n", Some(137)), "{shell}");
     }
 }
@@ -77,7 +76,7 @@ fn a_command_dies_with_the_connection() {
     let dir = tempfile::tempdir().unwrap();
     for shell in SHELLS {
         let mut child = Command::new(shell)
-            .args(["-s", "--", &octal("echo $$; exec sleep 1000"), "", "60"])
+            .args(["-s", "--", &octal("echo $$; exec sleep 1000"), "60"])
             .current_dir(dir.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
