@@ -61,18 +61,18 @@ doc: ## build the documentation of the code
 PAGE = docs/commands.md
 
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= parse execute jinja_parse jinja_execute classify
+FUZZ_TARGETS ?= parse execute jinja_parse jinja_execute classify dialogue
 FUZZ = target/fuzz
 FUZZED = crates/corpus
 SEEDS = $(CARGO) run --quiet --release --target-dir $(FUZZ) --package ai-prompt-corpus --example seeds --
 
-fuzz: ## fuzz the parser and the executor of both dialects, and the policy, ten minutes each (FUZZ_SECONDS=600)
+fuzz: ## fuzz the parser and the executor of both dialects, the policy, and the dialogue, ten minutes each (FUZZ_SECONDS=600)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install --locked cargo-fuzz
 	@mkdir -p $(FUZZ)/artifacts
 	for target in $(FUZZ_TARGETS); do \
 		$(SEEDS) unpack $(FUZZED)/seeds/$$target.jsonl.gz $(FUZZ)/corpus/$$target && \
 		$(CARGO) fuzz run --sanitizer none --fuzz-dir $(FUZZED) --features fuzz --target-dir $(FUZZ) $$target $(FUZZ)/corpus/$$target -- \
-			-dict=$(FUZZED)/$$(case $$target in jinja_*) echo jinja.dict;; classify) echo commands.dict;; *) echo go.dict;; esac) -artifact_prefix=$(FUZZ)/artifacts/$$target- \
+			-dict=$(FUZZED)/$$(case $$target in jinja_*) echo jinja.dict;; classify) echo commands.dict;; dialogue) echo dialogue.dict;; *) echo go.dict;; esac) -artifact_prefix=$(FUZZ)/artifacts/$$target- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 || exit 1; \
 	done
 
@@ -93,7 +93,11 @@ bench-check: ## that the benches work, without measuring
 	$(CARGO) run --quiet --package ai-prompt-benches --bin allocations > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin policy -- --rounds 1 > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin masking -- --rounds 1 > /dev/null
+<<<<<<< HEAD
 	$(CARGO) build --quiet --bin ai-prompt-shell
 	$(CARGO) run --quiet --package ai-prompt-benches --bin driver -- sessions --rounds 1 --seconds 1 > /dev/null
+=======
+	$(CARGO) run --quiet --package ai-prompt-benches --bin dialogue -- --rounds 1 > /dev/null
+>>>>>>> w-b
 
 -include benches/bench.mk

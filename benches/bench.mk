@@ -1,7 +1,7 @@
 # Measurements; the figures are this machine's. `make bench-live BENCH="--seconds 10"` measures for a shorter time.
 
-.PHONY: bench bench-engines bench-masking bench-policy bench-http bench-scan bench-live bench-hostile bench-overload bench-tools \
-	bench-chat bench-streams bench-sessions bench-programs
+.PHONY: bench bench-engines bench-masking bench-dialogue bench-policy bench-http bench-scan bench-live bench-hostile bench-overload \
+	bench-tools bench-chat bench-streams bench-sessions bench-programs
 
 BENCH ?=
 BENCH_DRIVER = target/release/driver
@@ -22,6 +22,10 @@ bench-policy: ## judgements of the risk policy a second (less than a minute)
 bench-masking: ## masking secrets in texts of 1 MB, ordinary and hostile (ten seconds)
 	$(BENCH_BUILD) --release --bin masking
 	target/release/masking $(BENCH)
+
+bench-dialogue: ## reading answers of models and cleaning outputs of commands of 1 MB, ordinary and hostile (ten seconds)
+	$(BENCH_BUILD) --release --bin dialogue
+	target/release/dialogue $(BENCH)
 
 bench-http: bench-programs ## requests per second beside a bare handler (about five minutes; needs wrk)
 	@command -v wrk > /dev/null || { echo "wrk is missing: apt install wrk" >&2; exit 1; }

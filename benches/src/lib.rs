@@ -2,12 +2,13 @@
 //!
 //! - [`cases`]: the workload; [`ours`], [`ours_jinja`], [`go`], [`jinja`]: the engines on it
 //! - [`bare_prompt`]: the workload's prompt, rendered by bare minijinja
-//! - [`statistics`]: medians, percentiles and ratios
+//! - [`statistics`]: medians, percentiles and ratios; [`megabytes`]: texts of 1 MB, and times on them
 
 pub mod bare_prompt;
 pub mod cases;
 pub mod go;
 pub mod jinja;
+pub mod megabytes;
 pub mod ours;
 pub mod ours_jinja;
 pub mod statistics;

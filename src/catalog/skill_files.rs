@@ -73,7 +73,7 @@ impl Kinded for BundledFileError {
     fn kind(&self) -> Kind {
         match self {
             BundledFileError::NoSkill { .. } | BundledFileError::NoFile { .. } => Kind::NotFound,
-            BundledFileError::Unreadable { .. } => Kind::Failed,
+            BundledFileError::Unreadable { .. } => Kind::Unavailable,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! The YAML that agentskills.io allows in front matter: block style, every value a text; no flow style, anchors, aliases, tags
-//! or keys that come twice.
+//! or keys that come twice, and tabs only in comments, in quotes and in blocks of text.
 
-use granit_parser::{Event, Parser, ScanError, Span, StructureStyle};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
 
 use super::yaml::YamlError;
 
@@ -36,10 +39,10 @@ pub struct Member {
 /// [`YamlError`] for what is no YAML, or no YAML of this kind.
 pub fn parse(text: &str) -> Result<Option<Node>, YamlError> {
     if let Some(at) = text.find(|c| !is_printable(c)) {
-        let line = text.get(..at).map(|before| before.matches('\n').count() + 1);
+        let line = Some(lines_before(text, at) + 1);
         return Err(YamlError { message: "not valid YAML: it holds a control character".to_owned(), line });
     }
-    let mut reader = Reader { parser: Parser::new_from_str(text) };
+    let mut reader = Reader { parser: Parser::new_from_str(text), texts: Vec::new() };
     let mut node = None;
     while let Some((event, span)) = reader.next()? {
         match event {
@@ -49,7 +52,18 @@ pub fn parse(text: &str) -> Result<Option<Node>, YamlError> {
             event => node = Some(reader.node(event, &span, 0)?),
         }
     }
-    Ok(node)
+    match text.match_indices('\t').find(|(at, _)| !reader.allows_tab(text, *at)) {
+        Some((at, _)) => Err(YamlError {
+            message: "the YAML has a tab between its parts: indent with spaces".to_owned(),
+            line: Some(lines_before(text, at) + 1),
+        }),
+        None => Ok(node),
+    }
+}
+
+/// How many lines end before a place.
+fn lines_before(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count()
 }
 
 /// Whether YAML allows a character.
@@ -58,7 +72,9 @@ fn is_printable(c: char) -> bool {
 }
 
 struct Reader<'a> {
-    parser: Parser<'a, granit_parser::StrInput<'a>>,
+    parser: Parser<'a, StrInput<'a>>,
+    /// Where the texts in quotes and in blocks stand.
+    texts: Vec<Range<usize>>,
 }
 
 impl<'a> Reader<'a> {
@@ -75,7 +91,11 @@ impl<'a> Reader<'a> {
         }
         match event {
             Event::Scalar(_, _, anchor, tag) if anchor > 0 || tag.is_some() => Err(marked(span)),
-            Event::Scalar(text, ..) => Ok(Node::Text(text.into_owned())),
+            Event::Scalar(text, style, ..) => {
+                let place = span.byte_range().filter(|_| style != ScalarStyle::Plain);
+                self.texts.extend(place);
+                Ok(Node::Text(text.into_owned()))
+            }
             Event::SequenceStart(StructureStyle::Flow, ..)
             | Event::MappingStart(StructureStyle::Flow, ..) => Err(fault(
                 span,
@@ -104,15 +124,17 @@ impl<'a> Reader<'a> {
 
     fn object(&mut self, depth: usize) -> Result<Node, YamlError> {
         let mut members: Vec<Member> = Vec::new();
+        let mut names = BTreeSet::new();
         let mut inner_column = None;
         while let Some((event, span)) = self.next()? {
             if matches!(event, Event::MappingEnd) {
                 break;
             }
+            let is_merge = matches!(&event, Event::Scalar(name, ScalarStyle::Plain, ..) if name == "<<");
             let Node::Text(name) = self.node(event, &span, depth + 1)? else {
                 return Err(fault(&span, "has a name that is no text"));
             };
-            if members.iter().any(|member| member.name == name) {
+            if !names.insert(name.clone()) {
                 return Err(fault(&span, &format!("has `{name}` twice")));
             }
             let Some((event, inner)) = self.next()? else { break };
@@ -121,9 +143,29 @@ impl<'a> Reader<'a> {
             if matches!(value, Node::Object(_)) && !is_aligned(inner.start.col()) {
                 return Err(fault(&inner, "indents objects differently"));
             }
-            members.push(Member { name, line: span.start.line(), value });
+            match (is_merge, &value) {
+                (false, _) => members.push(Member { name, line: span.start.line(), value }),
+                (true, Node::Text(_)) => {
+                    return Err(fault(&span, "has a `<<` without an object to take members from"));
+                }
+                // Their members count for nothing in the reference, either.
+                (true, _) => {}
+            }
         }
         Ok(Node::Object(members))
+    }
+}
+
+impl Reader<'_> {
+    /// Whether a tab stands in a comment, in quotes, or in a block of text below its first line.
+    fn allows_tab(&self, text: &str, at: usize) -> bool {
+        let inside = self.texts.iter().find(|range| range.contains(&at));
+        let is_in_text = inside.is_some_and(|range| {
+            let before = text.get(range.start..at).unwrap_or_default();
+            !before.starts_with(['|', '>']) || before.contains('\n')
+        });
+        let line = text.get(..at).unwrap_or_default().rsplit('\n').next().unwrap_or_default();
+        is_in_text || line.starts_with('#') || line.contains(" #")
     }
 }
 

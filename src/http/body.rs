@@ -10,7 +10,7 @@ use std::time::Duration;
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use actix_web::web::Data;
+use actix_web::web::{Bytes, Data};
 use actix_web::{FromRequest, HttpRequest};
 use futures_util::StreamExt;
 use serde::Deserialize;
@@ -116,6 +116,16 @@ pub struct ParsedBody<T> {
 }
 
 impl JsonBody {
+    /// A body that has come in another way, within `bounds`.
+    ///
+    /// # Errors
+    /// `overloaded` if there is no room in memory.
+    pub fn of(bytes: Bytes, bounds: &Data<BodyLimits>) -> Result<JsonBody, ApiError> {
+        let mut sent = Buffer::new(&bounds.memory, Some(bytes.len()));
+        sent.push(bytes)?;
+        Ok(JsonBody { sent, bounds: bounds.clone() })
+    }
+
     /// The body, which must be an object, as `T`; `tree` says into what most of it is parsed. Half of a surrogate pair (clients
     /// that cut strings by UTF-16 send such) becomes U+FFFD. JSON may nest 128 deep.
     ///

@@ -314,8 +314,7 @@ impl From<SkillError> for ApiError {
         match error {
             SkillError::NotFound { .. } => answer("skill_not_found").about("id"),
             SkillError::MissingParams { ref names, .. } => {
-                let missing: Vec<Json> = names.iter().map(|name| json!({"path": name})).collect();
-                answer("missing_variables").about("params").with_details(json!({"missing": missing}))
+                answer("missing_variables").about("params").with_details(json!({"missing": names}))
             }
             SkillError::EmptyAnswer => answer("invalid_request").about("text"),
             SkillError::NoSuchStep { .. } => answer("invalid_request").about("step"),
@@ -323,7 +322,9 @@ impl From<SkillError> for ApiError {
                 answer("answer_unusable").with_details(json!({"cause": cause}))
             }
             SkillError::Timeout(_) => answer("llm_unavailable"),
-            SkillError::Llm(LlmError::Refused { status, body }) => refused_upstream(status, &body),
+            SkillError::Refused { status, ref cause } => {
+                answer("llm_unavailable").with_details(json!({"cause": cause, "status": status}))
+            }
             SkillError::Llm(error) => error.into(),
             SkillError::Render(error) => error.into(),
             SkillError::Request(error) => error.into(),
@@ -331,16 +332,6 @@ impl From<SkillError> for ApiError {
             SkillError::Session(error) => error.into(),
         }
     }
-}
-
-/// The refusal of an upstream, which is no fault of a client that only tells what happened.
-fn refused_upstream(status: u16, body: &[u8]) -> ApiError {
-    let body: Json = serde_json::from_slice(body).unwrap_or_default();
-    let cause = body.pointer("/error/message").and_then(Json::as_str).unwrap_or("it gave no reason");
-    let message =
-        format!("the model did not answer: the upstream refused the request with {status}: {cause}");
-    ApiError::new(Kind::Upstream, "llm_unavailable", message)
-        .with_details(json!({"cause": cause, "status": status}))
 }
 
 impl From<WriteError> for ApiError {

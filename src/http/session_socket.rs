@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::web::{Data, Path, Payload};
+use actix_web::web::{Bytes, Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed};
 use futures_util::StreamExt;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use super::body::BodyLimits;
+use super::body::{BodyLimits, JsonBody, ParsedBody};
 use super::caller::RequestCaller;
 use super::error::ApiError;
 use super::session_stream::{Told, last_event_id};
@@ -19,8 +19,7 @@ use super::shutdown::Shutdown;
 use crate::app::App;
 use crate::sessions::Watcher;
 use base::caller::Caller;
-use base::model::ProblemDetail;
-use template::value::{RawObject, parse_json};
+use template::value::{RawObject, Tree};
 
 /// A quiet client is asked so often whether it is still there.
 const PING_EVERY: Duration = Duration::from_secs(15);
@@ -52,6 +51,7 @@ pub async fn socket(
         messages,
         watcher,
         working: JoinSet::new(),
+        bounds,
         heard: Instant::now(),
         next_ping: Instant::now() + PING_EVERY,
     };
@@ -70,6 +70,7 @@ struct Talk {
     /// The event under way, of which there is one at most; its error. It goes on by itself, as a client that reads nothing must not
     /// hold it up, and ends with the conversation.
     working: JoinSet<Option<ApiError>>,
+    bounds: Data<BodyLimits>,
     /// When the client was last heard.
     heard: Instant,
     next_ping: Instant,
@@ -127,6 +128,12 @@ impl Talk {
 
     async fn next(&mut self) -> Happened {
         tokio::select! {
+            biased;
+            // An event that is over comes before the next one.
+            Some(worked) = self.working.join_next() => match worked {
+                Ok(error) => Happened::Answered(error),
+                Err(_) => Happened::End(CloseCode::Error),
+            },
             seen = self.watcher.next() => match seen {
                 Ok(Some(seen)) => Happened::Told(Told::seen(seen)),
                 Ok(None) => Happened::End(CloseCode::Normal),
@@ -137,10 +144,6 @@ impl Talk {
                 Some(Err(_)) => Happened::End(CloseCode::Protocol),
                 None => Happened::End(CloseCode::Normal),
             },
-            Some(worked) = self.working.join_next() => match worked {
-                Ok(error) => Happened::Answered(error),
-                Err(_) => Happened::End(CloseCode::Error),
-            },
             () = sleep_until(self.next_ping) => Happened::Quiet,
         }
     }
@@ -149,8 +152,8 @@ impl Talk {
     async fn hear(&mut self, message: AggregatedMessage) -> Result<Option<CloseCode>, Closed> {
         self.heard = Instant::now();
         match message {
-            AggregatedMessage::Text(text) => self.take(text.as_bytes()).await?,
-            AggregatedMessage::Binary(bytes) => self.take(&bytes).await?,
+            AggregatedMessage::Text(text) => self.take(text.into_bytes()).await?,
+            AggregatedMessage::Binary(bytes) => self.take(bytes).await?,
             AggregatedMessage::Ping(bytes) => self.out.pong(&bytes).await?,
             AggregatedMessage::Pong(_) => {}
             AggregatedMessage::Close(_) => return Ok(Some(CloseCode::Normal)),
@@ -159,17 +162,15 @@ impl Talk {
     }
 
     /// Takes an event. What comes of it is told as the session's own events.
-    async fn take(&mut self, body: &[u8]) -> Result<(), Closed> {
-        let unreadable = |error| ApiError::invalid_json(&ProblemDetail::from_json_error(&error));
-        let event = parse_json::<RawObject>(body).map_err(unreadable).and_then(event_of);
-        match event {
+    async fn take(&mut self, body: Bytes) -> Result<(), Closed> {
+        if !self.working.is_empty() {
+            return self.refuse(Some(ApiError::busy_session())).await;
+        }
+        let (app, caller, id) = (self.app.clone(), self.caller.clone(), self.id.clone());
+        match JsonBody::of(body, &self.bounds) {
             Err(error) => self.refuse(Some(error)).await,
-            Ok(_) if !self.working.is_empty() => self.refuse(Some(ApiError::busy_session())).await,
-            Ok(event) => {
-                let (app, caller, id) = (self.app.clone(), self.caller.clone(), self.id.clone());
-                self.working.spawn(async move {
-                    app.skills.event(&caller, &id, event).await.err().map(ApiError::from)
-                });
+            Ok(body) => {
+                self.working.spawn(async move { tell(&app, &caller, &id, body).await.err() });
                 Ok(())
             }
         }
@@ -181,4 +182,11 @@ impl Talk {
             None => Ok(()),
         }
     }
+}
+
+/// Tells a session an event.
+async fn tell(app: &App, caller: &Caller, id: &str, body: JsonBody) -> Result<(), ApiError> {
+    let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Json).await?;
+    app.skills.event(caller, id, event_of(value)?).await?;
+    Ok(())
 }

@@ -1,15 +1,17 @@
 //! The files beside skills.
 
 use actix_web::HttpResponse;
+use actix_web::body::BoxBody;
 use actix_web::http::header::X_CONTENT_TYPE_OPTIONS;
 use actix_web::web::{Data, Path};
 
 use super::error::ApiError;
 use super::status::first_read;
+use super::unread_body::BodyWith;
 use crate::app::App;
 use base::model::Id;
 
-/// The media types of files by their extensions. What a browser would run (HTML, SVG) is not among them: all else is bytes.
+/// The media types of files by their extensions; all others are bytes. What a browser would run (HTML, SVG, XML) is never served as such.
 const TYPES: [(&str, &str); 20] = [
     ("md", "text/markdown; charset=utf-8"),
     ("txt", "text/plain; charset=utf-8"),
@@ -24,7 +26,7 @@ const TYPES: [(&str, &str); 20] = [
     ("sql", "text/plain; charset=utf-8"),
     ("csv", "text/csv; charset=utf-8"),
     ("json", "application/json"),
-    ("xml", "application/xml"),
+    ("xml", "text/plain; charset=utf-8"),
     ("pdf", "application/pdf"),
     ("png", "image/png"),
     ("jpg", "image/jpeg"),
@@ -38,10 +40,12 @@ pub async fn file(app: Data<App>, place: Path<(String, String)>) -> Result<HttpR
     first_read(&app)?;
     let (id, path) = place.into_inner();
     let contents = app.catalog.bundled_file(&Id::parse(&id)?, &path).await?;
+    let mut held = app.memory.reservation();
+    held.grow(contents.len())?;
     let mut response = HttpResponse::Ok();
     // No browser is to find a type of its own.
     response.insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff")).content_type(type_of(&path));
-    Ok(response.body(contents))
+    Ok(response.body(BodyWith::new(BoxBody::new(contents), held)))
 }
 
 fn type_of(path: &str) -> &'static str {

@@ -148,6 +148,7 @@ mod tests {
         let told = sessions.feeds.last(&id);
         let session = sessions.open(&id).await.unwrap();
         work.save(draft(1), &[(EventKind::Directive, "1".to_owned())]).await.unwrap();
+        work.finish().await;
         let mut watcher = Watcher::new(sessions.clone(), &session, None, told);
         let seen = watcher.next().await.unwrap();
         assert!(matches!(&seen, Some(Seen::Event(event)) if event.data == "1"), "{seen:?}");

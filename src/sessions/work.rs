@@ -15,7 +15,8 @@ use crate::store::{Etag, Precondition, StoreError};
 /// How often it is looked whether another process has ended the session.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// A session that is worked on. [`Work::finish`] it; if it is dropped, nothing more is stored.
+/// A session that is worked on. [`Work::finish`] it; if it is dropped, nothing more is stored, and those who watch are told of what is
+/// stored when they look.
 pub struct Work {
     sessions: Arc<Sessions>,
     id: String,
@@ -67,6 +68,7 @@ impl Work {
     /// # Errors
     /// If somebody else has the session now, because the time was over; if the store does not answer.
     pub async fn extend(&mut self, time: Duration) -> Result<(), SessionError> {
+        self.sessions.feeds.catch_up(&self.id, &self.record);
         self.lease.extend(time).await?;
         match self.sessions.keep_for(&self.id, &self.record, self.etag, time).await {
             Err(SessionError::OutOfTurn { .. }) => Err(self.out_of_turn().await),
@@ -77,7 +79,7 @@ impl Work {
         }
     }
 
-    /// Stores the next version, and tells those who watch.
+    /// Stores the next version. Those who watch are told when the work goes on or ends.
     ///
     /// # Errors
     /// [`SessionError::OutOfTurn`] if the session was ended meanwhile.
@@ -93,7 +95,6 @@ impl Work {
             put => {
                 self.etag = put?;
                 self.record = record;
-                self.sessions.feeds.catch_up(&self.id, &self.record);
                 Ok(())
             }
         }
@@ -110,9 +111,11 @@ impl Work {
         }
     }
 
-    /// Ends the work.
+    /// Ends the work. Only then those who watch are told, as one of them may answer at once.
     pub async fn finish(self) {
-        self.lease.give_back().await;
+        let Work { sessions, id, record, lease, .. } = self;
+        lease.give_back().await;
+        sessions.feeds.catch_up(&id, &record);
     }
 
     /// Ends the work, and removes the session unless somebody else has changed it.

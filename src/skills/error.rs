@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value as Json;
+
 use crate::catalog::NotLoadedError;
 use crate::llm::LlmError;
 use crate::render::RenderError;
@@ -47,9 +49,17 @@ pub enum SkillError {
     /// The model did not answer in time.
     #[error("the model did not answer within {} ms (skills.timeout_ms); nothing has changed: send the event again", .0.as_millis())]
     Timeout(Duration),
+    /// The upstream refused the request, which is no fault of a client that only tells what happened.
+    #[error("the model did not answer: the upstream refused the request with {status}: {cause}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// The upstream's own message.
+        cause: String,
+    },
     /// The model did not answer.
     #[error(transparent)]
-    Llm(#[from] LlmError),
+    Llm(LlmError),
     /// The instructions cannot be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
@@ -62,6 +72,19 @@ pub enum SkillError {
     /// The error of the session.
     #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+impl From<LlmError> for SkillError {
+    fn from(error: LlmError) -> SkillError {
+        match error {
+            LlmError::Refused { status, body } => {
+                let body: Json = serde_json::from_slice(&body).unwrap_or_default();
+                let cause = body.pointer("/error/message").and_then(Json::as_str);
+                SkillError::Refused { status, cause: cause.unwrap_or("it gave no reason").to_owned() }
+            }
+            error => SkillError::Llm(error),
+        }
+    }
 }
 
 impl From<Refusal> for SkillError {
@@ -91,7 +114,9 @@ impl Kinded for SkillError {
             SkillError::MissingParams { .. } | SkillError::EmptyAnswer | SkillError::NoSuchStep { .. } => {
                 Kind::InvalidInput
             }
-            SkillError::AnswerUnusable { .. } | SkillError::Timeout(_) => Kind::Upstream,
+            SkillError::AnswerUnusable { .. } | SkillError::Timeout(_) | SkillError::Refused { .. } => {
+                Kind::Upstream
+            }
             SkillError::Llm(error) => error.kind(),
             SkillError::Render(error) => error.kind(),
             SkillError::Request(error) => error.kind(),

@@ -11,9 +11,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Skills on which the port does not agree with the reference: it takes lists and objects in braces and anchors, an empty name for
-/// that of its folder, and other types than texts only where they are texts.
-const PORT_DIFFERS: [&str; 2] = ["anchors", "flow-style"];
+/// Skills on which the port does not agree with the reference, and whether it takes them: it knows not all letters, and it takes
+/// objects in braces, and anchors.
+const PORT_DIFFERS: [(&str, bool); 3] = [("anchors", true), ("flow-style", true), ("メモ-整理", false)];
 
 /// How many texts are made up.
 const MADE_UP: usize = 2_000;
@@ -72,94 +72,111 @@ fn the_verdict_on_every_example_is_that_of_the_reference() {
 }
 
 #[test]
-fn the_port_differs_only_where_it_takes_what_the_reference_refuses() {
+fn the_port_differs_on_what_is_known_of_it() {
     let folders = wild();
-    let differ: Vec<&str> =
-        folders.iter().filter(|folder| ours(folder) != port(folder)).map(|f| name(f)).collect();
+    let told = |folder: &PathBuf| {
+        let verdict = port(folder);
+        (ours(folder) != verdict).then(|| (name(folder).to_owned(), verdict))
+    };
+    let differ: Vec<(String, bool)> = folders.iter().filter_map(told).collect();
+    let differ: Vec<(&str, bool)> = differ.iter().map(|(name, verdict)| (name.as_str(), *verdict)).collect();
     assert_eq!(differ, PORT_DIFFERS);
-    assert!(folders.iter().filter(|folder| PORT_DIFFERS.contains(&name(folder))).all(|folder| port(folder)));
 }
+
+/// Lines that are YAML, or nearly so.
+const LINES: [&str; 72] = [
+    "name: demo",
+    "name: 'demo'",
+    "description: It does this",
+    "description: \"quoted: text\"",
+    "description: plain: text",
+    "description: >-",
+    "description: |",
+    "  more text",
+    "  - item",
+    "- item",
+    "- a: b",
+    "metadata:",
+    "  author: me",
+    "  version: \"1.0\"",
+    "   odd: indent",
+    "    deep: er",
+    "\ttab: x",
+    "license: MIT # free",
+    "# comment",
+    "",
+    "key: [Read, Grep]",
+    "key: {a: b}",
+    "a: &b c",
+    "a: *b",
+    "a: !t c",
+    "@at: x",
+    "`tick`: x",
+    "%percent",
+    "? complex",
+    ": value",
+    "'open: x",
+    "\"open: x",
+    "a: 'b' c",
+    "a: \"b\" c",
+    "a:b",
+    "a :b",
+    "a : b",
+    "...",
+    "text",
+    "key: - x",
+    "key: a # b",
+    "key: a#b",
+    "key: ?x",
+    "key: |x",
+    "key: >",
+    "key: @x",
+    "key: [open",
+    "key: x]",
+    "key: 'it''s'",
+    "key: \"\\q\"",
+    "key: \"\\n\"",
+    "<<: x",
+    "name:",
+    "description: ''",
+    "key: \u{1f600}",
+    "\"name\": demo",
+    "'license': MIT",
+    "~: x",
+    "key:\u{a0}x",
+    "key: a\tb",
+    "key: |\n    a\tb",
+    "key: |\t\n    a",
+    "key: 'a\tb'",
+    "key: x # a\tb",
+    "key:\tx",
+    "key: x\t",
+    "<<:",
+    "<<:\n    e: f",
+    "key: |\n    a\n\t",
+    "key: \"a\n    \tb\"",
+    "key: %x",
+    "key: x: ",
+];
 
 /// Texts that are nearly skills.
 fn made_up() -> impl Strategy<Value = String> {
-    let line = prop::sample::select(vec![
-        "name: demo",
-        "name: 'demo'",
-        "name: Demo",
-        "name: dé-mo",
-        "description: It does this",
-        "description: \"quoted: text\"",
-        "description: plain: text",
-        "description: >-",
-        "description: |",
-        "  more text",
-        "  - item",
-        "- item",
-        "- a: b",
-        "metadata:",
-        "  author: me",
-        "  version: \"1.0\"",
-        "   odd: indent",
-        "    deep: er",
-        "\ttab: x",
-        "license: MIT # free",
-        "# comment",
-        "",
-        "compatibility: any",
-        "allowed-tools: Bash(git:*) Read",
-        "allowed-tools: [Read, Grep]",
-        "key: {a: b}",
-        "a: &b c",
-        "a: *b",
-        "a: !t c",
-        "version: 1",
-        "@at: x",
-        "`tick`: x",
-        "%percent",
-        "? complex",
-        ": value",
-        "'open: x",
-        "\"open: x",
-        "a: 'b' c",
-        "a: \"b\" c",
-        "a:b",
-        "a :b",
-        "a : b",
-        "...",
-        "text",
-        "key: - x",
-        "key: a # b",
-        "key: a#b",
-        "key: ?x",
-        "key: |x",
-        "key: >",
-        "key: @x",
-        "key: [open",
-        "key: x]",
-        "key: 'it''s'",
-        "key: \"\\q\"",
-        "key: \"\\n\"",
-        "<<: x",
-        "name:",
-        "description: ''",
-        "description: 日本語 --- text",
-        "key:\u{a0}x",
-        "\u{7f}: x",
-        "key: \u{1f600}",
-        "\"name\": demo",
-        "'license': MIT",
-        "~: x",
-    ]);
-    let lines = prop::collection::vec(line, 0..7);
-    let begins = prop::sample::select(vec![
+    const BEGINS: [&str; 6] = [
         "---\nname: demo\ndescription: x\n",
+        "---\nname: demo\ndescription: x\nmetadata:\n  ",
+        "---\nname: demo\ndescription: x\nlicense: ",
         "---\nname: demo\n",
-        "---\n",
         "--- \n",
         "",
-    ]);
-    (begins, lines, prop::sample::select(vec!["\n---\nBody\n", "\n---", "\n", "\n--- # end\n"]))
-        .prop_map(|(begin, lines, end)| format!("{begin}{}{end}", lines.join("\n")))
+    ];
+    let ends = prop::sample::select(vec!["\n---\nBody\n", "\n---", "\n", "\n--- # end\n"]);
+    let lines = prop::collection::vec(prop::sample::select(LINES.to_vec()), 0..4);
+    (0..BEGINS.len() + 6, lines, ends).prop_map(|(begin, lines, end)| {
+        // Most lines stand where all names are allowed, so that nothing but the YAML decides.
+        let begin = BEGINS.get(begin).unwrap_or(&BEGINS[1]);
+        let between = if begin.ends_with("  ") { "\n  " } else { "\n" };
+        format!("{begin}{}{end}", lines.join(between))
+    })
 }
 
 /// The texts that the reference takes, by their numbers.
@@ -183,7 +200,7 @@ fn the_verdict_on_texts_that_are_nearly_skills_is_that_of_the_reference() {
         std::fs::write(folder.join("SKILL.md"), text).unwrap();
     }
     let taken = taken_by_reference(dir.path());
-    assert!((100..MADE_UP - 100).contains(&taken.len()), "{}", taken.len());
+    assert!((20..MADE_UP - 20).contains(&taken.len()), "{}", taken.len());
     let differ = |(at, text): (usize, &String)| {
         let problems = check_skill("demo", text.as_bytes());
         (problems.is_empty() != taken.contains(&at)).then(|| format!("{text:?}: {problems:?}"))

@@ -1,14 +1,11 @@
 //! Times masking on texts of 1 MB, ordinary and hostile: `make bench-masking`.
 
 use std::hint::black_box;
-use std::time::Instant;
 
-use ai_prompt_benches::statistics::{median, percentile};
+use ai_prompt_benches::megabytes::{millis, numbered, shown};
 use ai_prompt_benches::{Outcome, rounds};
 use base::masking::{Masker, mask};
 
-/// The length of each text, in bytes.
-const LENGTH: usize = 1_000_000;
 /// The length of a piece of a stream, in bytes.
 const PIECE: usize = 4096;
 
@@ -75,37 +72,18 @@ fn main() -> Outcome {
     println!("milliseconds for 1 MB, medians of {rounds} rounds (lowest..highest); pieces have 4 KiB");
     println!("{:32} {:>21} {:>21}", "", "whole", "pieces");
     for (name, part) in ORDINARY {
-        let numbered = (0..).map(|number: usize| part.replace('#', &number.to_string()));
-        print(name, &text(numbered), rounds);
+        print(name, &numbered(part), rounds);
     }
     for part in HOSTILE {
-        print(&format!("{part:?}"), &text(std::iter::repeat(part.to_owned())), rounds);
+        print(&format!("{part:?}"), &numbered(part), rounds);
     }
     Ok(())
-}
-
-/// The first megabyte of parts in a row.
-fn text(parts: impl Iterator<Item = String>) -> String {
-    let mut text = String::with_capacity(LENGTH + PIECE);
-    for part in parts {
-        if text.len() >= LENGTH {
-            break;
-        }
-        text.push_str(&part);
-    }
-    text.truncate(LENGTH);
-    text
 }
 
 fn print(name: &str, text: &str, rounds: usize) {
     let whole = millis(rounds, || drop(black_box(mask(text))));
     let pieces = millis(rounds, || in_pieces(text));
     println!("{name:32} {:>21} {:>21}", shown(&whole), shown(&pieces));
-}
-
-fn shown(millis: &[f64]) -> String {
-    let (lowest, highest) = (percentile(millis, 0.0), percentile(millis, 100.0));
-    format!("{:.2} ({lowest:.2}..{highest:.2})", median(millis))
 }
 
 fn in_pieces(text: &str) {
@@ -117,13 +95,4 @@ fn in_pieces(text: &str) {
         rest = after;
     }
     black_box(masker.finish());
-}
-
-fn millis(rounds: usize, operation: impl Fn()) -> Vec<f64> {
-    let timed = |_| {
-        let start = Instant::now();
-        operation();
-        start.elapsed().as_secs_f64() * 1e3
-    };
-    (0..rounds).map(timed).collect()
 }

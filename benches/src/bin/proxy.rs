@@ -61,7 +61,8 @@ impl AnyClient {
     fn new(name: &str) -> Option<AnyClient> {
         match name {
             "reqwest" => {
-                let builder = Client::builder().no_proxy().no_gzip().no_deflate().tcp_nodelay(true);
+                let builder =
+                    base::outbound::plain_client().no_proxy().no_gzip().no_deflate().tcp_nodelay(true);
                 builder.build().ok().map(AnyClient::Reqwest)
             }
             "awc" => Some(AnyClient::Awc(awc::Client::new())),

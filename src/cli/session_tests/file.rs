@@ -19,24 +19,30 @@ pub struct Case {
     pub name: String,
     /// How the session begins.
     pub start: Start,
-    /// Texts that the system message must contain.
-    pub system: Vec<String>,
-    /// The steps; none if it cannot be started.
-    pub steps: Vec<Step>,
-    /// The state at the end.
-    pub state: SessionState,
+    /// What happens in its steps; nothing if it cannot be started.
+    pub acts: Vec<Act>,
+    /// What is expected of it.
+    pub expected: Expected,
     /// Why it cannot be started.
     pub error: Option<ExpectedError>,
 }
 
-/// One step of a session.
-pub struct Step {
-    /// The message that the model must have got.
+/// What is expected of a session.
+pub struct Expected {
+    /// Texts that the system message must contain.
+    pub system: Vec<String>,
+    /// What is expected of each step.
+    pub steps: Vec<ExpectedStep>,
+    /// The state at the end.
+    pub state: SessionState,
+}
+
+/// What is expected of a step.
+pub struct ExpectedStep {
+    /// The message that the model gets.
     pub sent: Option<String>,
-    /// Members that the directive must have.
-    pub expect: Map<String, Json>,
-    /// What happens.
-    pub act: Act,
+    /// Members that the directive has.
+    pub directive: Map<String, Json>,
 }
 
 /// The cases of a file.
@@ -78,43 +84,45 @@ fn case(body: RawObject, skill: &Id) -> Result<Case, Vec<Violation>> {
         members.add("", "needs exactly one of `steps`, of which there is at least one, and `error`");
     }
     let steps = steps.into_iter().flatten().enumerate();
-    let steps = steps.filter_map(|(at, body)| step(body, &mut members, &format!("/steps/{at}"))).collect();
+    let steps = steps.filter_map(|(at, body)| step(body, &mut members, &format!("/steps/{at}")));
+    let (acts, steps) = steps.unzip();
     let start = start_of(&mut members, SkillSource::Registered(skill.clone()));
     members.finish("is no member of a case")?;
-    let (system, state) = (system.unwrap_or_default(), state.unwrap_or(SessionState::Done));
-    Ok(Case { name: name.unwrap_or_default(), start, system, steps, state, error })
+    let state = state.unwrap_or(SessionState::Done);
+    let expected = Expected { system: system.unwrap_or_default(), steps, state };
+    Ok(Case { name: name.unwrap_or_default(), start, acts, expected, error })
 }
 
 /// A step; none if something is wrong with it, which `members` of the case are told, at its place.
-fn step(body: RawObject, members: &mut Members, place: &str) -> Option<Step> {
-    read_step(body)
-        .map_err(|violations| {
-            for violation in violations {
-                members.add(format!("{place}{}", violation.path), violation.message);
-            }
-        })
-        .ok()
+fn step(body: RawObject, members: &mut Members, place: &str) -> Option<(Act, ExpectedStep)> {
+    read_step(body).map_err(|violations| add(members, place, violations)).ok()
 }
 
-fn read_step(body: RawObject) -> Result<Step, Vec<Violation>> {
+fn add(members: &mut Members, place: &str, violations: Vec<Violation>) {
+    violations.into_iter().for_each(|one| members.add(format!("{place}{}", one.path), one.message));
+}
+
+fn read_step(body: RawObject) -> Result<(Act, ExpectedStep), Vec<Violation>> {
     let mut members = Members::new(body);
     let sent = members.take("sent", "a text: the message that the model gets");
     let answer: Option<String> = members.need("answer", "a text: what the model answers");
-    let expect: Map<String, Json> =
-        members.take("expect", "an object with members of the directive").unwrap_or_default();
+    let directive = directive(&mut members);
+    let event: Option<RawObject> = members.take("event", "an object: what the client tells");
+    let event = event.map(read_event).transpose();
+    let event = event.map_err(|violations| add(&mut members, "/event", violations)).ok().flatten();
+    members.finish("is no member of a step, which has `sent`, `answer`, `expect` and `event`")?;
+    Ok((Act { answer: answer.unwrap_or_default(), event }, ExpectedStep { sent, directive }))
+}
+
+/// The members that the directive must have.
+fn directive(members: &mut Members) -> Map<String, Json> {
+    let expect: Option<Map<String, Json>> = members.take("expect", "an object with members of the directive");
+    let expect = expect.unwrap_or_default();
     for name in expect.keys().filter(|name| !DIRECTIVE.contains(&name.as_str())) {
         let all = DIRECTIVE.map(|name| format!("`{name}`")).join(", ");
         members.add(format!("/expect/{name}"), format!("is no member of a directive, which may have {all}"));
     }
-    let event: Option<RawObject> = members.take("event", "an object: what the client tells");
-    let event = event.and_then(|event| {
-        let add = |violations: Vec<Violation>| {
-            violations.into_iter().for_each(|one| members.add(format!("/event{}", one.path), one.message));
-        };
-        read_event(event).map_err(add).ok()
-    });
-    members.finish("is no member of a step, which has `sent`, `answer`, `expect` and `event`")?;
-    Ok(Step { sent, expect, act: Act { answer: answer.unwrap_or_default(), event } })
+    expect
 }
 
 #[cfg(test)]
@@ -135,9 +143,10 @@ mod tests {
         ]);
         let cases = cases(file.to_string().as_bytes(), &Id::parse("x.y").unwrap()).ok().unwrap();
         assert_eq!(cases[0].start.params["a"], 1);
-        assert_eq!((cases[0].start.max_steps, cases[0].state), (Some(3), SessionState::WaitingCmd));
-        assert_eq!(cases[0].steps[0].expect["type"], "CMD");
-        assert!(cases[1].steps.is_empty() && cases[1].error.is_some());
+        let expected = &cases[0].expected;
+        assert_eq!((cases[0].start.max_steps, expected.state), (Some(3), SessionState::WaitingCmd));
+        assert_eq!(expected.steps[0].directive["type"], "CMD");
+        assert!(cases[1].acts.is_empty() && cases[1].error.is_some());
     }
 
     #[test]

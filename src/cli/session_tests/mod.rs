@@ -6,14 +6,15 @@ mod file;
 
 use std::path::Path;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
+use super::package_tests::ExpectedError;
 use crate::app::App;
 use crate::http::ApiError;
-use crate::skills::{Act, Rehearsal, SkillError, Start};
+use crate::skills::{Rehearsal, Rehearsed, SkillError};
 use base::caller::Caller;
 use base::model::Id;
-use file::{Case, Step, cases};
+use file::{Case, Expected, ExpectedStep, cases};
 
 /// The file beside SKILL.md.
 const FILE: &str = "session.test.json";
@@ -48,40 +49,40 @@ async fn failures_of(app: &App, file: &Path, skill: &Id) -> Vec<String> {
 
 /// What is not as a case expects it.
 async fn play(app: &App, case: Case) -> Vec<String> {
-    let Case { start, system, steps, state, error, .. } = case;
-    let (expected, acts): (Vec<_>, Vec<Act>) =
-        steps.into_iter().map(|Step { sent, expect, act }| ((sent, expect), act)).unzip();
-    let rehearsal = match (rehearse(app, start, acts).await, error) {
-        (Ok(rehearsal), None) => rehearsal,
-        (Ok(_), Some(error)) => return vec![format!("expected the error {error}, but the session starts")],
-        (Err(found), error) => {
-            let found = ApiError::from(found).to_json();
-            return match error {
-                Some(error) if error.matches(Some(&found)) => Vec::new(),
-                Some(error) => vec![format!("expected the error {error}, got {found}")],
-                None => vec![format!("expected a session, got {found}")],
-            };
-        }
-    };
-    let mut failures: Vec<String> = system.iter().filter_map(|text| lack(&rehearsal.system, text)).collect();
-    for (at, (step, (sent, expect))) in rehearsal.steps.iter().zip(expected).enumerate() {
-        let differences = [differs(sent, &step.sent), lacks(&expect, json!(step.directive))];
-        failures.extend(differences.into_iter().flatten().map(|why| format!("step {}: {why}", at + 1)));
+    let Case { start, acts, expected, error, .. } = case;
+    let caller = Caller::new("check", None, None);
+    match (app.skills.rehearse(&caller, start, acts).await, error) {
+        (Ok(rehearsal), None) => differences(&rehearsal, &expected),
+        (Ok(_), Some(error)) => vec![format!("expected the error {error}, but the session starts")],
+        (Err(found), error) => refused(found, error).into_iter().collect(),
     }
-    match rehearsal.stopped {
-        Some(stopped) => failures.push(format!("step {}: {}", stopped.step, stopped.reason)),
-        None if rehearsal.state == state => {}
-        None => failures.push(format!(
-            "expected the state `{}` at the end, got `{}`",
-            state.name(),
-            rehearsal.state.name()
-        )),
-    }
-    failures
 }
 
-async fn rehearse(app: &App, start: Start, acts: Vec<Act>) -> Result<Rehearsal, SkillError> {
-    app.skills.rehearse(&Caller::new("check", None, None), start, acts).await
+/// Why the error of a start is not the one that is expected.
+fn refused(found: SkillError, expected: Option<ExpectedError>) -> Option<String> {
+    let found = ApiError::from(found).to_json();
+    match expected {
+        Some(error) if error.matches(Some(&found)) => None,
+        Some(error) => Some(format!("expected the error {error}, got {found}")),
+        None => Some(format!("expected a session, got {found}")),
+    }
+}
+
+fn differences(rehearsal: &Rehearsal, expected: &Expected) -> Vec<String> {
+    let Rehearsal { system, steps, state, stopped } = rehearsal;
+    let mut failures: Vec<String> = expected.system.iter().filter_map(|text| lack(system, text)).collect();
+    for (at, (step, expected)) in steps.iter().zip(&expected.steps).enumerate() {
+        let differences = [differs(expected, step), lacks(expected, step)];
+        failures.extend(differences.into_iter().flatten().map(|why| format!("step {}: {why}", at + 1)));
+    }
+    failures.extend(match stopped {
+        Some(stopped) => Some(format!("step {}: {}", stopped.step, stopped.reason)),
+        None if *state == expected.state => None,
+        None => {
+            Some(format!("expected the state `{}` at the end, got `{}`", expected.state.name(), state.name()))
+        }
+    });
+    failures
 }
 
 fn lack(system: &str, text: &str) -> Option<String> {
@@ -89,13 +90,15 @@ fn lack(system: &str, text: &str) -> Option<String> {
     (!system.contains(text)).then(message)
 }
 
-fn differs(sent: Option<String>, found: &str) -> Option<String> {
-    let sent = sent.filter(|sent| sent != found)?;
-    Some(format!("expected that the model is sent {}, got {}", json!(sent), json!(found)))
+fn differs(expected: &ExpectedStep, found: &Rehearsed) -> Option<String> {
+    let sent = expected.sent.as_ref().filter(|sent| **sent != found.sent)?;
+    Some(format!("expected that the model is sent {}, got {}", json!(sent), json!(found.sent)))
 }
 
 /// What a directive lacks of the members that are expected.
-fn lacks(expected: &Map<String, Json>, directive: Json) -> Option<String> {
+fn lacks(expected: &ExpectedStep, found: &Rehearsed) -> Option<String> {
+    let directive = json!(found.directive);
     let is_there = |(name, value): (&String, &Json)| directive.get(name) == Some(value);
-    (!expected.iter().all(is_there)).then(|| format!("expected {}, got {directive}", json!(expected)))
+    let message = || format!("expected {}, got {directive}", json!(expected.directive));
+    (!expected.directive.iter().all(is_there)).then(message)
 }

@@ -9,6 +9,9 @@ use super::tools::tools_of;
 /// The member of `metadata` below which all members but those of agentskills.io may stand, too: its validators refuse them elsewhere.
 const OWN: &str = "ai-prompt-shell";
 
+/// The most parameters of a skill.
+const PARAMS_MAX: usize = 100;
+
 /// The members of front matter, and where they stand.
 pub struct Members<'a> {
     front: Option<Front<'a>>,
@@ -117,8 +120,13 @@ impl Reader<'_> {
             self.read("params", "a list of objects `{name, description, required, default}`", |json| {
                 json.as_array().cloned()
             });
+        let listed = listed.unwrap_or_default();
+        if listed.len() > PARAMS_MAX {
+            let message = format!("`params` has {} members; the first {PARAMS_MAX} are read", listed.len());
+            self.problems.push(self.members.problem("params", message));
+        }
         let mut params: Vec<SkillParam> = Vec::new();
-        for (at, item) in listed.into_iter().flatten().enumerate() {
+        for (at, item) in listed.into_iter().take(PARAMS_MAX).enumerate() {
             let known = |param: &SkillParam| params.iter().any(|known| known.name == param.name);
             match param(&item) {
                 Some(param) if known(&param) => self.ignore_param(at, "has the name of another one"),

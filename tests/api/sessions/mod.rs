@@ -4,6 +4,7 @@ mod forks;
 mod lasting;
 mod leaving;
 mod limits;
+mod registered;
 mod replicas;
 mod seed;
 mod socket;

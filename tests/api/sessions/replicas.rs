@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use redis::Commands;
 use serde_json::{Value as Json, json};
 
@@ -153,4 +154,21 @@ async fn an_event_whose_lease_is_over_goes_on_if_nobody_else_has_the_session() {
     let answer = event.await.unwrap();
     assert_eq!((answer.status, &answer.body["directives"][0]["command"]), (200, &json!("pwd")), "{answer:?}");
     assert_eq!(redis.connection().keys::<_, Vec<String>>("*session-leases*").unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn whoever_answers_as_soon_as_it_is_told_is_not_refused() {
+    let (app, _other, _model, _redis) = two().await;
+    let id = started(&app).await;
+    let watching = app.request("GET", &format!("/api/sessions/{id}/stream")).send().await.unwrap();
+    let (mut pieces, mut text, mut events) = (watching.bytes_stream(), String::new(), Vec::new());
+    while events.len() < 30 {
+        text.push_str(std::str::from_utf8(&pieces.next().await.unwrap().unwrap()).unwrap());
+        if text.matches(r#""state":"waiting_cmd""#).count() > events.len() {
+            events.push(output_meanwhile(&app, &id, "x"));
+        }
+    }
+    for event in events {
+        assert_eq!(event.await.unwrap().status, 200);
+    }
 }

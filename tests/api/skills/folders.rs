@@ -87,7 +87,7 @@ async fn files_are_served_as_what_they_are_and_nothing_else_is() {
     app.get("/api/skills/a/files/none").await.assert_error(404, "not_found_error", "file_not_found");
     app.get("/api/skills/b/files/x").await.assert_error(404, "not_found_error", "skill_not_found");
     let large = app.get("/api/skills/a/files/large.bin").await;
-    large.assert_error(500, "server_error", "file_unreadable");
+    large.assert_error(503, "unavailable_error", "file_unreadable");
 }
 
 #[actix_web::test]

@@ -6,7 +6,8 @@ use serde_json::Value as Json;
 
 use crate::Outcome;
 
-static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(reqwest::Client::new);
+static CLIENT: LazyLock<reqwest::Client> =
+    LazyLock::new(|| base::outbound::plain_client().build().expect("a client can be built"));
 
 /// Posts a JSON body; gives the status and the JSON answer.
 pub async fn post(url: &str, body: impl Into<reqwest::Body>) -> Outcome<(u16, Json)> {

@@ -60,7 +60,7 @@ async fn open(service: &Server, duration: Duration) -> Outcome<JoinSet<Outcome>>
     let mut body = workload::body("small")?;
     body["model"] = json!(format!("slow-{seconds}"));
     body["stream"] = json!(true);
-    let client = reqwest::Client::builder().no_proxy().build()?;
+    let client = base::outbound::plain_client().no_proxy().build()?;
     let request = client.post(service.url(workload::CHAT)).json(&body);
     let expected: Arc<str> = completions::stream(seconds as usize).into();
     let (opened, mut openings) = mpsc::channel(STREAMS);

@@ -94,7 +94,7 @@ async fn waves(service: &Server, options: &Options) -> Outcome {
 
 /// Many renders at once beside the same requests made bare, in turns.
 async fn many(service: &Server, tools: &str, options: &Options) -> Outcome {
-    let bare = reqwest::Client::builder().no_proxy().build()?;
+    let bare = base::outbound::plain_client().no_proxy().build()?;
     let (mut bare_times, mut our_times, mut plain) = (Vec::new(), Vec::new(), Vec::new());
     let rounds = options.rounds(9);
     // The first round of each sets its connections up.
@@ -146,7 +146,7 @@ async fn our_renders(service: &Server) -> Outcome<(Duration, Vec<Duration>)> {
 
 /// What a call of no time adds to a render beside the request itself.
 async fn instant(service: &Server, tools: &str, options: &Options) -> Outcome {
-    let bare = reqwest::Client::builder().no_proxy().build()?;
+    let bare = base::outbound::plain_client().no_proxy().build()?;
     let url = format!("{tools}/after/0");
     let mut times: [Vec<f64>; 3] = Default::default();
     for n in 0..options.rounds(2_000) {

@@ -1,6 +1,6 @@
 //! Lines that occur more than once.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::Duplicates;
 

