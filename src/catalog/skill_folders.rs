@@ -91,8 +91,10 @@ impl Owners {
         for path in paths {
             let Some(folder) = owners.owner_of(path).map(str::to_owned) else { continue };
             let name = path.get(folder.len() + 1..).unwrap_or_default();
+            // A path with a slash at its end is the error of a folder that cannot be listed.
             if let Some((chosen, beside)) = owners.by_folder.get_mut(&folder)
                 && chosen != path
+                && !name.ends_with('/')
                 && beside.len() < BESIDE_MAX
             {
                 beside.push(name.to_owned());
@@ -169,6 +171,7 @@ mod tests {
             "skills/README.md",
             "skills/one/SKILL.md",
             "skills/one/scripts/run.sh",
+            "skills/one/closed/",
             "skills/one/skill.md",
             "skills/one/two/assets/a/b.txt",
             "skills/one/two/skill.MD",

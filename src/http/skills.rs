@@ -2,7 +2,6 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use serde_json::Map as JsonMap;
 
 use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
@@ -59,7 +58,11 @@ pub async fn choose(
 ) -> Result<HttpResponse, ApiError> {
     let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let mut members = Members::new(value);
-    let prompt: String = members.need("prompt", "a text: what somebody wants").unwrap_or_default();
+    let prompt: Option<String> = members.need("prompt", "a text: what somebody wants");
+    if prompt.as_ref().is_some_and(|prompt| prompt.trim().is_empty()) {
+        members.add("/prompt", "must say what somebody wants");
+    }
+    let prompt = prompt.unwrap_or_default();
     let limit = members.number("limit", 1, CHOSEN_MAX).unwrap_or(CHOSEN);
     finish(members)?;
     let services = app.clone().into_inner();
@@ -93,7 +96,7 @@ pub fn start_of(members: &mut Members, skill: SkillSource) -> Start {
     let params = "an object with the parameters of the skill";
     Start {
         skill,
-        params: members.take("params", params).unwrap_or_else(JsonMap::new),
+        params: members.take("params", params).unwrap_or_default(),
         prompt: members.take("prompt", "a text: what the user wants"),
         knowledge: members.take("knowledge", "a text: what is known of the system").unwrap_or_default(),
         os: members.take("os", "`linux`, `macos` or `windows`"),

@@ -98,6 +98,15 @@ fn is_balanced(fence: &Fence<'_>, inner: &str) -> bool {
     !is_open
 }
 
+/// A text without the fence in its last line, if that closes a block which the text does not open.
+pub(super) fn without_closing(text: &str) -> &str {
+    let Some((before, last)) = text.rsplit_once('\n') else { return text };
+    let is_fence = |line: &str| mark(space::trim(line)).is_some();
+    let closes = mark(space::trim(last)).is_some_and(|(_, after)| after.is_empty());
+    let is_opened = before.split('\n').filter(|line| is_fence(line)).count() % 2 == 1;
+    if closes && !is_opened { space::trim(before) } else { text }
+}
+
 /// What stands between fences on one line.
 pub(super) fn on_one_line(line: &str) -> Option<&str> {
     let (mark, rest) = mark(line).filter(|(mark, _)| mark.starts_with('`'))?;

@@ -106,7 +106,9 @@ fn tagged_directive(lines: &[&str], tagged: Tagged<'_>) -> Result<Directive, Ans
         return Ok(Directive::Command { content, command: found.text });
     }
     let end = next_tag(&body, 1);
-    let (content, text) = (joined(lines, end), tagged.text(&joined(&body, end)).to_owned());
+    let content = joined(lines, end);
+    let whole = joined(&body, end);
+    let text = fence::without_closing(tagged.text(&whole)).to_owned();
     match tagged.tag {
         Tag::Done if text.is_empty() => Ok(Directive::Done { content, message: COMPLETED.to_owned() }),
         _ if text.is_empty() => Err(nothing),

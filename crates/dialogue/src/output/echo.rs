@@ -1,7 +1,7 @@
 //! The command that a terminal repeats before it is run.
 //!
-//! A terminal shows it once, before all output, or after a prompt. Equal lines elsewhere are output: the list of a folder may hold a
-//! file of the command's name.
+//! A line that is the whole command is its echo wherever it stands. A command of one word is one only at the head or after a prompt, as
+//! the list of a folder may hold a file of its name; so are several lines.
 
 use super::super::space;
 
@@ -25,7 +25,7 @@ impl<'a> Echo<'a> {
 
     /// Whether a line of output, which is not blank, repeats a line of the command.
     pub(super) fn repeats(&mut self, line: &str, has_prompt: bool) -> bool {
-        let begins = self.is_head || has_prompt;
+        let begins = self.is_head || has_prompt || self.is_line_of_words();
         self.is_head = false;
         let line = space::trim(line);
         if self.repeated > 0 && self.is_line(self.repeated, without_continuation(line)) {
@@ -35,6 +35,10 @@ impl<'a> Echo<'a> {
         let is_first = begins && self.is_line(0, line);
         self.repeated = usize::from(is_first);
         is_first
+    }
+
+    fn is_line_of_words(&self) -> bool {
+        matches!(self.lines.as_slice(), [line] if line.contains(space::is_space))
     }
 
     fn is_line(&self, at: usize, line: &str) -> bool {
