@@ -2,7 +2,6 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use serde_json::Map as JsonMap;
 
 use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
