@@ -110,14 +110,19 @@ impl Snapshot {
     pub fn skill(&self, id: &Id) -> Option<&Arc<Skill>> {
         let skills = self.documents.plain.of(DocumentKind::Skill);
         let found = skills.get(id).or_else(|| {
-            let mut ending =
-                skills.iter().filter(|(known, _)| known.segments().next_back() == Some(id.as_str()));
-            ending.next().filter(|_| ending.next().is_none()).map(|(_, skill)| skill)
+            let mut ending = self.skills_ending_in(id);
+            ending.next().filter(|_| ending.next().is_none()).and_then(|id| skills.get(id))
         });
         match found? {
             Document::Skill(skill) => Some(skill),
             _ => None,
         }
+    }
+
+    /// The ids of the skills whose last segment this is.
+    pub fn skills_ending_in(&self, id: &Id) -> impl Iterator<Item = &Id> {
+        let skills = self.documents.plain.of(DocumentKind::Skill);
+        skills.keys().filter(move |known| known.segments().next_back() == Some(id.as_str()))
     }
 
     /// The id of the document that a request means: of a skill, the last segment will do where only one has it.

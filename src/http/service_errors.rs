@@ -289,7 +289,7 @@ impl From<SessionError> for ApiError {
             SessionError::OutOfTurn { state } => {
                 answer("session_state").with_details(json!({"state": state}))
             }
-            SessionError::Store(store) => write_refused(store),
+            SessionError::Store(store) => store.into(),
         }
     }
 }
@@ -312,7 +312,11 @@ impl From<SkillError> for ApiError {
     fn from(error: SkillError) -> ApiError {
         let answer = |code| ApiError::new(error.kind(), code, error.to_string());
         match error {
-            SkillError::NotFound { .. } => answer("skill_not_found").about("id"),
+            SkillError::NotFound { .. } | SkillError::Ambiguous { .. } => {
+                answer("skill_not_found").about("id")
+            }
+            SkillError::Unusable(_) => answer("invalid_document").about("skill"),
+            SkillError::TooLarge { .. } => answer("session_too_large"),
             SkillError::MissingParams { ref names, .. } => {
                 answer("missing_variables").about("params").with_details(json!({"missing": names}))
             }

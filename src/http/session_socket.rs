@@ -38,7 +38,8 @@ pub async fn socket(
     body: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let (session, watcher) = app.sessions.watch(&id, last_event_id(&request)).await?;
-    let first = last_event_id(&request).is_none().then(|| Told::now(&session, &watcher));
+    let first =
+        last_event_id(&request).is_none().then(|| Told::first(&session, &watcher)).unwrap_or_default();
     let (response, out, messages) = actix_ws::handle(&request, body)
         .map_err(|error| ApiError::invalid_request(&format!("this is for WebSocket clients: {error}")))?;
     let messages = messages.max_frame_size(bounds.bytes()).aggregate_continuations();
@@ -81,12 +82,13 @@ enum Happened {
     Told(Told),
     Heard(AggregatedMessage),
     Answered(Option<ApiError>),
+    Failed(ApiError),
     Quiet,
     End(CloseCode),
 }
 
 impl Talk {
-    async fn run(mut self, first: Option<Told>, shutdown: Arc<Shutdown>) {
+    async fn run(mut self, first: Vec<Told>, shutdown: Arc<Shutdown>) {
         let code = match self.talk(first, &shutdown).await {
             Ok(code) => code,
             // The client has closed the connection.
@@ -98,8 +100,8 @@ impl Talk {
         }
     }
 
-    async fn talk(&mut self, first: Option<Told>, shutdown: &Shutdown) -> Result<CloseCode, Closed> {
-        if let Some(first) = first {
+    async fn talk(&mut self, first: Vec<Told>, shutdown: &Shutdown) -> Result<CloseCode, Closed> {
+        for first in first {
             self.out.text(first.message()).await?;
         }
         loop {
@@ -116,6 +118,10 @@ impl Talk {
                     }
                 }
                 Happened::Answered(error) => self.refuse(error).await?,
+                Happened::Failed(error) => {
+                    self.refuse(Some(error)).await?;
+                    return Ok(CloseCode::Error);
+                }
                 Happened::Quiet if self.heard.elapsed() > SILENCE_MAX => return Ok(CloseCode::Away),
                 Happened::Quiet => {
                     self.next_ping = Instant::now() + PING_EVERY;
@@ -137,7 +143,7 @@ impl Talk {
             seen = self.watcher.next() => match seen {
                 Ok(Some(seen)) => Happened::Told(Told::seen(seen)),
                 Ok(None) => Happened::End(CloseCode::Normal),
-                Err(error) => Happened::Told(Told::error(&error.into())),
+                Err(error) => Happened::Failed(error.into()),
             },
             message = self.messages.next() => match message {
                 Some(Ok(message)) => Happened::Heard(message),
@@ -187,6 +193,9 @@ impl Talk {
 /// Tells a session an event.
 async fn tell(app: &App, caller: &Caller, id: &str, body: JsonBody) -> Result<(), ApiError> {
     let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Json).await?;
-    app.skills.event(caller, id, event_of(value)?).await?;
-    Ok(())
+    match app.skills.event(caller, id, event_of(value)?).await {
+        // The session's own event tells of it.
+        Err(error) if error.is_of_model() => Ok(()),
+        taken => Ok(taken.map(drop)?),
+    }
 }

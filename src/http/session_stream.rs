@@ -28,11 +28,17 @@ pub async fn stream(
 ) -> Result<HttpResponse, ApiError> {
     let after = last_event_id(&request);
     let (session, watcher) = app.sessions.watch(&id, after).await?;
-    let first = after.is_none().then(|| Told::now(&session, &watcher).event_stream());
+    if session.state.is_end() && after == Some(watcher.newest()) {
+        // Browsers connect again and again until they get this.
+        return Ok(HttpResponse::NoContent().finish());
+    }
+    let first =
+        after.is_none().then(|| Told::first(&session, &watcher).iter().map(Told::event_stream).collect());
+    let first: Option<String> = first;
     let telling = Telling { watcher, is_over: false, stop: Box::pin(shutdown.over()) };
     let events = unfold((first, telling), |(first, mut telling)| async move {
         let piece = match first {
-            Some(first) => first,
+            Some(first) => Bytes::from(first),
             None => telling.piece().await?,
         };
         Some((Ok::<_, Infallible>(piece), (None, telling)))
@@ -52,6 +58,7 @@ pub(super) fn last_event_id(request: &HttpRequest) -> Option<u64> {
 }
 
 /// What clients are told of an event.
+#[derive(Clone)]
 pub(super) struct Told {
     /// None for what is no event of the session.
     id: Option<u64>,
@@ -60,8 +67,15 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// The state of a session as it is now, for those who begin to watch it.
-    pub fn now(session: &Session, watcher: &Watcher) -> Told {
+    /// What those are told who begin to watch: the state, and the end if it has come.
+    pub fn first(session: &Session, watcher: &Watcher) -> Vec<Told> {
+        let now = Told::now(session, watcher);
+        let end = session.state.is_end().then(|| Told { name: EventKind::End.name(), ..now.clone() });
+        [now].into_iter().chain(end).collect()
+    }
+
+    /// The state of a session as it is now.
+    fn now(session: &Session, watcher: &Watcher) -> Told {
         let shown = shown(session);
         let member = |name: &str| shown.get(name).cloned().unwrap_or_default();
         let members = ["state", "step", "max_steps", "pending"].map(|name| (name.to_owned(), member(name)));
@@ -91,10 +105,10 @@ impl Told {
     }
 
     /// As a server-sent event.
-    fn event_stream(&self) -> Bytes {
+    fn event_stream(&self) -> String {
         let id = self.id.map(|id| format!("id: {id}\n")).unwrap_or_default();
         // JSON in one line has no line ends.
-        format!("{id}event: {}\ndata: {}\n\n", self.name, self.data).into()
+        format!("{id}event: {}\ndata: {}\n\n", self.name, self.data)
     }
 
     /// As a message of a WebSocket.
@@ -124,10 +138,10 @@ impl Telling {
             () = sleep(QUIET) => return Some(Bytes::from_static(b": keep-alive\n\n")),
         };
         match told {
-            Ok(seen) => seen.map(|seen| Told::seen(seen).event_stream()),
+            Ok(seen) => seen.map(|seen| Told::seen(seen).event_stream().into()),
             Err(error) => {
                 self.is_over = true;
-                Some(Told::error(&error).event_stream())
+                Some(Told::error(&error).event_stream().into())
             }
         }
     }

@@ -58,7 +58,11 @@ pub async fn choose(
 ) -> Result<HttpResponse, ApiError> {
     let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Raw).await?;
     let mut members = Members::new(value);
-    let prompt: String = members.need("prompt", "a text: what somebody wants").unwrap_or_default();
+    let prompt: Option<String> = members.need("prompt", "a text: what somebody wants");
+    if prompt.as_ref().is_some_and(|prompt| prompt.trim().is_empty()) {
+        members.add("/prompt", "must say what somebody wants");
+    }
+    let prompt = prompt.unwrap_or_default();
     let limit = members.number("limit", 1, CHOSEN_MAX).unwrap_or(CHOSEN);
     finish(members)?;
     let services = app.clone().into_inner();

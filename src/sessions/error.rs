@@ -14,7 +14,7 @@ pub enum SessionError {
         id: String,
     },
     /// The state of the session does not allow this.
-    #[error("this is not possible now: the session is in the state `{state}`")]
+    #[error("this is not possible in the state `{state}`: {}", state.expects())]
     OutOfTurn {
         /// The state.
         state: SessionState,

@@ -78,15 +78,16 @@ impl Sessions {
         Sessions { store, root: root.to_owned(), options, leases, feeds: Arc::default() }
     }
 
-    /// Creates a session, which can be worked on for `time`.
+    /// Creates a session, which can be worked on for `time`. If nothing comes of it, it is gone when the time is over.
     ///
     /// # Errors
     /// [`SessionError::Store`].
     pub async fn create(self: &Arc<Self>, draft: Draft, time: Duration) -> Result<Work, SessionError> {
-        let id = HEXLOWER.encode(&base::random::random().to_be_bytes());
+        let id = new_id();
         let lease = self.leases.take(&id, time).await?;
         let record = Record::new(draft, now());
-        let etag = self.put(&id, &record, Precondition::Absent).await?;
+        let (key, bytes) = (self.key(&id), record.bytes());
+        let etag = self.store.put(&key, &bytes, Precondition::Absent, Some(time)).await?;
         Ok(Work::new(self.clone(), id, record, etag, lease))
     }
 
@@ -95,7 +96,7 @@ impl Sessions {
     /// # Errors
     /// [`SessionError::Store`].
     pub async fn keep(self: &Arc<Self>, draft: Draft) -> Result<Session, SessionError> {
-        let id = HEXLOWER.encode(&base::random::random().to_be_bytes());
+        let id = new_id();
         let record = Record::new(draft, now());
         let etag = self.put(&id, &record, Precondition::Absent).await?;
         Ok(Session { state: record.head.state, id, record, etag: Some(etag) })
@@ -119,7 +120,15 @@ impl Sessions {
     /// [`SessionError::NotFound`]; [`SessionError::OutOfTurn`] while somebody else has it, and for a session that has ended.
     pub async fn work(self: &Arc<Self>, id: &str, time: Duration) -> Result<Work, SessionError> {
         check_id(id)?;
-        let lease = self.leases.take(id, time).await?;
+        let lease = match self.leases.take(id, time).await {
+            Ok(lease) => lease,
+            // Whoever has it may not have heard yet that the session has ended.
+            Err(SessionError::OutOfTurn { state }) => {
+                let ended = Some(self.stored(id).await?.state).filter(|state| state.is_end());
+                return Err(SessionError::OutOfTurn { state: ended.unwrap_or(state) });
+            }
+            Err(error) => return Err(error),
+        };
         // It is read under the lease, as whoever had it before may have changed it.
         let Session { id, record, state, etag } = self.stored(id).await?;
         match etag.filter(|_| !state.is_end()) {
@@ -191,6 +200,10 @@ impl Sessions {
     fn key(&self, id: &str) -> String {
         format!("{}{id}", self.prefix())
     }
+}
+
+fn new_id() -> String {
+    HEXLOWER.encode(&base::random::random().to_be_bytes())
 }
 
 /// Ids are random numbers of 128 bits in hexadecimal.

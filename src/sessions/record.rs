@@ -93,6 +93,19 @@ impl SessionState {
         matches!(self, SessionState::Done | SessionState::Cancelled | SessionState::Failed)
     }
 
+    /// What a client can do.
+    pub fn expects(self) -> &'static str {
+        match self {
+            SessionState::Idle => "send the event `continue`",
+            SessionState::Thinking => "the model is asked; wait until it has answered",
+            SessionState::WaitingCmd => "send a `command_result`",
+            SessionState::WaitingUser => "send a `user_message`",
+            SessionState::Done => "the session has come to its end; start another one",
+            SessionState::Cancelled => "the session was cancelled; start another one, or fork it",
+            SessionState::Failed => "what is stored of the session cannot be read; delete it",
+        }
+    }
+
     /// Whether it waits for a command or a person.
     pub fn is_waiting(self) -> bool {
         matches!(self, SessionState::WaitingCmd | SessionState::WaitingUser)

@@ -55,6 +55,11 @@ impl Watcher {
         self.last
     }
 
+    /// The number of the newest event.
+    pub fn newest(&self) -> u64 {
+        self.sessions.feeds.last(&self.id)
+    }
+
     /// What happens next; none when the session has ended.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ section! {
         /// The model, where neither the start of a session nor the skill names one; else that of `[llm]`.
         model: Option<String> = None;
         /// The temperature, where the skill does not say it.
-        temperature: f64 = 0.3;
+        temperature: f64 = 0.3, at_least 0.0, at_most 2.0;
         /// The most tokens of an answer, where the skill does not say it.
         max_tokens: u64 = 512, at_least 1;
         /// How long the model may take for an answer, in milliseconds.

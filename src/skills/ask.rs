@@ -32,7 +32,7 @@ impl Skills {
             work.extend(self.options.timeout).await?;
             let thinking = state_json(SessionState::Thinking, asking.dialogue().step());
             work.teller().tell(EventKind::State, thinking);
-            let request = self.request(frozen, asking, max_tokens)?;
+            let request = Self::request(frozen, asking, max_tokens)?;
             let given = self.completion(caller, work, &request).await?;
             match directive(given, frozen) {
                 Ok(directive) => return Ok(directive),
@@ -49,7 +49,7 @@ impl Skills {
     }
 
     /// The body for the upstream.
-    fn request(&self, frozen: &Frozen, asking: &Asking, max_tokens: u64) -> Result<RawObject, LlmError> {
+    fn request(frozen: &Frozen, asking: &Asking, max_tokens: u64) -> Result<RawObject, LlmError> {
         let unwritable = |error: serde_json::Error| LlmError::Invalid {
             param: "params",
             message: format!("cannot be written: {error}"),
@@ -63,12 +63,8 @@ impl Skills {
         body.set("messages", &messages).map_err(unwritable)?;
         body.set("temperature", &frozen.temperature).map_err(unwritable)?;
         body.set("max_tokens", &max_tokens).map_err(unwritable)?;
-        let params = self
-            .options
-            .params
-            .iter()
-            .filter(|(name, _)| !["stream", "stream_options", "n"].contains(&name.as_str()));
-        body.fill(params).map_err(unwritable)?;
+        let is_free = |name: &str| !["stream", "stream_options", "n"].contains(&name);
+        body.fill(frozen.params.iter().filter(|(name, _)| is_free(name))).map_err(unwritable)?;
         Ok(body)
     }
 

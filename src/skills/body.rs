@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::sessions::{Draft, Record, SessionError, SessionKind, SessionState, Subject};
 use crate::store::StoreError;
-use dialogue::{Dialogue, History, UnknownFormat};
+use dialogue::{Cleaning, Dialogue, History, UnknownFormat};
 
 /// What a session of a skill keeps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,6 +36,10 @@ pub struct Frozen {
     pub auto_continue: bool,
     /// What an answer without a tag means.
     pub unknown_format: UnknownFormat,
+    /// How outputs of commands are cleaned.
+    pub cleaning: Cleaning,
+    /// Members of the upstream's body that nobody else sets.
+    pub params: JsonMap<String, Json>,
 }
 
 impl Body {

@@ -16,6 +16,9 @@ use template::value::Value;
 /// The prompt that asks which skills fit.
 const MATCH: &str = "skills.match";
 
+/// From how many skills one is chosen; those whose ids come first are taken.
+const CHOOSABLE_MAX: usize = 1_000;
+
 /// A skill that fits.
 #[derive(Debug, Serialize)]
 pub struct Chosen {
@@ -70,7 +73,7 @@ impl Skills {
         let snapshot = self.catalog.snapshot();
         let ids = snapshot.ids(DocumentKind::Skill);
         let skills = ids.iter().filter_map(|id| snapshot.skill(id).cloned());
-        skills.filter(|skill| skill.is_chosen_by_models).collect()
+        skills.filter(|skill| skill.is_chosen_by_models).take(CHOOSABLE_MAX).collect()
     }
 
     /// The request for the ids of the skills that fit.
@@ -81,7 +84,9 @@ impl Skills {
         wanted: &str,
         limit: usize,
     ) -> Result<Request, SkillError> {
-        let known = skills.iter().map(|skill| json!({"id": skill.id, "description": skill.description}));
+        let known = skills
+            .iter()
+            .map(|skill| json!({"id": skill.id, "name": skill.name, "description": skill.description}));
         let variables = json!({"skills": known.collect::<Vec<_>>(), "prompt": wanted});
         let text = self.renderer.own_text(caller, MATCH, Value::from(&variables)).await?;
         let ids: Vec<&Id> = skills.iter().map(|skill| &skill.id).collect();

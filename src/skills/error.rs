@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use crate::catalog::NotLoadedError;
+use crate::catalog::{NotLoadedError, Snapshot};
+use crate::formats::UnusableSkill;
 use crate::llm::LlmError;
 use crate::render::RenderError;
 use crate::requests::RequestError;
 use crate::sessions::{SessionError, SessionState};
 use base::error::{Kind, Kinded};
+use base::model::Id;
 use dialogue::Refusal;
 
 /// The error of starting a session or of an event; the session has not changed.
@@ -20,6 +22,25 @@ pub enum SkillError {
     NotFound {
         /// The id that was asked for.
         id: String,
+    },
+    /// Several skills have an id that ends so.
+    #[error("several skills end in `{id}`: {}; give the whole id", ids.join(", "))]
+    Ambiguous {
+        /// The id that was asked for.
+        id: String,
+        /// The whole ids.
+        ids: Vec<String>,
+    },
+    /// The skill of a client cannot be used.
+    #[error("the skill {}", .0.0)]
+    Unusable(#[from] UnusableSkill),
+    /// The texts of the session are too long to be kept.
+    #[error(
+        "the texts of the session are longer than {limit} bytes; nothing has changed: send less, or start another session"
+    )]
+    TooLarge {
+        /// The longest that all of them may be, in bytes.
+        limit: usize,
     },
     /// Required parameters are missing.
     #[error("the skill `{skill}` needs parameters that are missing: {}; give them in `params`", names.join(", "))]
@@ -33,21 +54,21 @@ pub enum SkillError {
     #[error("`text` is empty, but the question has to be answered")]
     EmptyAnswer,
     /// There is no such step to go on from.
-    #[error("`step` must be a step of the session that does not end it, from 1 to {last}")]
+    #[error("`step` must be from 1 to {last}, the last step of the session, and not the one that ended it")]
     NoSuchStep {
         /// The last step.
         last: usize,
     },
     /// The model answered, twice, with something that is no directive.
     #[error(
-        "the model's answer cannot be used: {cause}; nothing has changed: send the event again, or take another model"
+        "the model's answer cannot be used: {cause}; nothing has changed: send the request again, or take another model"
     )]
     AnswerUnusable {
         /// What is wrong with the answer.
         cause: String,
     },
     /// The model did not answer in time.
-    #[error("the model did not answer within {} ms (skills.timeout_ms); nothing has changed: send the event again", .0.as_millis())]
+    #[error("the model did not answer within {} ms (skills.timeout_ms); nothing has changed: send the request again", .0.as_millis())]
     Timeout(Duration),
     /// The upstream refused the request, which is no fault of a client that only tells what happened.
     #[error("the model did not answer: the upstream refused the request with {status}: {cause}")]
@@ -87,6 +108,26 @@ impl From<LlmError> for SkillError {
     }
 }
 
+impl SkillError {
+    /// The error of an id that no skill has, or that several may mean.
+    pub(super) fn not_found(id: &Id, snapshot: &Snapshot) -> SkillError {
+        let ids: Vec<String> = snapshot.skills_ending_in(id).map(Id::to_string).collect();
+        let id = id.to_string();
+        if ids.is_empty() { SkillError::NotFound { id } } else { SkillError::Ambiguous { id, ids } }
+    }
+
+    /// Whether those who watch the session are told of it.
+    pub fn is_of_model(&self) -> bool {
+        matches!(
+            self,
+            SkillError::AnswerUnusable { .. }
+                | SkillError::Timeout(_)
+                | SkillError::Refused { .. }
+                | SkillError::Llm(_)
+        )
+    }
+}
+
 impl From<Refusal> for SkillError {
     fn from(refusal: Refusal) -> SkillError {
         match refusal {
@@ -110,10 +151,12 @@ impl From<dialogue::State> for SessionState {
 impl Kinded for SkillError {
     fn kind(&self) -> Kind {
         match self {
-            SkillError::NotFound { .. } => Kind::NotFound,
-            SkillError::MissingParams { .. } | SkillError::EmptyAnswer | SkillError::NoSuchStep { .. } => {
-                Kind::InvalidInput
-            }
+            SkillError::NotFound { .. } | SkillError::Ambiguous { .. } => Kind::NotFound,
+            SkillError::TooLarge { .. } => Kind::TooLarge,
+            SkillError::Unusable(_)
+            | SkillError::MissingParams { .. }
+            | SkillError::EmptyAnswer
+            | SkillError::NoSuchStep { .. } => Kind::InvalidInput,
             SkillError::AnswerUnusable { .. } | SkillError::Timeout(_) | SkillError::Refused { .. } => {
                 Kind::Upstream
             }

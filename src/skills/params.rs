@@ -10,24 +10,23 @@ use base::model::Skill;
 /// # Errors
 /// [`SkillError::MissingParams`], with all of them.
 pub fn complete(skill: &Skill, given: JsonMap<String, Json>) -> Result<Vec<(String, String)>, SkillError> {
-    let mut params: Vec<(String, String)> = given
-        .into_iter()
-        .filter(|(_, value)| !value.is_null())
-        .map(|(name, value)| (name, text(value)))
-        .collect();
     let mut missing = Vec::new();
+    let mut params = given;
     for declared in &skill.params {
-        if params.iter().any(|(name, _)| *name == declared.name) {
+        // A null is a value like others, but none that is required.
+        if params.get(&declared.name).is_some_and(|value| !(declared.required && value.is_null())) {
             continue;
         }
         match &declared.default {
-            Some(default) => params.push((declared.name.clone(), text(default.clone()))),
+            Some(default) => {
+                params.insert(declared.name.clone(), default.clone());
+            }
             None if declared.required => missing.push(declared.name.clone()),
             None => {}
         }
     }
     match missing.is_empty() {
-        true => Ok(params),
+        true => Ok(params.into_iter().map(|(name, value)| (name, text(value))).collect()),
         false => Err(SkillError::MissingParams { skill: skill.id.to_string(), names: missing }),
     }
 }
@@ -72,7 +71,7 @@ mod tests {
         let given = object(json!({"z": [1, "two"], "b": 2, "a": " text ", "y": null}));
         let told: Vec<String> =
             complete(&skill(), given).unwrap().into_iter().map(|(n, v)| n + "=" + &v).collect();
-        assert_eq!(told, [r#"z=[1,"two"]"#, "b=2", "a= text ", r#"c={"x":1}"#, "e=E"]);
+        assert_eq!(told, [r#"z=[1,"two"]"#, "b=2", "a= text ", "y=null", r#"c={"x":1}"#, "e=E"]);
     }
 
     #[test]

@@ -63,11 +63,11 @@ impl Skills {
     /// Starts a session, which goes on until somebody has to answer.
     ///
     /// # Errors
-    /// [`SkillError`]; then there is no session.
+    /// [`SkillError`]; then there is no session, unless a client has found it in the list, and ended it.
     pub async fn start(&self, caller: &Caller, start: Start) -> Result<Progress, SkillError> {
         let body = self.frozen(caller, start).await?;
         let mut work = self.sessions.create(body.draft()?, self.options.timeout).await?;
-        let next = body.dialogue.clone().accept(&Event::Continue, self.options.cleaning)?;
+        let next = body.dialogue.clone().accept(&Event::Continue, body.frozen.cleaning)?;
         match self.advance(caller, &mut work, &body.frozen, next).await {
             Ok(progress) => {
                 work.finish().await;
@@ -105,6 +105,8 @@ impl Skills {
             history: history(&skill),
             auto_continue: start.auto_continue,
             unknown_format: start.unknown_format.unwrap_or(options.unknown_format),
+            cleaning: options.cleaning,
+            params: options.params.clone(),
         };
         let first = self::start(&skill.name, start.prompt.as_deref(), &params);
         let max_steps = start.max_steps.unwrap_or(usize::MAX).min(options.max_steps);
@@ -119,7 +121,7 @@ impl Skills {
                 // It may be in the store.
                 None => match self.catalog.store_state().not_loaded() {
                     Some(error) => Err(error.into()),
-                    None => Err(SkillError::NotFound { id: id.to_string() }),
+                    None => Err(SkillError::not_found(&id, &self.catalog.snapshot())),
                 },
             },
         }
@@ -129,7 +131,7 @@ impl Skills {
 /// The skill of a client.
 fn given(id: Option<Id>, content: &str) -> Result<Arc<Skill>, SkillError> {
     let unnamed = Id::parse(UNNAMED).map_err(RenderError::from)?;
-    let skill = formats::skill(id.as_ref().unwrap_or(&unnamed), None, content);
+    let skill = formats::stored_skill(id.as_ref().unwrap_or(&unnamed), None, content.as_bytes())?;
     let own = || Id::parse(&skill.name).ok();
     let id = id.or_else(own).unwrap_or(unnamed);
     Ok(Arc::new(Skill { id, ..skill }))

@@ -8,6 +8,9 @@ use crate::sessions::{EventKind, SessionError, SessionState, Teller, Work};
 use base::caller::Caller;
 use dialogue::{Dialogue, Directive, Event, Next};
 
+/// How long all texts of a session may be, in bytes: as one value of the store, with room for its events.
+const BYTES_MAX: usize = 4 << 20;
+
 /// How far a session has come.
 #[derive(Debug)]
 pub struct Progress {
@@ -41,7 +44,7 @@ impl Skills {
 
     async fn take(&self, caller: &Caller, work: &mut Work, event: &Event) -> Result<Progress, SkillError> {
         let Body { frozen, dialogue } = Body::read(work.record())?;
-        let next = dialogue.accept(event, self.options.cleaning)?;
+        let next = dialogue.accept(event, frozen.cleaning)?;
         self.advance(caller, work, &frozen, next).await
     }
 
@@ -60,7 +63,7 @@ impl Skills {
             if !(frozen.auto_continue && matches!(dialogue.last(), Some(Directive::Message { .. }))) {
                 return Ok(progress(work, frozen, &dialogue, directives, None));
             }
-            let next = dialogue.clone().accept(&Event::Continue, self.options.cleaning)?;
+            let next = dialogue.clone().accept(&Event::Continue, frozen.cleaning)?;
             dialogue = match self.step(caller, work, frozen, next).await {
                 Ok(dialogue) => dialogue,
                 // The messages before are told, unless a client has ended the session.
@@ -84,6 +87,9 @@ impl Skills {
             Next::Ask(asking) => asking,
             Next::Over(dialogue) => return self.save(work, frozen, dialogue).await,
         };
+        if frozen.system.len() + asking.bytes() > BYTES_MAX {
+            return Err(SkillError::TooLarge { limit: BYTES_MAX });
+        }
         let back = Back::to(asking.dialogue(), work);
         let done = match self.ask(caller, work, frozen, &asking).await {
             Ok(directive) => self.save(work, frozen, asking.answered(directive)).await,
@@ -112,8 +118,8 @@ impl Skills {
     }
 }
 
-/// Tells those who watch that the model is not asked any more, and the session as it was before: also when whoever waited for the
-/// step has left.
+/// Tells those who watch that the model is not asked any more, and the state before, when a step comes to nothing: also because whoever
+/// waited for it has left.
 struct Back {
     teller: Option<Teller>,
     state: String,
@@ -126,7 +132,7 @@ impl Back {
         Back { teller: Some(work.teller()), state }
     }
 
-    /// After a step, back only if it has failed, and the session goes on.
+    /// Ends a step. The state before is told only if the step has failed and the session goes on.
     fn after<T>(mut self, done: &Result<T, SkillError>) {
         match (done, &self.teller) {
             (Err(error), Some(teller)) if !is_ended(error) => {

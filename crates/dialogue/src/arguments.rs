@@ -4,13 +4,13 @@
 const ALL: &str = "ARGUMENTS";
 
 /// The body with the positional arguments among `params`: `$ARGUMENTS` stands for all of them, `$1`, `$2`, … for one each. Gives
-/// also the parameters that are still to be told: all others, and `ARGUMENTS` if the body uses none.
+/// also the parameters that are still to be told: all but the arguments that the body uses, and single ones where `ARGUMENTS` has them.
 ///
 /// Without arguments, `$1` stays as it is: it is most likely part of a script that the body shows.
 pub fn with_arguments(body: &str, params: Vec<(String, String)>) -> (String, Vec<(String, String)>) {
     let has_arguments = params.iter().any(|(name, _)| is_positional(name));
     let mut filled = String::with_capacity(body.len());
-    let (mut rest, mut is_used) = (body, false);
+    let (mut rest, mut used) = (body, Vec::new());
     while let Some((before, after)) = rest.split_once('$') {
         filled.push_str(before);
         let name = name_at(after);
@@ -20,7 +20,7 @@ pub fn with_arguments(body: &str, params: Vec<(String, String)>) -> (String, Vec
             value => {
                 filled.push_str(value.unwrap_or_default());
                 rest = after.get(name.len()..).unwrap_or_default();
-                is_used = true;
+                used.push(name);
                 continue;
             }
         }
@@ -28,13 +28,17 @@ pub fn with_arguments(body: &str, params: Vec<(String, String)>) -> (String, Vec
     }
     filled.push_str(rest);
     let has_all = params.iter().any(|(name, _)| name == ALL);
-    let is_told = |name: &str| !is_positional(name) || (!is_used && (name == ALL || !has_all));
+    let is_told = |name: &str| match name {
+        name if !is_positional(name) => true,
+        ALL => !used.contains(&ALL),
+        name => !has_all && !used.contains(&name),
+    };
     (filled, params.into_iter().filter(|(name, _)| is_told(name)).collect())
 }
 
 /// Whether a parameter is a positional argument, or all of them.
 fn is_positional(name: &str) -> bool {
-    name == ALL || (!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
+    name == ALL || (name_at(name) == name && !name.is_empty())
 }
 
 /// The name of an argument that a text begins with; empty if there is none.
@@ -66,10 +70,10 @@ mod tests {
     fn arguments_stand_where_the_body_names_them() {
         let params = [("ARGUMENTS", "fix it"), ("1", "fix"), ("2", "it"), ("x", "y")];
         assert_eq!(filled("Do $ARGUMENTS.", &params), ("Do fix it.".into(), "x".into()));
-        assert_eq!(filled("$2/$1/$3/$10", &params), ("it/fix//".into(), "x".into()));
+        assert_eq!(filled("$2/$1/$3/$10", &params), ("it/fix//".into(), "ARGUMENTS x".into()));
         assert_eq!(
             filled("$x $ARGUMENTSX $1st $ $$1", &params),
-            ("$x $ARGUMENTSX $1st $ $fix".into(), "x".into())
+            ("$x $ARGUMENTSX $1st $ $fix".into(), "ARGUMENTS x".into())
         );
     }
 
@@ -78,6 +82,10 @@ mod tests {
         let params = [("ARGUMENTS", "fix it"), ("1", "fix"), ("2", "it")];
         assert_eq!(filled("Do it.", &params), ("Do it.".into(), "ARGUMENTS".into()));
         assert_eq!(filled("Do it.", &[("1", "fix")]), ("Do it.".into(), "1".into()));
+        assert_eq!(
+            filled("Do $1.", &[("1", "fix"), ("2", "it"), ("0", "z")]),
+            ("Do fix.".into(), "2 0".into())
+        );
     }
 
     #[test]

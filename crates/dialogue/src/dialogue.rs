@@ -166,6 +166,11 @@ impl Asking {
         &self.dialogue
     }
 
+    /// The length of all messages, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.dialogue.messages().map(|message| message.content.len()).sum::<usize>() + self.user.len()
+    }
+
     /// The messages that are sent beside the system message.
     pub fn messages(&self, history: History) -> Vec<Message<'_>> {
         history.select(&self.dialogue.turns, &self.user)

@@ -139,12 +139,16 @@ async fn events_are_told_again_after_the_last_one_that_a_client_has() {
     assert_eq!(rest.last().unwrap().data, json!({"state": "done", "step": 3}));
     // The stream of a session that has ended ends, and can be read again from each place.
     let all: Vec<_> = first.iter().chain(&rest).cloned().collect();
-    for at in 0..all.len() {
+    for at in 0..all.len() - 1 {
         let last = all[at].id.unwrap().to_string();
         assert_eq!(Stream::open(&app, &id, Some(&last)).await.rest().await, all[at + 1..], "after {last}");
     }
     let now = Stream::open(&app, &id, None).await.rest().await;
-    assert_eq!((names(&now), &now[0].data["state"]), (vec!["state"], &json!("done")));
+    assert_eq!((names(&now), &now[0].data["state"]), (vec!["state", "end"], &json!("done")));
+    // Nothing comes after the last one, and no browser is to come back for it.
+    let last = all.last().unwrap().id.unwrap().to_string();
+    let request = app.request("GET", &format!("/api/sessions/{id}/stream")).header("last-event-id", last);
+    assert_eq!(app.send(request).await.status, 204);
 }
 
 #[tokio::test]

@@ -15,11 +15,14 @@ mod escape;
 mod prompt;
 mod terminal;
 
+use serde::{Deserialize, Serialize};
+
 use super::space;
 use echo::Echo;
 
 /// Which lines that occur more than once are left out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Duplicates {
     /// All but the first of equal lines.
     #[default]
@@ -31,7 +34,7 @@ pub enum Duplicates {
 }
 
 /// How outputs are cleaned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleaning {
     /// Which repeated lines are left out.
     pub duplicates: Duplicates,
