@@ -43,7 +43,7 @@ pub fn roots() -> Vec<PathBuf> {
         below(&configuration, "ai-prompt-shell/skills"),
         below(&home, ".claude/skills"),
         below(&home, ".agents/skills"),
-        below(&configuration, "kosmos-panel/skills"),
+        below(&home, ".config/kosmos-panel/skills"),
     ];
     let of_project = PROJECT.iter().map(|folder| Path::new(".").join(folder));
     of_project.chain(of_user.into_iter().flatten()).collect()

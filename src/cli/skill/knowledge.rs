@@ -13,7 +13,7 @@ pub const KNOWLEDGE_BYTES: usize = 64 << 10;
 
 /// The text of the first of the files that is there and not blank.
 pub fn read() -> Option<String> {
-    let of_user = user::configuration().map(|folder| folder.join("kosmos-panel"));
+    let of_user = user::home().map(|home| home.join(".config/kosmos-panel"));
     [Some(PathBuf::from(".kosmos-panel")), of_user].into_iter().flatten().find_map(|folder| text_in(&folder))
 }
 

@@ -49,7 +49,8 @@ pub fn freedom(allowed: &[String], is_elsewhere: bool, is_safe_run: bool, is_att
 /// Shows a command, with its level and every reason.
 pub fn command(command: &str, decision: &Decision) {
     say("");
-    let mut lines = command.lines();
+    // `lines` would hide a carriage return at the end of one.
+    let mut lines = command.split('\n');
     say(format_args!("{} {}", style("$").bold(), style(visible(lines.next().unwrap_or_default())).bold()));
     lines.for_each(|line| say(format_args!("{} {}", style("|").dim(), style(visible(line)).bold())));
     say(format_args!("  {}", level(decision.level)));

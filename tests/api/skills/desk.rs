@@ -92,6 +92,7 @@ impl Desk {
             ("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", self.path("bin").display())),
             ("LANG", "C.UTF-8".to_owned()),
             ("TERM", "xterm".to_owned()),
+            ("EDITOR", "sed -i s/one/two/".to_owned()),
         ]
     }
 

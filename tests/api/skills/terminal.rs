@@ -226,6 +226,58 @@ async fn a_command_is_edited_skipped_refused_and_shown_as_it_is() {
 }
 
 #[actix_web::test]
+async fn a_command_of_several_lines_is_shown_whole_and_edited_in_an_editor() {
+    let desk = Desk::new(&["[CMD] cat <<E\none\nlast\nE", "[DONE] Ready."]).await;
+    desk.skill("x", "description: d\n", "Do it.");
+    let terminal = Terminal::start(&desk, &["skill", "run", "x"]);
+    let desk = beside(move || {
+        let screen = terminal.shows(QUESTION);
+        assert!(screen.contains("$ cat <<E\n| one\n| last\n| E\n"), "{screen}");
+        terminal.enter("e");
+        let screen = terminal.shows_times(QUESTION, 2);
+        assert!(screen.contains("$ cat <<E\n| two\n| last\n| E\n"), "{screen}");
+        terminal.enter("y");
+        terminal.shows("ended with 0");
+        desk
+    })
+    .await;
+    assert!(desk.told()[1].contains("Command output:\ntwo\nlast\n"), "{:?}", desk.told());
+}
+
+#[actix_web::test]
+async fn the_end_of_input_cancels() {
+    let desk = Desk::new(&["[CMD] ls"]).await;
+    desk.skill("x", "description: d\n", "Do it.");
+    let terminal = Terminal::start(&desk, &["skill", "run", "x"]);
+    beside(move || {
+        terminal.shows(QUESTION);
+        terminal.key("C-d");
+        terminal.shows("ended with 130");
+        desk
+    })
+    .await;
+}
+
+#[actix_web::test]
+async fn one_of_the_skills_that_fit_is_chosen_by_its_number() {
+    let fitting = r#"{"skills": ["skills.failing-tests", "skills.git-quick-commit"]}"#;
+    let desk = Desk::new(&[fitting, "[DONE] Ready."]).await;
+    let terminal = Terminal::start(&desk, &["skill", "run", "--auto", "save my work"]);
+    let desk = beside(move || {
+        let screen = terminal.shows("Which one? [1]");
+        assert!(screen.contains("2  skills.git-quick-commit (git-quick-commit): "), "{screen}");
+        terminal.enter("7");
+        terminal.shows_times("Which one? [1]", 2);
+        terminal.enter("2");
+        terminal.shows("ended with 0");
+        desk
+    })
+    .await;
+    let system = desk.upstream.seen()[1].json()["messages"][0].to_string();
+    assert!(system.contains("--- Active Skill: git-quick-commit ---"), "{system}");
+}
+
+#[actix_web::test]
 async fn ctrl_c_kills_a_command_and_cancels_at_a_question() {
     let desk = Desk::new(&["[CMD] echo begun; sleep 1000", "[ASK] What now?"]).await;
     desk.skill("x", "description: d\n", "Do it.");

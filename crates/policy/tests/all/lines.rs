@@ -1,4 +1,10 @@
-//! Lines for a shell: their levels, and the reasons.
+//! Lines for a shell: their levels, the reasons, and that shells make the same words of them.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use proptest::prelude::*;
 
 use policy::{Decision, Level, Line, Permissions, RuleSource};
 
@@ -116,5 +122,96 @@ fn the_only_command_of_a_line_is_known() {
     assert_eq!(line.only_command(), Some(("git", &["log".to_owned(), "a b".to_owned()][..])));
     for text in ["a; b", "a 2>/dev/null", "a $x", "a | b"] {
         assert_eq!(Line::read(text).only_command(), None, "{text}");
+    }
+}
+
+/// Pieces of lines: everything that means something to a shell.
+const PIECES: &[&str] = &[
+    "a",
+    "b2",
+    "-x",
+    "é",
+    "漢",
+    " ",
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "'",
+    "'",
+    "\"",
+    "\"",
+    "\\",
+    "$",
+    "${x}",
+    "$(",
+    "`",
+    "~",
+    "/",
+    "=",
+    ":",
+    "#",
+    "!",
+    "*",
+    "?",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "..",
+    "(",
+    ")",
+    "<",
+    "%",
+    "^",
+    "@",
+    "+",
+    "1",
+    "2",
+    "2>/dev/null",
+    "2>&1",
+    ">",
+    ";",
+    "; p ",
+    "&&",
+    " && p ",
+    "\np ",
+    "|",
+    "&",
+    "'q'",
+    "\"r\"",
+    "if",
+    "\u{a0}",
+    "\r",
+    "\u{b}",
+];
+
+/// What a shell starts for a line: the words of each call of the program `p`.
+fn started(shell: &str, folder: &Path, line: &str) -> String {
+    let output =
+        Command::new(shell).current_dir(folder).args(["-c", line]).env("PATH", folder).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_shell_makes_the_same_words_of_a_plain_line(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..10)) {
+        let line = format!("p {}", pieces.concat());
+        let read = Line::read(&line);
+        let Some(commands) = read.commands() else { return Ok(()) };
+        let are_known = commands.iter().all(|words| words[0] == "p");
+        prop_assume!(are_known && !line.contains('|'));
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("p");
+        std::fs::write(&program, "#!/bin/sh\nfor word; do printf '<%s>' \"$word\"; done; echo .\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let words = |words: &Vec<String>| words[1..].iter().map(|word| format!("<{word}>")).collect::<String>() + ".\n";
+        let expected: String = commands.iter().map(words).collect();
+        for shell in ["/bin/dash", "/bin/bash"] {
+            prop_assert_eq!(&started(shell, folder.path(), &line), &expected, "{}: {:?}", shell, line);
+        }
     }
 }
