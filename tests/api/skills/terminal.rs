@@ -201,6 +201,7 @@ async fn a_command_is_edited_skipped_refused_and_shown_as_it_is() {
         let screen = terminal.shows("It is refused. [s]kip / [e]dit / [c]ancel:");
         assert!(screen.contains("L2: is refused") && screen.contains("(privilege)"), "{screen}");
         terminal.enter("y");
+        terminal.shows_times("It is refused.", 2);
         terminal.enter("s");
         let screen = terminal.shows("$ echo a\\u{202e}b");
         assert!(!screen.contains('\u{202e}'), "{screen}");
