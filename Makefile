@@ -17,7 +17,7 @@ dist: ## build the binary as it is shipped, target/dist/ai-prompt-shell (ten min
 	$(CARGO) build --profile dist --bin ai-prompt-shell
 
 setup: ## install what the tests need (Debian's packages, when missing)
-	@scripts/setup redis-server openssl curl git
+	@scripts/setup redis-server openssl curl git tmux ssh:openssh-client sshd:openssh-server
 
 test: setup ## all tests; those of the template engine also without Jinja
 	$(CARGO) test
@@ -93,11 +93,8 @@ bench-check: ## that the benches work, without measuring
 	$(CARGO) run --quiet --package ai-prompt-benches --bin allocations > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin policy -- --rounds 1 > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin masking -- --rounds 1 > /dev/null
-<<<<<<< HEAD
 	$(CARGO) build --quiet --bin ai-prompt-shell
 	$(CARGO) run --quiet --package ai-prompt-benches --bin driver -- sessions --rounds 1 --seconds 1 > /dev/null
-=======
 	$(CARGO) run --quiet --package ai-prompt-benches --bin dialogue -- --rounds 1 > /dev/null
->>>>>>> w-b
 
 -include benches/bench.mk

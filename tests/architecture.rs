@@ -33,7 +33,9 @@ const BASE: &[&[&str]] = &[
 const LAYERED: [(&str, &[&[&str]]); 2] = [("src/", SERVICE), ("crates/base/src/", BASE)];
 
 /// Names that stay in their rooms.
-const ROOMS: [(&str, &[&str]); 29] = [
+const ROOMS: [(&str, &[&str]); 31] = [
+    ("rustyline", &["src/cli/terminal.rs"]),
+    ("console::", &["src/cli"]),
     ("toml::", &["crates/policy"]),
     ("toml_edit::", &["crates/policy/src/rules"]),
     ("actix_cors", &["src/http"]),

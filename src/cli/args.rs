@@ -7,7 +7,8 @@ use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 use super::ai::AiCommand;
 use super::import_args::ToolImport;
-use super::skill::SkillFolderAction;
+use super::session::SessionAction;
+use super::skill::SkillAction;
 use base::model::DocumentKind;
 
 /// Turns prompt templates into finished prompts, and has them answered by language models
@@ -75,6 +76,9 @@ pub enum Command {
     /// A command for each kind of documents.
     #[command(flatten)]
     Documents(KindCommand),
+    /// The sessions of skills: list, show, export, remove
+    #[command(subcommand)]
+    Session(SessionAction),
     /// Commands of models on this machine: how they are judged, and your own rules
     Ai(AiCommand),
     /// Print the completions for a shell
@@ -169,8 +173,8 @@ pub enum KindAction {
     Prompt(PromptAction),
     /// What only tools have.
     Tool(ToolAction),
-    /// What is done with the folders of skills.
-    SkillFolder(SkillFolderAction),
+    /// What only skills have.
+    Skill(SkillAction),
 }
 
 /// What can be done with prompts alone.
@@ -204,7 +208,7 @@ impl KindCommand {
         let command = match kind {
             DocumentKind::Prompt => PromptAction::augment_subcommands(command),
             DocumentKind::Tool => ToolAction::augment_subcommands(command),
-            DocumentKind::Skill => SkillFolderAction::augment_subcommands(command),
+            DocumentKind::Skill => SkillAction::augment_subcommands(command),
             _ => command,
         };
         let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
@@ -222,8 +226,8 @@ impl KindAction {
             (DocumentKind::Tool, name) if ToolAction::has_subcommand(name) => {
                 ToolAction::from_arg_matches(matches).map(KindAction::Tool)
             }
-            (DocumentKind::Skill, name) if SkillFolderAction::has_subcommand(name) => {
-                SkillFolderAction::from_arg_matches(matches).map(KindAction::SkillFolder)
+            (DocumentKind::Skill, name) if SkillAction::has_subcommand(name) => {
+                SkillAction::from_arg_matches(matches).map(KindAction::Skill)
             }
             _ => Action::from_arg_matches(matches).map(KindAction::Document),
         }

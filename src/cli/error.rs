@@ -57,6 +57,20 @@ pub enum CliError {
         /// What happened.
         message: String,
     },
+    /// A model did not answer.
+    #[error("{message}")]
+    Model {
+        /// What the service said.
+        message: String,
+    },
+    /// Another machine cannot be reached.
+    #[error("{name} cannot be reached by ssh: {message}")]
+    Host {
+        /// The host.
+        name: String,
+        /// What ssh said.
+        message: String,
+    },
     /// The server refused, in its own words.
     #[error("{message}{}", .place.as_ref().map(ToString::to_string).unwrap_or_default())]
     Refused {
@@ -73,6 +87,17 @@ pub enum CliError {
     /// The command has already printed what is wrong.
     #[error("")]
     Reported,
+    /// The user has cancelled it, and was told so.
+    #[error("")]
+    Cancelled,
+    /// A skill asks for what only a person can say, and there is no terminal.
+    #[error(
+        "the skill asks {question:?}, and there is no terminal to answer it; what it needs can be said before: --prompt, -v"
+    )]
+    Unanswered {
+        /// The question.
+        question: String,
+    },
     /// A signal ended it at once.
     #[error("ended at once, with requests under way")]
     Signal {
@@ -95,15 +120,18 @@ impl CliError {
     /// The message, unless it was printed already.
     pub fn message(&self) -> Option<String> {
         match self {
-            CliError::Reported => None,
+            CliError::Reported | CliError::Cancelled => None,
             other => Some(other.to_string()),
         }
     }
 
-    /// 1: it failed; 2: wrong usage or settings; 128 plus the number of the signal that ended it.
+    /// 1: it failed; 2: wrong usage or settings; 3: a question that nobody could answer; 128 plus the number of the signal that ended it,
+    /// 130 when the user cancelled it.
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Usage(_) | CliError::Settings(_) | CliError::Log(LogError::Level { .. }) => 2,
+            CliError::Unanswered { .. } => 3,
+            CliError::Cancelled => 130,
             CliError::Signal { number } => number.saturating_add(128),
             _ => 1,
         }

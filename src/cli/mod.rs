@@ -19,13 +19,16 @@ mod package_tests;
 mod render;
 mod request;
 mod serve;
+mod session;
 mod session_tests;
 mod signals;
 mod skill;
 mod target;
+mod terminal;
 mod tool;
 mod tool_import;
 mod transfer;
+mod user;
 mod values;
 
 use std::process::ExitCode;
@@ -83,9 +86,10 @@ async fn run(cli: Cli) -> Result<(), CliError> {
             KindAction::Tool(ToolAction::Call { id, arguments }) => {
                 tool::call(&common, &id, &arguments).await
             }
-            KindAction::SkillFolder(action) => skill::run(&action),
+            KindAction::Skill(action) => skill::run(&common, action).await,
             KindAction::Tool(ToolAction::Import(options)) => tool_import::run(&common, &options).await,
         },
+        Command::Session(action) => session::run(&common, action).await,
         Command::Ai(command) => ai::run(&common, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();

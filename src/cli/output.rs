@@ -36,6 +36,13 @@ pub fn on_one_line(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// A text of several lines with its control characters written out, and those that are not seen or turn the direction of the text. Tabs
+/// and ends of lines stay.
+pub fn visible(text: &str) -> String {
+    let shown = |c: char| if policy::is_unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
 /// Prints a part of a line on standard output, and flushes it.
 pub fn say_on(piece: impl Display) {
     let mut out = std::io::stdout();
@@ -84,6 +91,7 @@ mod tests {
         assert_eq!(summary(&"ü".repeat(100)), "ü".repeat(100));
         assert_eq!(summary(&"ü".repeat(101)), "ü".repeat(99) + "…");
         assert_eq!(summary(""), "");
+        assert_eq!(visible("a\tb\nc\u{202e}d\r\u{1b}[2J ü"), "a\tb\nc\\u{202e}d\\u{d}\\u{1b}[2J ü");
         assert_eq!(on_one_line("a\nrefused: b\u{1b}[2J ü"), "a\\nrefused: b\\u{1b}[2J ü");
     }
 }

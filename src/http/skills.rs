@@ -2,7 +2,6 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use serde_json::Map as JsonMap;
 
 use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
@@ -97,7 +96,7 @@ pub fn start_of(members: &mut Members, skill: SkillSource) -> Start {
     let params = "an object with the parameters of the skill";
     Start {
         skill,
-        params: members.take("params", params).unwrap_or_else(JsonMap::new),
+        params: members.take("params", params).unwrap_or_default(),
         prompt: members.take("prompt", "a text: what the user wants"),
         knowledge: members.take("knowledge", "a text: what is known of the system").unwrap_or_default(),
         os: members.take("os", "`linux`, `macos` or `windows`"),

@@ -12,6 +12,7 @@ use crate::lookup::{clean_path, find_program};
 use crate::outcome::{Outcome, RunError};
 use crate::running::Running;
 use crate::sandbox::{self, Sandbox};
+use crate::supervision::Supervision;
 
 /// A command that has been judged.
 #[derive(Debug, Clone)]
@@ -41,7 +42,7 @@ impl Default for Limits {
     }
 }
 
-/// Runs commands, each in a process group of its own, without standard input.
+/// Runs commands, each in a process group of its own, by default without standard input.
 #[derive(Clone)]
 pub struct Executor {
     environment: Environment,
@@ -64,6 +65,12 @@ impl Executor {
         Executor { folders: clean_path(&path, workspace), environment, limits }
     }
 
+    /// Gives commands these variables besides, whatever the scrubbing has taken.
+    pub fn with(mut self, variables: Environment) -> Executor {
+        self.environment.extend(variables);
+        self
+    }
+
     /// The environment that commands get. Each gets `AI_PROMPT_SHELL_COMMAND` besides, by which what it has started is found, and sandboxed
     /// ones `GIT_NO_LAZY_FETCH` and `GIT_ALLOW_PROTOCOL`.
     pub fn environment(&self) -> &Environment {
@@ -75,17 +82,30 @@ impl Executor {
     /// Errors are part of the outcome: a program that did not start, one that failed, and one that took too long are all shown to
     /// whoever asked for the command. Must be called on a tokio runtime with I/O and time.
     pub async fn run(&self, invocation: &Invocation) -> Outcome {
+        self.run_supervised(invocation, Supervision::default()).await
+    }
+
+    /// As [`Executor::run`], for somebody who feeds, watches or stops the command meanwhile.
+    pub async fn run_supervised(&self, invocation: &Invocation, supervision: Supervision<'_>) -> Outcome {
         let started = Instant::now();
-        let mut outcome = match self.start(invocation).await {
-            Ok((running, sandbox)) => Outcome { sandbox, ..running.outcome(&self.limits).await },
+        let begun = self.start(invocation, supervision.input.is_some()).await;
+        let mut outcome = match begun {
+            Ok((running, sandbox)) => Outcome { sandbox, ..running.outcome(&self.limits, supervision).await },
             Err(error) => Outcome { error: Some(error), ..Outcome::default() },
         };
         outcome.duration = started.elapsed();
         outcome
     }
 
-    async fn start(&self, invocation: &Invocation) -> Result<(Running, Option<Sandbox>), RunError> {
-        let command = self.command(invocation)?;
+    async fn start(
+        &self,
+        invocation: &Invocation,
+        has_input: bool,
+    ) -> Result<(Running, Option<Sandbox>), RunError> {
+        let mut command = self.command(invocation)?;
+        if has_input {
+            command.stdin(Stdio::piped());
+        }
         let started = if invocation.sandboxed {
             sandbox::start(command).await.map(|(running, sandbox)| (running, Some(sandbox)))
         } else {

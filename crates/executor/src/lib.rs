@@ -6,6 +6,7 @@
 //! - [`clean_path`]: where programs are searched; nothing relative, nothing of the workspace
 //! - [`Executor`]: starts a command in a process group of its own, reads both outputs, ends it after a time limit with all
 //!   that it has started
+//! - [`Supervision`]: what whoever runs a command does meanwhile: feeds it, watches what it writes, stops it
 //! - [`Output`]: the end of what a command wrote, as clean text
 //! - [`Sandbox`]: what the kernel refused the command: writing, connections, changes of other processes; [`offered`] says what
 //!   this kernel can do
@@ -20,6 +21,7 @@ mod outcome;
 mod output;
 mod running;
 mod sandbox;
+mod supervision;
 mod tree;
 
 pub use environment::{Environment, scrubbed};
@@ -28,3 +30,4 @@ pub use lookup::{clean_path, find_program};
 pub use outcome::{Outcome, RunError};
 pub use output::Output;
 pub use sandbox::{Level, Offered, Sandbox, offered};
+pub use supervision::{Supervision, Watcher};

@@ -15,6 +15,8 @@ pub struct Outcome {
     pub signal: Option<i32>,
     /// Whether the program was ended because it took longer than the time limit.
     pub timed_out: bool,
+    /// Whether the program was ended because whoever ran it stopped it.
+    pub stopped: bool,
     /// From the start to the end of the program, and of reading what it wrote.
     pub duration: Duration,
     /// What the program, and what it had started, wrote to standard output.

@@ -3,6 +3,7 @@
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::clean::Cleaner;
+use crate::supervision::Watcher;
 
 /// How many bytes are read at once; as many as a pipe holds.
 const PIECE: usize = 64 * 1024;
@@ -29,7 +30,8 @@ impl Output {
 }
 
 /// Keeps the end of a stream. The bytes are cleaned before they are cut, so that a cut leaves no half of a sequence.
-pub(crate) struct Kept {
+pub(crate) struct Kept<'w> {
+    watcher: Option<Watcher<'w>>,
     cleaner: Cleaner,
     text: String,
     limit: usize,
@@ -37,10 +39,10 @@ pub(crate) struct Kept {
     total: u64,
 }
 
-impl Kept {
-    /// Keeps `limit` bytes of text.
-    pub(crate) fn new(limit: usize) -> Kept {
-        Kept { cleaner: Cleaner::default(), text: String::new(), limit, cut: false, total: 0 }
+impl<'w> Kept<'w> {
+    /// Keeps `limit` bytes of text, and shows all of it to the watcher.
+    pub(crate) fn new(limit: usize, watcher: Option<Watcher<'w>>) -> Kept<'w> {
+        Kept { watcher, cleaner: Cleaner::default(), text: String::new(), limit, cut: false, total: 0 }
     }
 
     /// Reads to the end. What was read is kept if the future is dropped, or if reading fails.
@@ -53,7 +55,11 @@ impl Kept {
 
     fn add(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
+        let before = self.text.len();
         self.cleaner.feed(bytes, &mut self.text);
+        if let Some(watcher) = self.watcher {
+            watcher(self.text.get(before..).unwrap_or_default());
+        }
         // Cutting moves what is kept: rarely, so that each byte is moved about once.
         if self.text.len() > self.limit.saturating_mul(2) {
             self.cut();
@@ -80,7 +86,7 @@ mod tests {
     use super::*;
 
     fn kept(pieces: &[&[u8]], limit: usize) -> Output {
-        let mut kept = Kept::new(limit);
+        let mut kept = Kept::new(limit, None);
         pieces.iter().for_each(|piece| kept.add(piece));
         kept.finish()
     }
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_while_reading() {
-        let mut kept = Kept::new(1000);
+        let mut kept = Kept::new(1000, None);
         for _ in 0..50 {
             kept.add(&[b'x'; PIECE]);
             assert!(kept.text.len() <= 2000 + PIECE);

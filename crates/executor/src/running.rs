@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use crate::executor::Limits;
 use crate::outcome::Outcome;
 use crate::output::Kept;
+use crate::supervision::{Supervision, feed};
 use crate::tree;
 
 /// How long what a program has started may go on writing after the program has ended, or was killed.
@@ -45,41 +46,52 @@ impl Running {
     /// Reads both outputs and waits for the end, which comes at the time limit at the latest.
     ///
     /// The program's end is what counts. What it leaves behind is killed, whether it holds the outputs or not.
-    pub(crate) async fn outcome(mut self, limits: &Limits) -> Outcome {
-        let (mut stdout, mut stderr) = (Kept::new(limits.kept_bytes), Kept::new(limits.kept_bytes));
-        let status = self.read_and_wait(limits.time, &mut stdout, &mut stderr).await;
-        let mut outcome = Outcome { timed_out: status.is_none(), ..Outcome::default() };
-        let status = match status {
-            Some(status) => status.ok(),
-            None => self.wait_shortly().await,
+    pub(crate) async fn outcome(mut self, limits: &Limits, supervision: Supervision<'_>) -> Outcome {
+        let kept = || Kept::new(limits.kept_bytes, supervision.watcher);
+        let (mut stdout, mut stderr) = (kept(), kept());
+        let end = self.read_and_wait(limits.time, supervision, &mut stdout, &mut stderr).await;
+        let mut outcome = Outcome {
+            timed_out: matches!(end, End::TimeLimit),
+            stopped: matches!(end, End::Stopped),
+            ..Outcome::default()
+        };
+        let status = match end {
+            End::ByItself(status) => status.ok(),
+            End::TimeLimit | End::Stopped => self.wait_shortly().await,
         };
         (outcome.exit_code, outcome.signal) = status.map(parts).unwrap_or_default();
         (outcome.stdout, outcome.stderr) = (stdout.finish(), stderr.finish());
         outcome
     }
 
-    /// The status of a program that ended within the time limit; nothing for one that did not, and was killed.
+    /// Reads until the program ends, or has to, and kills what is left of it.
     async fn read_and_wait(
         &mut self,
         time: Duration,
-        stdout: &mut Kept,
-        stderr: &mut Kept,
-    ) -> Option<io::Result<ExitStatus>> {
+        supervision: Supervision<'_>,
+        stdout: &mut Kept<'_>,
+        stderr: &mut Kept<'_>,
+    ) -> End {
         let id = self.id;
-        let child = self.child.as_mut()?;
-        let (out, err) = (child.stdout.take()?, child.stderr.take()?);
+        let Some(child) = self.child.as_mut() else { return End::gone() };
+        let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else { return End::gone() };
+        let mut feeding = pin!(feed(child.stdin.take(), supervision.input));
+        let mut stopped = pin!(Supervision::stopped(supervision.stop));
         let mut reading = pin!(async { tokio::join!(stdout.read_all(out), stderr.read_all(err)) });
         let mut limit = pin!(tokio::time::sleep(time));
         let mut read = false;
-        let status = loop {
+        let end = loop {
             tokio::select! {
                 biased;
-                status = child.wait() => break Some(status),
+                // `wait` would close an input that it still has: it has none.
+                status = child.wait() => break End::ByItself(status),
                 _ = &mut reading, if !read => read = true,
-                () = &mut limit => break None,
+                () = &mut feeding => {}
+                () = &mut stopped => break End::Stopped,
+                () = &mut limit => break End::TimeLimit,
             }
         };
-        if status.is_none() {
+        if !matches!(end, End::ByItself(_)) {
             tree::kill(id);
         }
         read = read || timeout(GRACE, &mut reading).await.is_ok();
@@ -90,12 +102,26 @@ impl Running {
             let _ = timeout(GRACE, &mut reading).await;
         }
         tree::kill_marked(MARK, &self.mark);
-        status
+        end
     }
 
     /// The status of a program that was killed. One that hangs in the kernel is not waited for.
     async fn wait_shortly(&mut self) -> Option<ExitStatus> {
         timeout(GRACE, self.child.as_mut()?.wait()).await.ok()?.ok()
+    }
+}
+
+/// How a program came to its end.
+enum End {
+    ByItself(io::Result<ExitStatus>),
+    TimeLimit,
+    Stopped,
+}
+
+impl End {
+    /// The end of a program whose outputs somebody else has taken.
+    fn gone() -> End {
+        End::ByItself(Err(io::ErrorKind::NotFound.into()))
     }
 }
 

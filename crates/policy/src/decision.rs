@@ -174,6 +174,8 @@ rules! {
     ControlCharacters = "control_characters", "L1";
     /// A character that looks like the dash of an option.
     LookAlike = "look_alike", "L1";
+    /// It runs on another machine, whose files and programs are not known here.
+    Elsewhere = "elsewhere", "L1";
     /// Whoever proposes the command says that it has to be asked about.
     Requires = "requires", "L1";
 }

@@ -50,6 +50,8 @@ pub struct Policy {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) rules: Rules,
     pub(crate) broken: Vec<String>,
+    /// The other machine that lines run on.
+    pub(crate) host: Option<String>,
     pub(crate) tables: &'static Tables,
     allowed: HashSet<String>,
 }
@@ -76,6 +78,7 @@ impl Policy {
             home: surroundings.home,
             rules,
             broken: Vec::new(),
+            host: None,
             tables,
             allowed,
             workspace,
@@ -85,6 +88,12 @@ impl Policy {
     /// A judge that lets nothing run by itself, because its rules or settings cannot be read.
     pub fn broken(mut self, because: impl IntoIterator<Item = String>) -> Policy {
         self.broken.extend(because);
+        self
+    }
+
+    /// A judge of lines that run on another machine, of which nothing is known: none of them is L0.
+    pub fn elsewhere(mut self, host: &str) -> Policy {
+        self.host = Some(host.to_owned());
         self
     }
 

@@ -1,6 +1,5 @@
 //! The judge for a command line: from settings, environment and the user's rules.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use policy::{Permissions, Policy, RuleSource, Rules, Surroundings};
@@ -8,10 +7,14 @@ use policy::{Permissions, Policy, RuleSource, Rules, Surroundings};
 use crate::cli::args::Common;
 use crate::cli::error::CliError;
 use crate::cli::target;
+use crate::cli::user::{configuration, home, variable};
 use crate::settings::{Assistant, DEFAULT_FILE};
 
 /// A file of settings without any.
 const NO_FILE: &str = "/dev/null";
+
+/// A folder that is not on this machine.
+const ELSEWHERE: &str = "/nowhere-on-this-machine";
 
 /// The judge of commands in a workspace. What cannot be read is told by its reasons, and nothing is L0.
 ///
@@ -28,6 +31,22 @@ pub fn judge(common: &Common, workspace: Option<&Path>, rules: Option<&Path>) ->
         home: home(),
         path: variable("PATH").unwrap_or_default().to_string_lossy().into_owned(),
     };
+    Ok(judge_in(common, surroundings, rules))
+}
+
+/// The judge of lines that run on another machine, of which nothing is known: none of them is L0.
+pub fn judge_elsewhere(common: &Common, host: &str, rules: Option<&Path>) -> Policy {
+    // Folders that are not here, so that nothing of this machine counts for the other one.
+    let surroundings = Surroundings {
+        workspace: Path::new(ELSEWHERE).join("work"),
+        cwd: Path::new(ELSEWHERE).join("work"),
+        home: Some(Path::new(ELSEWHERE).join("home")),
+        path: String::new(),
+    };
+    judge_in(common, surroundings, rules).elsewhere(host)
+}
+
+fn judge_in(common: &Common, surroundings: Surroundings, rules: Option<&Path>) -> Policy {
     let mut broken = Vec::new();
     let assistant = assistant(common).unwrap_or_else(|error| {
         broken.push(error);
@@ -37,7 +56,7 @@ pub fn judge(common: &Common, workspace: Option<&Path>, rules: Option<&Path>) ->
         broken.push(format!("{error}; `ai-prompt-shell ai rules check` checks it"));
         Rules::default()
     });
-    Ok(Policy::new(surroundings, permissions(assistant), rules).broken(broken))
+    Policy::new(surroundings, permissions(assistant), rules).broken(broken)
 }
 
 /// The settings, with the plugin's file.
@@ -87,15 +106,5 @@ pub fn read_rules(named: Option<&Path>) -> Result<(PathBuf, RuleSource), CliErro
 
 /// `rules.toml` in the folder of the user's configuration.
 fn rules_file() -> PathBuf {
-    let configuration = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = configuration.or_else(|| Some(home()?.join(".config"))).unwrap_or_default();
-    folder.join("ai-prompt-shell/rules.toml")
-}
-
-fn home() -> Option<PathBuf> {
-    variable("HOME").map(PathBuf::from)
-}
-
-fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
+    configuration().unwrap_or_default().join("ai-prompt-shell/rules.toml")
 }

@@ -6,6 +6,7 @@ mod judge;
 mod rules;
 
 pub use args::{AiAction, AiCommand};
+pub use judge::{judge, judge_elsewhere};
 
 use super::args::Common;
 use super::error::CliError;

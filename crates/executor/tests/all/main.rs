@@ -9,3 +9,4 @@ mod harmless;
 mod repository;
 mod run;
 mod sandbox;
+mod supervision;

@@ -70,6 +70,9 @@ async fn a_command_gets_the_scrubbed_environment_and_nothing_else() {
     assert_eq!((mark.len(), rest.concat()), (1, expected.clone()), "one more variable marks what it starts");
     assert!(expected.contains("MINE=1\0") && expected.contains("PATH=/usr/bin:/bin\0"), "{expected:?}");
     assert!(!expected.contains("TOKEN") && !expected.contains("EXTERNAL"), "{expected:?}");
+    let more = [("API_TOKEN", "t")].map(|(name, value)| (name.into(), value.into())).into();
+    let outcome = executor.with(more).run(&invocation(folder.path(), false, &["env"])).await;
+    assert!(outcome.stdout.text.contains("API_TOKEN=t\n"), "{}", outcome.stdout.text);
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ fn is_foreign(letter: char) -> bool {
 }
 
 /// Whether a character is not seen, or turns the direction of the text; tabs and ends of lines are ordinary text.
-fn is_unseen(letter: char) -> bool {
+pub fn is_unseen(letter: char) -> bool {
     let is_control = letter.is_control() && letter != '\n' && letter != '\t';
     is_control
         || matches!(letter,

@@ -9,6 +9,7 @@
 //! - `path`: paths in and out of the workspace
 //! - `interpreter`, `script`, `language`: programs that run code, code of shells, code of other languages
 //! - `guess`: commands that may stand among arguments, or in code
+//! - `line`: lines that a shell runs
 //! - `literals`: texts in code of other languages
 //! - `letters`: characters that are not what they seem
 
@@ -19,6 +20,7 @@ mod guess;
 mod interpreter;
 mod language;
 mod letters;
+mod line;
 mod literals;
 mod operands;
 mod options;
@@ -28,6 +30,8 @@ mod script;
 mod sed;
 mod table;
 mod wrapper;
+
+pub use letters::is_unseen;
 
 use std::path::PathBuf;
 
@@ -60,15 +64,7 @@ impl Policy {
             return Decision::of(vec![Rule::TooLong.at(Level::L2, message)]);
         }
         let cwd = place::resolve(&self.cwd, command.cwd.as_deref().unwrap_or_default().as_ref());
-        let mut judge = Judge {
-            policy: self,
-            cwd,
-            found: Vec::new(),
-            depth: 0,
-            work: MOST_WORK,
-            called: String::new(),
-            is_guessing: false,
-        };
+        let mut judge = Judge::new(self, cwd);
         judge.whole(command);
         Decision::of(judge.found)
     }
@@ -111,6 +107,20 @@ impl Place<'_> {
     }
 }
 
+impl<'p> Judge<'p> {
+    fn new(policy: &'p Policy, cwd: PathBuf) -> Judge<'p> {
+        Judge {
+            policy,
+            cwd,
+            found: Vec::new(),
+            depth: 0,
+            work: MOST_WORK,
+            called: String::new(),
+            is_guessing: false,
+        }
+    }
+}
+
 impl Judge<'_> {
     fn add(&mut self, rule: Rule, level: Level, message: impl Into<String>) {
         self.found.push(rule.at(level, message));
@@ -128,6 +138,11 @@ impl Judge<'_> {
         self.letters(command);
         self.folder(command.cwd.as_deref());
         self.required(command);
+        self.broken();
+    }
+
+    /// What cannot be read of rules and settings.
+    fn broken(&mut self) {
         for problem in &self.policy.broken {
             self.found.push(Rule::PolicyBroken.at(Level::L1, format!("nothing runs by itself: {problem}")));
         }

@@ -5,13 +5,16 @@
 //!
 //! - `reader`: from characters to words and simple commands
 //! - `word`: quotes, expansions, braces
+//! - `plain`: lines of which every shell makes the same words
 //! - `heads`: takes keywords, assignments and builtins off a simple command
 
 mod heads;
+mod plain;
 mod reader;
 mod word;
 
 pub use heads::{Head, changes_folder, head, is_assignment, is_input, values};
+pub use plain::plain;
 pub use reader::read;
 
 /// Stands in a word for what is known only when the code runs, and may become several words: a variable, a substitution.

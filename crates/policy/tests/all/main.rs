@@ -4,6 +4,7 @@
 
 mod cases;
 mod fixture;
+mod lines;
 mod page;
 mod properties;
 mod repositories;

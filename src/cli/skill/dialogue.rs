@@ -1,0 +1,187 @@
+//! The session of a skill, over the HTTP API.
+
+use ::dialogue::{Answer, Directive, UnknownFormat, read};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::cli::client::Client;
+use crate::cli::error::CliError;
+use crate::cli::terminal::waiting;
+use base::encoding::percent_encoded;
+
+/// What the service answers at the start, and to an event.
+#[derive(Debug, Deserialize)]
+pub struct Turn {
+    /// The session's id, at its start.
+    #[serde(default)]
+    pub session_id: String,
+    /// How many messages the model was sent.
+    pub step: u64,
+    /// How many it may be sent, at the start.
+    #[serde(default)]
+    pub max_steps: u64,
+    /// What the model wants: messages, and last what waits.
+    #[serde(default)]
+    pub directives: Vec<Directive>,
+    /// Why it stopped between messages.
+    pub error: Option<TurnError>,
+}
+
+/// A failure after which the session can be continued.
+#[derive(Debug, Deserialize)]
+pub struct TurnError {
+    /// What happened.
+    pub message: String,
+}
+
+/// A session as the service shows it.
+#[derive(Debug, Deserialize)]
+struct Now {
+    step: u64,
+    pending: Option<Directive>,
+    messages: Vec<Said>,
+}
+
+/// A message of a session.
+#[derive(Debug, Deserialize)]
+struct Said {
+    content: String,
+}
+
+/// What the client tells the service.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// A command ran, or was skipped.
+    CommandResult(CommandResult),
+    /// The user's answer to a question.
+    UserMessage {
+        /// The answer.
+        text: String,
+    },
+    /// Go on.
+    Continue,
+}
+
+/// What became of a command.
+#[derive(Debug, Default, Serialize)]
+pub struct CommandResult {
+    /// Its standard output.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
+    /// Its standard error.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+    /// Its exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Whether it was not run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
+    /// The command that was run, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// A session under way.
+pub struct Session<'c> {
+    client: &'c Client,
+    /// Its id.
+    pub id: String,
+}
+
+impl<'c> Session<'c> {
+    /// Starts a session, and waits for what the model wants first.
+    ///
+    /// # Errors
+    /// The service's own, and [`CliError::Cancelled`].
+    pub async fn start(client: &'c Client, path: &str, body: &Json) -> Result<(Session<'c>, Turn), CliError> {
+        let turn = turn(client, waiting("the model thinks", client.post(path, body)).await?)?;
+        Ok((Session { client, id: turn.session_id.clone() }, turn))
+    }
+
+    /// Tells the service what happened, and waits for what the model wants next.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub async fn send(&self, event: &Event) -> Result<Turn, CliError> {
+        let path = format!("{}/events", path(&self.id));
+        let body = serde_json::to_value(event).unwrap_or_default();
+        turn(self.client, waiting("the model thinks", self.client.post(&path, &body)).await?)
+    }
+
+    /// What the model wants now, if it has answered since a step.
+    ///
+    /// # Errors
+    /// The service's own.
+    pub async fn after(&self, step: u64) -> Result<Option<Turn>, CliError> {
+        let reply = self.client.get(&path(&self.id)).await?;
+        let unusable =
+            |error: serde_json::Error| self.client.unusable(&format!("the session cannot be read: {error}"));
+        let now: Now = serde_json::from_value(reply).map_err(unusable)?;
+        let last = now.messages.last().map_or("", |message| message.content.as_str());
+        let said = || read(Answer { text: last, is_cut: false }, UnknownFormat::Error).ok();
+        let directives = now.pending.or_else(said).into_iter().collect();
+        let turn = Turn { session_id: String::new(), step: now.step, max_steps: 0, directives, error: None };
+        Ok((now.step > step).then_some(turn))
+    }
+
+    /// Ends the session before its time.
+    ///
+    /// # Errors
+    /// The service's own.
+    pub async fn cancel(&self) -> Result<(), CliError> {
+        self.client.delete(&path(&self.id)).await
+    }
+}
+
+/// The path of a session.
+pub fn path(id: &str) -> String {
+    format!("/api/sessions/{}", percent_encoded(id))
+}
+
+fn turn(client: &Client, reply: Json) -> Result<Turn, CliError> {
+    let unusable = |error: serde_json::Error| client.unusable(&format!("the answer cannot be read: {error}"));
+    serde_json::from_value(reply).map_err(unusable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn events_are_written_as_the_service_reads_them() {
+        let written = |event: &Event| serde_json::to_value(event).unwrap();
+        assert_eq!(written(&Event::Continue), json!({"type": "continue"}));
+        assert_eq!(
+            written(&Event::UserMessage { text: "a".into() }),
+            json!({"type": "user_message", "text": "a"})
+        );
+        let skipped = CommandResult { skipped: true, ..CommandResult::default() };
+        assert_eq!(
+            written(&Event::CommandResult(skipped)),
+            json!({"type": "command_result", "skipped": true})
+        );
+        let ran = CommandResult {
+            stdout: "o".into(),
+            exit_code: Some(1),
+            command: Some("ls".into()),
+            ..CommandResult::default()
+        };
+        let expected = json!({"type": "command_result", "stdout": "o", "exit_code": 1, "command": "ls"});
+        assert_eq!(written(&Event::CommandResult(ran)), expected);
+    }
+
+    #[test]
+    fn turns_are_read_with_what_waits_or_why_nothing_does() {
+        let reply = json!({"session_id": "s", "skill": "x", "state": "waiting_cmd", "step": 1, "max_steps": 100,
+            "directives": [{"type": "MESSAGE", "content": "[MESSAGE] a", "message": "a"}, {"type": "CMD", "content": "[CMD] ls", "command": "ls"}]});
+        let client = Client::new("http://localhost");
+        let read = turn(&client, reply).unwrap();
+        assert_eq!((read.session_id.as_str(), read.max_steps, read.directives.len()), ("s", 100, 2));
+        let reply = json!({"state": "idle", "step": 2, "directives": [], "error": {"code": "llm_unavailable", "message": "no"}});
+        assert_eq!(turn(&client, reply).unwrap().error.unwrap().message, "no");
+        assert!(turn(&client, json!({"step": 1, "directives": [{"type": "NEW"}]})).is_err());
+    }
+}
