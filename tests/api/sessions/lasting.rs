@@ -183,7 +183,7 @@ async fn a_session_in_redis_whose_process_died_while_the_model_was_thinking_goes
     assert!(lost.await.unwrap().is_err(), "nobody answers");
     assert_state(&output(&second, &id, "again").await, "thinking");
     assert_eq!(shown(&second, &id).await.body["state"], "thinking");
-    assert_eq!(listed(&second, "?state=thinking").await, [id.clone()]);
+    assert_eq!(listed(&second, "?state=thinking").await, std::slice::from_ref(&id));
     second.eventually(&format!("/api/sessions/{id}"), |answer| answer.body["state"] == "waiting_cmd").await;
     goes_on(&second, &id, 2).await;
     assert_eq!(model.seen().len(), 3);
@@ -244,7 +244,7 @@ async fn lives_for_its_time(app: &TestApp) {
         goes_on(app, &id, step).await;
     }
     assert_gone(&shown(app, &ended).await);
-    assert_eq!(listed(app, "").await, [id.clone()]);
+    assert_eq!(listed(app, "").await, std::slice::from_ref(&id));
     assert_gone(&app.eventually(&format!("/api/sessions/{id}"), |answer| answer.status != 200).await);
     assert_eq!(listed(app, "").await, [""; 0]);
     assert_gone(&output(app, &id, "x").await);
