@@ -93,11 +93,8 @@ bench-check: ## that the benches work, without measuring
 	$(CARGO) run --quiet --package ai-prompt-benches --bin allocations > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin policy -- --rounds 1 > /dev/null
 	$(CARGO) run --quiet --package ai-prompt-benches --bin masking -- --rounds 1 > /dev/null
-<<<<<<< HEAD
 	$(CARGO) build --quiet --bin ai-prompt-shell
 	$(CARGO) run --quiet --package ai-prompt-benches --bin driver -- sessions --rounds 1 --seconds 1 > /dev/null
-=======
 	$(CARGO) run --quiet --package ai-prompt-benches --bin dialogue -- --rounds 1 > /dev/null
->>>>>>> w-b
 
 -include benches/bench.mk

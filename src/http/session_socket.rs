@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::body::{BodyLimits, JsonBody, ParsedBody};
 use super::caller::RequestCaller;
 use super::error::ApiError;
-use super::session_stream::{Told, last_event_id};
+use super::session_stream::{OutgoingEvent, last_event_id};
 use super::sessions::event_of;
 use super::shutdown::Shutdown;
 use crate::app::App;
@@ -38,13 +38,15 @@ pub async fn socket(
     body: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let (session, watcher) = app.sessions.watch(&id, last_event_id(&request)).await?;
-    let first =
-        last_event_id(&request).is_none().then(|| Told::first(&session, &watcher)).unwrap_or_default();
+    let first = last_event_id(&request)
+        .is_none()
+        .then(|| OutgoingEvent::first(&session, &watcher))
+        .unwrap_or_default();
     let (response, out, messages) = actix_ws::handle(&request, body)
         .map_err(|error| ApiError::invalid_request(&format!("this is for WebSocket clients: {error}")))?;
     let messages = messages.max_frame_size(bounds.bytes()).aggregate_continuations();
     let messages = messages.max_continuation_size(bounds.bytes());
-    let talk = Talk {
+    let talk = Conversation {
         app: app.into_inner(),
         caller,
         id: id.into_inner(),
@@ -61,7 +63,7 @@ pub async fn socket(
 }
 
 /// A conversation over a WebSocket.
-struct Talk {
+struct Conversation {
     app: Arc<App>,
     caller: Caller,
     id: String,
@@ -78,17 +80,17 @@ struct Talk {
 }
 
 /// What comes next.
-enum Happened {
-    Told(Told),
-    Heard(AggregatedMessage),
-    Answered(Option<ApiError>),
+enum SocketEvent {
+    Outgoing(OutgoingEvent),
+    Incoming(AggregatedMessage),
+    Taken(Option<ApiError>),
     Failed(ApiError),
     Quiet,
     End(CloseCode),
 }
 
-impl Talk {
-    async fn run(mut self, first: Vec<Told>, shutdown: Arc<Shutdown>) {
+impl Conversation {
+    async fn run(mut self, first: Vec<OutgoingEvent>, shutdown: Arc<Shutdown>) {
         let code = match self.talk(first, &shutdown).await {
             Ok(code) => code,
             // The client has closed the connection.
@@ -100,57 +102,57 @@ impl Talk {
         }
     }
 
-    async fn talk(&mut self, first: Vec<Told>, shutdown: &Shutdown) -> Result<CloseCode, Closed> {
+    async fn talk(&mut self, first: Vec<OutgoingEvent>, shutdown: &Shutdown) -> Result<CloseCode, Closed> {
         for first in first {
             self.out.text(first.message()).await?;
         }
         loop {
             let happened = tokio::select! {
                 biased;
-                () = shutdown.over() => Happened::End(CloseCode::Away),
+                () = shutdown.over() => SocketEvent::End(CloseCode::Away),
                 happened = self.next() => happened,
             };
             match happened {
-                Happened::Told(told) => self.out.text(told.message()).await?,
-                Happened::Heard(message) => {
+                SocketEvent::Outgoing(told) => self.out.text(told.message()).await?,
+                SocketEvent::Incoming(message) => {
                     if let Some(code) = self.hear(message).await? {
                         return Ok(code);
                     }
                 }
-                Happened::Answered(error) => self.refuse(error).await?,
-                Happened::Failed(error) => {
+                SocketEvent::Taken(error) => self.refuse(error).await?,
+                SocketEvent::Failed(error) => {
                     self.refuse(Some(error)).await?;
                     return Ok(CloseCode::Error);
                 }
-                Happened::Quiet if self.heard.elapsed() > SILENCE_MAX => return Ok(CloseCode::Away),
-                Happened::Quiet => {
+                SocketEvent::Quiet if self.heard.elapsed() > SILENCE_MAX => return Ok(CloseCode::Away),
+                SocketEvent::Quiet => {
                     self.next_ping = Instant::now() + PING_EVERY;
                     self.out.ping(b"").await?;
                 }
-                Happened::End(code) => return Ok(code),
+                SocketEvent::End(code) => return Ok(code),
             }
         }
     }
 
-    async fn next(&mut self) -> Happened {
+    async fn next(&mut self) -> SocketEvent {
         tokio::select! {
             biased;
             // An event that is over comes before the next one.
             Some(worked) = self.working.join_next() => match worked {
-                Ok(error) => Happened::Answered(error),
-                Err(_) => Happened::End(CloseCode::Error),
+                Ok(error) => SocketEvent::Taken(error),
+                Err(_) => SocketEvent::End(CloseCode::Error),
             },
             seen = self.watcher.next() => match seen {
-                Ok(Some(seen)) => Happened::Told(Told::seen(seen)),
-                Ok(None) => Happened::End(CloseCode::Normal),
-                Err(error) => Happened::Failed(error.into()),
+                Ok(Some(seen)) => SocketEvent::Outgoing(OutgoingEvent::seen(seen)),
+                Ok(None) => SocketEvent::End(CloseCode::Normal),
+                Err(error) => SocketEvent::Failed(error.into()),
             },
             message = self.messages.next() => match message {
-                Some(Ok(message)) => Happened::Heard(message),
-                Some(Err(_)) => Happened::End(CloseCode::Protocol),
-                None => Happened::End(CloseCode::Normal),
+                Some(Ok(message)) => SocketEvent::Incoming(message),
+                Some(Err(_)) => SocketEvent::End(CloseCode::Protocol),
+                None => SocketEvent::End(CloseCode::Normal),
             },
-            () = sleep_until(self.next_ping) => Happened::Quiet,
+            () = sleep_until(self.next_ping) => SocketEvent::Quiet,
         }
     }
 
@@ -184,7 +186,7 @@ impl Talk {
 
     async fn refuse(&mut self, error: Option<ApiError>) -> Result<(), Closed> {
         match error {
-            Some(error) => self.out.text(Told::error(&error).message()).await,
+            Some(error) => self.out.text(OutgoingEvent::error(&error).message()).await,
             None => Ok(()),
         }
     }

@@ -1,7 +1,6 @@
 //! The events of a session as a stream of server-sent events.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use actix_web::web::{Bytes, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -13,11 +12,9 @@ use super::chat::streamed;
 use super::error::ApiError;
 use super::sessions::shown;
 use super::shutdown::{Shutdown, ShutdownEnd};
+use super::solution_events::{COMMENT, QUIET};
 use crate::app::App;
 use crate::sessions::{EventKind, Seen, Session, SessionEvent, Watcher};
-
-/// A client that hears nothing for so long gets a comment, which keeps proxies from closing the connection.
-const QUIET: Duration = Duration::from_secs(10);
 
 /// `GET /api/sessions/{sid}/stream`
 pub async fn stream(
@@ -32,16 +29,17 @@ pub async fn stream(
         // Browsers connect again and again until they get this.
         return Ok(HttpResponse::NoContent().finish());
     }
-    let first =
-        after.is_none().then(|| Told::first(&session, &watcher).iter().map(Told::event_stream).collect());
+    let first = after
+        .is_none()
+        .then(|| OutgoingEvent::first(&session, &watcher).iter().map(OutgoingEvent::event_stream).collect());
     let first: Option<String> = first;
-    let telling = Telling { watcher, is_over: false, stop: Box::pin(shutdown.over()) };
-    let events = unfold((first, telling), |(first, mut telling)| async move {
+    let stream = EventStream { watcher, is_over: false, stop: Box::pin(shutdown.over()) };
+    let events = unfold((first, stream), |(first, mut stream)| async move {
         let piece = match first {
             Some(first) => Bytes::from(first),
-            None => telling.piece().await?,
+            None => stream.piece().await?,
         };
-        Some((Ok::<_, Infallible>(piece), (None, telling)))
+        Some((Ok::<_, Infallible>(piece), (None, stream)))
     });
     Ok(streamed(&mut HttpResponse::Ok(), "text/event-stream", events))
 }
@@ -59,49 +57,52 @@ pub(super) fn last_event_id(request: &HttpRequest) -> Option<u64> {
 
 /// What clients are told of an event.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct OutgoingEvent {
     /// None for what is no event of the session.
     id: Option<u64>,
     name: &'static str,
     data: String,
 }
 
-impl Told {
+impl OutgoingEvent {
     /// What those are told who begin to watch: the state, and the end if it has come.
-    pub fn first(session: &Session, watcher: &Watcher) -> Vec<Told> {
-        let now = Told::now(session, watcher);
-        let end = session.state.is_end().then(|| Told { name: EventKind::End.name(), ..now.clone() });
+    pub fn first(session: &Session, watcher: &Watcher) -> Vec<OutgoingEvent> {
+        let now = OutgoingEvent::now(session, watcher);
+        let end =
+            session.state.is_end().then(|| OutgoingEvent { name: EventKind::End.name(), ..now.clone() });
         [now].into_iter().chain(end).collect()
     }
 
     /// The state of a session as it is now.
-    fn now(session: &Session, watcher: &Watcher) -> Told {
+    fn now(session: &Session, watcher: &Watcher) -> OutgoingEvent {
         let shown = shown(session);
         let member = |name: &str| shown.get(name).cloned().unwrap_or_default();
         let members = ["state", "step", "max_steps", "pending"].map(|name| (name.to_owned(), member(name)));
         let data = Json::Object(members.into_iter().collect()).to_string();
-        Told { id: Some(watcher.last()), name: EventKind::State.name(), data }
+        OutgoingEvent { id: Some(watcher.last()), name: EventKind::State.name(), data }
     }
 
     /// What a watcher has seen.
-    pub fn seen(seen: Seen) -> Told {
+    pub fn seen(seen: Seen) -> OutgoingEvent {
         match seen {
             Seen::Event(SessionEvent { id, kind, data }) => {
                 let data = match kind {
                     EventKind::Delta => json!({"text": data}).to_string(),
                     _ => data.to_string(),
                 };
-                Told { id: Some(id), name: kind.name(), data }
+                OutgoingEvent { id: Some(id), name: kind.name(), data }
             }
-            Seen::Reset(id, session) => {
-                Told { id: Some(id), name: EventKind::Reset.name(), data: shown(&session).to_string() }
-            }
+            Seen::Reset(id, session) => OutgoingEvent {
+                id: Some(id),
+                name: EventKind::Reset.name(),
+                data: shown(&session).to_string(),
+            },
         }
     }
 
     /// An error that is no event of the session.
-    pub fn error(error: &ApiError) -> Told {
-        Told { id: None, name: EventKind::Error.name(), data: error.to_json().to_string() }
+    pub fn error(error: &ApiError) -> OutgoingEvent {
+        OutgoingEvent { id: None, name: EventKind::Error.name(), data: error.to_json().to_string() }
     }
 
     /// As a server-sent event.
@@ -119,13 +120,13 @@ impl Told {
 }
 
 /// A stream under way.
-struct Telling {
+struct EventStream {
     watcher: Watcher,
     is_over: bool,
     stop: ShutdownEnd,
 }
 
-impl Telling {
+impl EventStream {
     /// The next piece; none after the last one.
     async fn piece(&mut self) -> Option<Bytes> {
         if self.is_over {
@@ -135,13 +136,13 @@ impl Telling {
             biased;
             () = &mut self.stop => Err(ApiError::stopping()),
             seen = self.watcher.next() => seen.map_err(ApiError::from),
-            () = sleep(QUIET) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+            () = sleep(QUIET) => return Some(COMMENT),
         };
         match told {
-            Ok(seen) => seen.map(|seen| Told::seen(seen).event_stream().into()),
+            Ok(seen) => seen.map(|seen| OutgoingEvent::seen(seen).event_stream().into()),
             Err(error) => {
                 self.is_over = true;
-                Some(Told::error(&error).event_stream().into())
+                Some(OutgoingEvent::error(&error).event_stream().into())
             }
         }
     }

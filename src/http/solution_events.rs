@@ -20,9 +20,10 @@ use crate::requests::{RequestStream, Solution};
 use crate::structured::SolutionEvent;
 
 /// A client that hears nothing for so long gets a comment, which keeps proxies from closing the connection.
-const QUIET: Duration = Duration::from_secs(10);
+pub(super) const QUIET: Duration = Duration::from_secs(10);
 
-const COMMENT: Bytes = Bytes::from_static(b": keep-alive\n\n");
+/// What it gets then.
+pub(super) const COMMENT: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
 /// A body that sends the events of a solution.
 pub struct SolutionEvents {

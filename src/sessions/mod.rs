@@ -32,6 +32,9 @@ use crate::store::{Etag, Precondition, Store, StoreError};
 use feed::Feeds;
 use lease::Leases;
 
+/// How often a store that other processes change, too, is asked for what they did to a session.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// The sessions of all kinds.
 pub struct Sessions {
     store: Arc<dyn Store>,

@@ -8,10 +8,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::event::{EventKind, SessionEvent};
 use super::feed::After;
-use super::{Session, SessionError, Sessions};
-
-/// How often a store that other processes change is asked for what they did.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+use super::{LOOK_EVERY, Session, SessionError, Sessions};
 
 /// How often a store of this process alone is asked whether the session is still there.
 const CHECK_EVERY: Duration = Duration::from_secs(5);

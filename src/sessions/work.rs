@@ -9,11 +9,8 @@ use template::value::SmolStr;
 use super::event::EventKind;
 use super::lease::Lease;
 use super::record::{Draft, Record};
-use super::{SessionError, SessionState, Sessions, now};
+use super::{LOOK_EVERY, SessionError, SessionState, Sessions, now};
 use crate::store::{Etag, Precondition, StoreError};
-
-/// How often it is looked whether another process has ended the session.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// A session that is worked on. [`Work::finish`] it; if it is dropped, nothing more is stored, and those who watch are told of what is
 /// stored when they look.

@@ -48,7 +48,7 @@ pub enum SessionAction {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Cancel one, or remove one that is cancelled already
+    /// Cancel one; remove one that is done or cancelled
     Rm {
         /// Its id
         id: String,
@@ -97,7 +97,8 @@ pub async fn run(common: &Common, action: SessionAction) -> Result<(), CliError>
         SessionAction::Export { id, output } => export(&client, &id, output.as_deref()).await,
         SessionAction::Rm { id } => {
             client.delete(&path(&id)).await?;
-            say(format_args!("session {id} cancelled, or removed if it was"));
+            let is_gone = client.get(&path(&id)).await.is_err();
+            say(format_args!("session {id} is {}", if is_gone { "removed" } else { "cancelled" }));
             Ok(())
         }
     }

@@ -30,7 +30,8 @@ impl Bundle {
         }
         let too_large = || {
             let message = format!(
-                "skill {}: more than {FILES_MAX} files, or {BYTES_MAX} bytes of them",
+                "skill {}: it has more than {FILES_MAX} files, or more than {BYTES_MAX} bytes of them; put its folder \
+                 into .ai-prompt-shell/skills, and run it from there",
                 source.skill.id
             );
             CliError::Usage(message)

@@ -110,7 +110,10 @@ impl Commands {
         show::end(&ran);
         self.tell_of_sandbox(&ran);
         let end = End { exit_code: Some(ran.exit_code), duration: ran.duration };
-        self.journal.add(&Entry { session, command, decision, choice, end: Some(end) })?;
+        // The command has run, and the model has to be told.
+        if let Err(error) = self.journal.add(&Entry { session, command, decision, choice, end: Some(end) }) {
+            warn(format_args!("warning: the log cannot be written: {error}"));
+        }
         if ran.stopped && !self.goes_on().await? {
             return Err(CliError::Cancelled);
         }

@@ -1,6 +1,6 @@
 //! The session of a skill, over the HTTP API.
 
-use ::dialogue::Directive;
+use ::dialogue::{Answer, Directive, UnknownFormat, read};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -32,6 +32,20 @@ pub struct Turn {
 pub struct TurnError {
     /// What happened.
     pub message: String,
+}
+
+/// A session as the service shows it.
+#[derive(Debug, Deserialize)]
+struct Now {
+    step: u64,
+    pending: Option<Directive>,
+    messages: Vec<Said>,
+}
+
+/// A message of a session.
+#[derive(Debug, Deserialize)]
+struct Said {
+    content: String,
 }
 
 /// What the client tells the service.
@@ -96,10 +110,28 @@ impl<'c> Session<'c> {
         turn(self.client, waiting("the model thinks", self.client.post(&path, &body)).await?)
     }
 
+    /// What the model wants now, if it has answered since a step.
+    ///
+    /// # Errors
+    /// The service's own.
+    pub async fn after(&self, step: u64) -> Result<Option<Turn>, CliError> {
+        let reply = self.client.get(&path(&self.id)).await?;
+        let unusable =
+            |error: serde_json::Error| self.client.unusable(&format!("the session cannot be read: {error}"));
+        let now: Now = serde_json::from_value(reply).map_err(unusable)?;
+        let last = now.messages.last().map_or("", |message| message.content.as_str());
+        let said = || read(Answer { text: last, is_cut: false }, UnknownFormat::Error).ok();
+        let directives = now.pending.or_else(said).into_iter().collect();
+        let turn = Turn { session_id: String::new(), step: now.step, max_steps: 0, directives, error: None };
+        Ok((now.step > step).then_some(turn))
+    }
+
     /// Ends the session before its time.
-    pub async fn cancel(&self) {
-        // Whether or not the service can still be told, the run is over here.
-        let _told = self.client.delete(&path(&self.id)).await;
+    ///
+    /// # Errors
+    /// The service's own.
+    pub async fn cancel(&self) -> Result<(), CliError> {
+        self.client.delete(&path(&self.id)).await
     }
 }
 

@@ -30,10 +30,9 @@ impl Run<'_> {
         let ended = self.turns(first).await;
         match &ended {
             Err(CliError::Cancelled) => {
-                self.session.cancel().await;
-                warn("The session is cancelled.");
+                self.cancel().await;
             }
-            Err(CliError::Unanswered { .. }) => self.session.cancel().await,
+            Err(CliError::Unanswered { .. }) => self.cancel().await,
             Err(_) => warn(format_args!("The session {} stays as it is.", self.session.id)),
             Ok(()) => {}
         }
@@ -48,7 +47,7 @@ impl Run<'_> {
             if let Some(error) = &turn.error {
                 try_again(&error.message, self.is_attended).await?;
             }
-            turn = self.sent(&event).await?;
+            turn = self.sent(&event, turn.step).await?;
         }
     }
 
@@ -94,14 +93,31 @@ impl Run<'_> {
         }
     }
 
-    /// Sends an event; after a failure again, if the user wants it.
-    async fn sent(&self, event: &Event) -> Result<Turn, CliError> {
+    /// Sends the event that follows a step; after a failure again, if the user wants it.
+    async fn sent(&self, event: &Event, step: u64) -> Result<Turn, CliError> {
         loop {
-            match self.session.send(event).await {
-                Err(error) if can_be_tried_again(&error) && self.is_attended => {
-                    try_again(&error.to_string(), self.is_attended).await?;
-                }
-                sent => return sent,
+            let error = match self.session.send(event).await {
+                Ok(turn) => return Ok(turn),
+                Err(error) => error,
+            };
+            let is_lost = matches!(error, CliError::Unreachable { .. });
+            if !self.is_attended || !(is_lost || can_be_tried_again(&error)) {
+                return Err(error);
+            }
+            try_again(&error.to_string(), self.is_attended).await?;
+            // The event may have been taken, and only the answer was lost.
+            if is_lost && let Some(turn) = self.session.after(step).await? {
+                return Ok(turn);
+            }
+        }
+    }
+
+    /// Ends the session before its time.
+    async fn cancel(&self) {
+        match self.session.cancel().await {
+            Ok(()) => warn("The session is cancelled."),
+            Err(error) => {
+                warn(format_args!("The session {} could not be cancelled: {error}", self.session.id));
             }
         }
     }
@@ -122,11 +138,14 @@ pub async fn try_again(message: &str, is_attended: bool) -> Result<(), CliError>
     }
 }
 
-/// Whether the same event may be sent again: the model did not answer, or nobody did.
+/// The codes of errors that may be over at the next attempt, beside those of models.
+const PASSING: [&str; 6] =
+    ["answer_unusable", "overloaded", "store_unavailable", "not_ready", "stopping", "request_timeout"];
+
+/// Whether the same request may be sent again: the service says that nothing has changed.
 pub fn can_be_tried_again(error: &CliError) -> bool {
     match error {
-        CliError::Refused { code, .. } => code.starts_with("llm_") || code == "answer_unusable",
-        CliError::Unreachable { .. } => true,
+        CliError::Refused { code, .. } => code.starts_with("llm_") || PASSING.contains(&code.as_str()),
         _ => false,
     }
 }

@@ -113,8 +113,9 @@ fn start_body(
     set("os", system(&machine.system).map(Json::from));
     set("model", options.model.as_deref().map(Json::from));
     set("max_steps", options.max_steps.map(Json::from));
-    // What has no tag is no command that somebody could look at.
-    set("unknown_format", (!is_attended).then(|| json!("error")));
+    // What has no tag is no command, where one could run that nobody has looked at.
+    let may_run_unseen = !is_attended || options.yes.is_some();
+    set("unknown_format", may_run_unseen.then(|| json!("error")));
     body
 }
 

@@ -96,13 +96,14 @@ impl Host {
         Ok(Sight { system: system.trim().to_owned(), knowledge })
     }
 
-    /// The folder and the text of a skill; nothing if there is none, or it takes too long.
+    /// The folder and the text of a skill; nothing if there is none.
     ///
     /// # Errors
-    /// When there is no connection, or the skill is too long.
+    /// When there is no connection, it takes too long, or the skill is too long.
     pub async fn skill(&self, name: &str) -> Result<Option<(String, String)>, CliError> {
         let Some(text) = self.ask(FIND, &[octal(name), (SKILL_BYTES + 1).to_string()]).await? else {
-            return Ok(None);
+            let message = format!("looking for the skill took more than {} s", LOOK_TIME.as_secs());
+            return Err(CliError::Host { name: self.name.clone(), message });
         };
         let Some((folder, text)) = text.split_once('\n') else { return Ok(None) };
         if text.len() > SKILL_BYTES {
