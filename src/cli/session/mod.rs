@@ -2,6 +2,9 @@
 
 mod markdown;
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -40,7 +43,7 @@ pub enum SessionAction {
         #[arg(long)]
         json: bool,
     },
-    /// Write one as Markdown
+    /// Write one as Markdown; a file that is there is replaced
     Export {
         /// Its id
         id: String,
@@ -150,12 +153,18 @@ async fn export(client: &Client, id: &str, output: Option<&Path>) -> Result<(), 
     let session: Session = read(client, client.get(&path(id)).await?)?;
     let text = markdown::markdown(&session);
     match output {
-        Some(file) => std::fs::write(file, text).map_err(|source| CliError::file(file, source)),
+        Some(file) => write(file, &text).map_err(|source| CliError::file(file, source)),
         None => {
             say(text.trim_end());
             Ok(())
         }
     }
+}
+
+/// Writes the file; a new one may be read by its owner alone, since it has what commands printed.
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).open(file)?.write_all(text.as_bytes())
 }
 
 fn read<T: serde::de::DeserializeOwned>(client: &Client, reply: Json) -> Result<T, CliError> {

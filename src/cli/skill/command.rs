@@ -63,7 +63,10 @@ impl Commands {
             };
             show::choice(choice);
             return match choice {
-                Choice::Skipped | Choice::Refused => self.skipped(session, &text, &decision, choice),
+                Choice::Skipped | Choice::Refused => {
+                    self.log(&Entry { session, command: &text, decision: &decision, choice, end: None });
+                    Ok(CommandResult { skipped: true, ..CommandResult::default() })
+                }
                 _ => {
                     let other = (text != command).then(|| text.clone());
                     let mut result = self.ran(session, &text, (&line, &decision), choice).await?;
@@ -83,17 +86,6 @@ impl Commands {
             Verdict::Refuses => ask(REFUSED, &['s', 'e', 'c'], Choice::Refused, text).await,
             Verdict::Asks => ask(QUESTION, &['y', 's', 'e', 'c'], Choice::Skipped, text).await,
         }
-    }
-
-    fn skipped(
-        &mut self,
-        session: &str,
-        command: &str,
-        decision: &Decision,
-        choice: Choice,
-    ) -> Result<CommandResult, CliError> {
-        self.journal.add(&Entry { session, command, decision, choice, end: None })?;
-        Ok(CommandResult { skipped: true, ..CommandResult::default() })
     }
 
     async fn ran(
@@ -124,6 +116,13 @@ impl Commands {
             skipped: false,
             command: None,
         })
+    }
+
+    /// Adds to the log. What has happened is told to the model also where the disk is full.
+    fn log(&mut self, entry: &Entry<'_>) {
+        if let Err(error) = self.journal.add(entry) {
+            warn(format_args!("error: the log lacks a command: {error}"));
+        }
     }
 
     /// Whether a run goes on whose command was stopped.

@@ -213,6 +213,22 @@ async fn a_command_that_takes_too_long_is_killed_and_the_model_is_told() {
 }
 
 #[actix_web::test]
+async fn a_log_that_cannot_be_written_loses_no_answer_and_one_that_cannot_be_opened_ends_the_run_before_it_begins()
+ {
+    let desk = Desk::new(&["[CMD] ls", "[DONE] Ready."]).await;
+    desk.skill("x", "description: d\n", "Do it.");
+    let (code, out, err) = desk.run(&["skill", "run", "x", "--yes", "safe", "--log", "/dev/full"]).await;
+    assert!(
+        code == 0 && out.contains("Done: Ready.") && err.contains("the log lacks a command"),
+        "{out}{err}"
+    );
+    assert!(desk.told()[1].starts_with("Command output:"), "{:?}", desk.told());
+    let (code, _, err) = desk.run(&["skill", "run", "x", "--log", "absent/log"]).await;
+    assert!(code == 1 && err.contains("absent/log"), "{err}");
+    assert_eq!(desk.upstream.seen().len(), 2);
+}
+
+#[actix_web::test]
 async fn a_failure_of_the_model_ends_an_unattended_run_and_keeps_the_session() {
     let desk = Desk::scripted(|seen| match crate::sessions::sent(seen).len() {
         1 => reply_json(200, completion("[CMD] ls")),
@@ -255,6 +271,7 @@ async fn sessions_are_listed_shown_exported_and_removed() {
     assert!(text.starts_with("# x\n") && text.contains("````sh\necho '```'\n````\n"), "{text}");
     assert!(text.contains("````\nCommand output:\n```\n````\n"), "{text}");
     assert_eq!(desk.good(&["session", "export", &id]).await, text);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     desk.good(&["session", "rm", &id]).await;
     let (code, _, err) = desk.run(&["session", "show", &id]).await;
     assert!(code == 1 && err.contains(&id), "{err}");
