@@ -38,10 +38,10 @@ pub async fn socket(
     body: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let (session, watcher) = app.sessions.watch(&id, last_event_id(&request)).await?;
-    let first = last_event_id(&request)
-        .is_none()
-        .then(|| OutgoingEvent::first(&session, &watcher))
-        .unwrap_or_default();
+    let first = match last_event_id(&request) {
+        Some(_) => Vec::new(),
+        None => OutgoingEvent::first(&session, &watcher),
+    };
     let (response, out, messages) = actix_ws::handle(&request, body)
         .map_err(|error| ApiError::invalid_request(&format!("this is for WebSocket clients: {error}")))?;
     let messages = messages.max_frame_size(bounds.bytes()).aggregate_continuations();
