@@ -39,8 +39,8 @@ pub async fn socket(
 ) -> Result<HttpResponse, ApiError> {
     let (session, watcher) = app.sessions.watch(&id, last_event_id(&request)).await?;
     let first = match last_event_id(&request) {
-        None => OutgoingEvent::first(&session, &watcher),
         Some(_) => Vec::new(),
+        None => OutgoingEvent::first(&session, &watcher),
     };
     let (response, out, messages) = actix_ws::handle(&request, body)
         .map_err(|error| ApiError::invalid_request(&format!("this is for WebSocket clients: {error}")))?;
