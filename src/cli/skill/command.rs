@@ -46,7 +46,7 @@ impl Commands {
     /// What the model is told of a command: how it ended, or that it was skipped.
     ///
     /// # Errors
-    /// [`CliError::Cancelled`]; the log's or the terminal's.
+    /// [`CliError::Cancelled`]; the terminal's.
     pub async fn result(&mut self, session: &str, command: &str) -> Result<CommandResult, CliError> {
         let mut text = command.to_owned();
         loop {
@@ -102,10 +102,7 @@ impl Commands {
         show::end(&ran);
         self.tell_of_sandbox(&ran);
         let end = End { exit_code: Some(ran.exit_code), duration: ran.duration };
-        // The command has run, and the model has to be told.
-        if let Err(error) = self.journal.add(&Entry { session, command, decision, choice, end: Some(end) }) {
-            warn(format_args!("warning: the log cannot be written: {error}"));
-        }
+        self.log(&Entry { session, command, decision, choice, end: Some(end) });
         if ran.stopped && !self.goes_on().await? {
             return Err(CliError::Cancelled);
         }
@@ -121,7 +118,7 @@ impl Commands {
     /// Adds to the log. What has happened is told to the model also where the disk is full.
     fn log(&mut self, entry: &Entry<'_>) {
         if let Err(error) = self.journal.add(entry) {
-            warn(format_args!("error: the log lacks a command: {error}"));
+            warn(format_args!("warning: the log cannot be written: {error}"));
         }
     }
 
