@@ -166,7 +166,7 @@ pub(super) fn event_of(body: RawObject) -> Result<Event, ApiError> {
     read_event(body).map_err(|violations| ApiError::invalid_members("invalid_request", &violations))
 }
 
-/// As [`event_of`], for events that stand elsewhere than in the body of a request.
+/// The event that an object tells, wherever it stands.
 ///
 /// # Errors
 /// Everything that is wrong.
