@@ -8,7 +8,7 @@
 //! - connections: `address` (where they come in), `connections` (how many)
 //! - bodies: `body` (reads JSON within limits), `document_body` (documents of writes), `compression` (with gzip), `lines` (JSON lines),
 //!   `unread_body` (bodies that no handler reads)
-//! - errors: `error` (the table from kinds to statuses), `service_errors` (code and details of each error)
+//! - errors: `error` (the table from kinds to statuses), `service_errors` and `skill_errors` (code and details of each error)
 //! - endings: `disconnect` (clients that leave), `shutdown` (the service stops), `cancel` (one future ends another)
 
 mod address;
@@ -28,6 +28,7 @@ mod guard;
 mod ideas;
 mod lines;
 mod shutdown;
+mod skill_errors;
 mod skill_files;
 mod skill_views;
 mod render;

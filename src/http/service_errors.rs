@@ -4,14 +4,12 @@ use actix_web::http::header::{HeaderName, RETRY_AFTER};
 use serde_json::{Value as Json, json};
 
 use super::error::{ApiError, place};
-use crate::catalog::{BundledFileError, NoDocumentError, NotLoadedError, WriteError};
+use crate::catalog::{NoDocumentError, NotLoadedError, WriteError};
 use crate::chat::ChatError;
 use crate::content::ContentError;
 use crate::llm::LlmError;
 use crate::render::{ExpandError, RenderError};
 use crate::requests::RequestError;
-use crate::sessions::SessionError;
-use crate::skills::SkillError;
 use crate::store::StoreError;
 use crate::structured::{StructuredError, Unsolved, UnsolvedCause};
 use crate::toolbox::ToolboxError;
@@ -283,61 +281,6 @@ impl From<LlmError> for ApiError {
                     None => error,
                 }
             }
-        }
-    }
-}
-
-impl From<SessionError> for ApiError {
-    fn from(error: SessionError) -> ApiError {
-        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
-        match &error {
-            SessionError::NotFound { .. } => answer("session_not_found").about("id"),
-            SessionError::OutOfTurn { state } => {
-                answer("session_state").with_details(json!({"state": state}))
-            }
-            SessionError::Store(store) => store.into(),
-        }
-    }
-}
-
-impl From<BundledFileError> for ApiError {
-    fn from(error: BundledFileError) -> ApiError {
-        match &error {
-            BundledFileError::NoSkill(error) => error.into(),
-            BundledFileError::NoFile { .. } => {
-                ApiError::new(error.kind(), "file_not_found", error.to_string()).about("path")
-            }
-            BundledFileError::Unreadable { .. } => {
-                ApiError::new(error.kind(), "file_unreadable", error.to_string()).about("path")
-            }
-        }
-    }
-}
-
-impl From<SkillError> for ApiError {
-    fn from(error: SkillError) -> ApiError {
-        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
-        match error {
-            SkillError::NotFound(ref error) => error.into(),
-            SkillError::Unusable(_) => answer("invalid_document").about("skill"),
-            SkillError::TooLarge { .. } => answer("session_too_large"),
-            SkillError::MissingParams { ref names, .. } => {
-                answer("missing_variables").about("params").with_details(json!({"missing": names}))
-            }
-            SkillError::EmptyAnswer => answer("invalid_request").about("text"),
-            SkillError::NoSuchStep { .. } => answer("invalid_request").about("step"),
-            SkillError::AnswerUnusable { ref cause } => {
-                answer("answer_unusable").with_details(json!({"cause": cause}))
-            }
-            SkillError::Timeout(_) => answer("llm_unavailable"),
-            SkillError::Refused { status, ref cause } => {
-                answer("llm_unavailable").with_details(json!({"cause": cause, "status": status}))
-            }
-            SkillError::Llm(error) => error.into(),
-            SkillError::Render(error) => error.into(),
-            SkillError::Request(error) => error.into(),
-            SkillError::NotLoaded(error) => error.into(),
-            SkillError::Session(error) => error.into(),
         }
     }
 }
