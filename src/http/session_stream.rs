@@ -5,12 +5,12 @@ use std::convert::Infallible;
 use actix_web::web::{Bytes, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::stream::unfold;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use tokio::time::sleep;
 
 use super::chat::streamed;
 use super::error::ApiError;
-use super::sessions::shown;
+use super::sessions::{shown, state_of};
 use super::shutdown::{Shutdown, ShutdownEnd};
 use super::solution_events::{COMMENT, QUIET};
 use crate::app::App;
@@ -29,10 +29,12 @@ pub async fn stream(
         // Browsers connect again and again until they get this.
         return Ok(HttpResponse::NoContent().finish());
     }
-    let first = after
-        .is_none()
-        .then(|| OutgoingEvent::first(&session, &watcher).iter().map(OutgoingEvent::event_stream).collect());
-    let first: Option<String> = first;
+    let first = match after {
+        None => {
+            Some(OutgoingEvent::first(&session, &watcher).iter().map(OutgoingEvent::event_stream).collect())
+        }
+        Some(_) => None::<String>,
+    };
     let stream = EventStream { watcher, is_over: false, stop: Box::pin(shutdown.over()) };
     let events = unfold((first, stream), |(first, mut stream)| async move {
         let piece = match first {
@@ -75,11 +77,11 @@ impl OutgoingEvent {
 
     /// The state of a session as it is now.
     fn now(session: &Session, watcher: &Watcher) -> OutgoingEvent {
-        let shown = shown(session);
-        let member = |name: &str| shown.get(name).cloned().unwrap_or_default();
-        let members = ["state", "step", "max_steps", "pending"].map(|name| (name.to_owned(), member(name)));
-        let data = Json::Object(members.into_iter().collect()).to_string();
-        OutgoingEvent { id: Some(watcher.last()), name: EventKind::State.name(), data }
+        OutgoingEvent {
+            id: Some(watcher.last()),
+            name: EventKind::State.name(),
+            data: state_of(session).to_string(),
+        }
     }
 
     /// What a watcher has seen.

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
@@ -100,11 +100,17 @@ impl<'s> ListedReply<'s> {
 /// A session as JSON.
 pub(super) fn shown(session: &Session) -> Json {
     let skill = SkillSession::new(&session.record, session.state);
-    let state = if skill.is_readable() { session.state } else { SessionState::Failed };
-    let head = ListedReply::new(&session.id, &session.record.head, state);
+    let head = ListedReply::new(&session.id, &session.record.head, skill.state());
     // It holds only texts, numbers and lists, which can always be written.
     serde_json::to_value(SessionReply { head, pending: skill.pending(), messages: skill.messages() })
         .unwrap_or_default()
+}
+
+/// The state of a session as JSON, and what it waits for.
+pub(super) fn state_of(session: &Session) -> Json {
+    let skill = SkillSession::new(&session.record, session.state);
+    let Head { step, max_steps, .. } = session.record.head;
+    json!({"state": skill.state(), "step": step, "max_steps": max_steps, "pending": skill.pending()})
 }
 
 /// The query of a list.
@@ -176,7 +182,8 @@ pub fn read_event(body: RawObject) -> Result<Event, Vec<Violation>> {
     let event = match members.need::<String>("type", kinds).as_deref() {
         Some("command_result") => Event::CommandResult(command_result(&mut members)),
         Some("user_message") => {
-            Event::UserMessage(members.need("text", "a text: the user's answer").unwrap_or_default())
+            let text = members.need("text", "a text: the user's answer").unwrap_or_default();
+            Event::UserMessage { text }
         }
         Some("continue") => Event::Continue,
         // Which members belong to it is not known.

@@ -1,5 +1,7 @@
 //! What a session of a skill keeps: what was frozen at its start, and the dialogue.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json};
@@ -12,7 +14,7 @@ use dialogue::{Cleaning, Dialogue, History, UnknownFormat};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Body {
     /// What was frozen at its start.
-    pub frozen: Frozen,
+    pub frozen: Arc<Frozen>,
     /// The dialogue.
     pub dialogue: Dialogue,
 }

@@ -20,7 +20,7 @@ impl Skills {
         let fork = self.sessions.keep(body.draft()?).await?;
         Ok(Progress {
             session: fork.id,
-            skill: body.frozen.skill,
+            skill: body.frozen.skill.clone(),
             state: fork.state,
             step: body.dialogue.step(),
             max_steps: body.dialogue.max_steps(),

@@ -87,7 +87,7 @@ impl Skills {
         let (state, reason) = stage.play(next, acts);
         let steps = stage.steps;
         let stopped = reason.map(|reason| Stopped { step: reason.step(steps.len()), reason });
-        Ok(Rehearsal { system: frozen.system, steps, state: state.into(), stopped })
+        Ok(Rehearsal { system: frozen.system.clone(), steps, state: state.into(), stopped })
     }
 }
 

@@ -29,8 +29,8 @@ impl SkillSession {
         [Message::system(&frozen.system)].into_iter().chain(dialogue.messages()).collect()
     }
 
-    /// Whether it can be read.
-    pub fn is_readable(&self) -> bool {
-        self.body.is_some()
+    /// Its state: failed, if it cannot be read.
+    pub fn state(&self) -> SessionState {
+        if self.body.is_some() { self.state } else { SessionState::Failed }
     }
 }

@@ -110,7 +110,7 @@ impl Skills {
         };
         let first = self::start(&skill.name, start.prompt.as_deref(), &params);
         let max_steps = start.max_steps.unwrap_or(usize::MAX).min(options.max_steps);
-        Ok(Body { frozen, dialogue: Dialogue::new(first, max_steps) })
+        Ok(Body { frozen: Arc::new(frozen), dialogue: Dialogue::new(first, max_steps) })
     }
 
     fn skill(&self, source: SkillSource) -> Result<Arc<Skill>, SkillError> {

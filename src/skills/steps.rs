@@ -1,5 +1,7 @@
 //! From an event to the directives that follow, each of which is stored before it is told.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::body::{Body, Frozen};
@@ -53,7 +55,7 @@ impl Skills {
         &self,
         caller: &Caller,
         work: &mut Work,
-        frozen: &Frozen,
+        frozen: &Arc<Frozen>,
         next: Next,
     ) -> Result<Progress, SkillError> {
         let mut dialogue = self.step(caller, work, frozen, next).await?;
@@ -80,7 +82,7 @@ impl Skills {
         &self,
         caller: &Caller,
         work: &mut Work,
-        frozen: &Frozen,
+        frozen: &Arc<Frozen>,
         next: Next,
     ) -> Result<Dialogue, SkillError> {
         let asking = match next {
@@ -102,7 +104,7 @@ impl Skills {
     async fn save(
         &self,
         work: &mut Work,
-        frozen: &Frozen,
+        frozen: &Arc<Frozen>,
         dialogue: Dialogue,
     ) -> Result<Dialogue, SkillError> {
         let body = Body { frozen: frozen.clone(), dialogue };

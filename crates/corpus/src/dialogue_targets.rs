@@ -16,21 +16,12 @@ pub fn dialogue(bytes: &[u8]) {
 
 fn answer(text: &str, unknown: UnknownFormat) {
     let Ok(directive) = read(Answer { text, is_cut: false }, unknown) else { return };
-    let again = read(Answer { text: content(&directive), is_cut: false }, UnknownFormat::Error);
+    let again = read(Answer { text: directive.content(), is_cut: false }, UnknownFormat::Error);
     assert_eq!(again.as_ref(), Ok(&directive), "what the history keeps reads as another directive");
     if let Directive::Command { command, .. } = &directive {
         assert!(!command.is_empty(), "an empty command");
         assert_eq!(read(Answer { text, is_cut: true }, unknown), Err(AnswerError::Cut), "a cut command");
         assert!(is_part(text, command), "{command:?} is no part of the answer");
-    }
-}
-
-fn content(directive: &Directive) -> &str {
-    match directive {
-        Directive::Command { content, .. }
-        | Directive::Ask { content, .. }
-        | Directive::Message { content, .. }
-        | Directive::Done { content, .. } => content,
     }
 }
 

@@ -46,12 +46,16 @@ pub enum State {
 }
 
 /// What happened at the client.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The command was run, or was not.
     CommandResult(CommandResult),
     /// The user answered.
-    UserMessage(String),
+    UserMessage {
+        /// The answer.
+        text: String,
+    },
     /// The message was shown.
     Continue,
 }
@@ -141,7 +145,7 @@ impl Dialogue {
             (Some(Directive::Command { command, .. }), Event::CommandResult(result)) => {
                 Ok(texts::command(command, result, cleaning))
             }
-            (Some(Directive::Ask { required, .. }), Event::UserMessage(text)) => {
+            (Some(Directive::Ask { required, .. }), Event::UserMessage { text }) => {
                 match *required && text.trim().is_empty() {
                     true => Err(Refusal::EmptyAnswer),
                     false => Ok(texts::response(text)),

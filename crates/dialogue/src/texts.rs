@@ -2,20 +2,27 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use super::output::{Cleaning, clean};
 
 /// What a client tells of a command.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CommandResult {
     /// What it wrote to its standard output.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub stdout: String,
     /// What it wrote to its standard error.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,
     /// Its exit code, if it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// Whether it was not run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
     /// The command that was run, if it is not the one that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 

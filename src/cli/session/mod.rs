@@ -99,15 +99,16 @@ pub async fn run(common: &Common, action: SessionAction) -> Result<(), CliError>
         SessionAction::Show { id, json } => show(&client, &id, json).await,
         SessionAction::Export { id, output } => export(&client, &id, output.as_deref()).await,
         SessionAction::Rm { id } => {
-            client.delete(&path(&id)).await?;
-            let is_gone = client.get(&path(&id)).await.is_err();
+            client.delete(&session_path(&id)).await?;
+            let is_gone = client.get(&session_path(&id)).await.is_err();
             say(format_args!("session {id} is {}", if is_gone { "removed" } else { "cancelled" }));
             Ok(())
         }
     }
 }
 
-fn path(id: &str) -> String {
+/// The path of a session in the API.
+pub fn session_path(id: &str) -> String {
     format!("/api/sessions/{}", percent_encoded(id))
 }
 
@@ -132,7 +133,7 @@ async fn list(client: &Client, filter: &[(&str, Option<String>)], json: bool) ->
 }
 
 async fn show(client: &Client, id: &str, json: bool) -> Result<(), CliError> {
-    let reply = client.get(&path(id)).await?;
+    let reply = client.get(&session_path(id)).await?;
     if json {
         print_json(&reply);
         return Ok(());
@@ -150,7 +151,7 @@ async fn show(client: &Client, id: &str, json: bool) -> Result<(), CliError> {
 }
 
 async fn export(client: &Client, id: &str, output: Option<&Path>) -> Result<(), CliError> {
-    let session: Session = read(client, client.get(&path(id)).await?)?;
+    let session: Session = read(client, client.get(&session_path(id)).await?)?;
     let text = markdown::markdown(&session);
     match output {
         Some(file) => write(file, &text).map_err(|source| CliError::file(file, source)),

@@ -1,8 +1,8 @@
 //! One command of a model: shown, judged, asked about, run, logged.
 
+use ::dialogue::CommandResult;
 use policy::{Decision, Line};
 
-use super::dialogue::CommandResult;
 use super::drive::choose;
 use super::edit;
 use super::journal::{End, Entry, Journal};
@@ -109,7 +109,7 @@ impl Commands {
         Ok(CommandResult {
             stdout: ran.stdout,
             stderr: ran.stderr,
-            exit_code: Some(ran.exit_code),
+            exit_code: Some(ran.exit_code.into()),
             skipped: false,
             command: None,
         })

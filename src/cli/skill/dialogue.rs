@@ -1,13 +1,13 @@
 //! The session of a skill, over the HTTP API.
 
-use ::dialogue::{Answer, Directive, UnknownFormat, read};
-use serde::{Deserialize, Serialize};
+use ::dialogue::{Answer, Directive, Event, UnknownFormat, read};
+use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::cli::client::Client;
 use crate::cli::error::CliError;
+use crate::cli::session::session_path;
 use crate::cli::terminal::waiting;
-use base::encoding::percent_encoded;
 
 /// What the service answers at the start, and to an event.
 #[derive(Debug, Deserialize)]
@@ -48,41 +48,6 @@ struct Said {
     content: String,
 }
 
-/// What the client tells the service.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Event {
-    /// A command ran, or was skipped.
-    CommandResult(CommandResult),
-    /// The user's answer to a question.
-    UserMessage {
-        /// The answer.
-        text: String,
-    },
-    /// Go on.
-    Continue,
-}
-
-/// What became of a command.
-#[derive(Debug, Default, Serialize)]
-pub struct CommandResult {
-    /// Its standard output.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub stdout: String,
-    /// Its standard error.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub stderr: String,
-    /// Its exit code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// Whether it was not run.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub skipped: bool,
-    /// The command that was run, if it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-}
-
 /// A session under way.
 pub struct Session<'c> {
     client: &'c Client,
@@ -105,7 +70,7 @@ impl<'c> Session<'c> {
     /// # Errors
     /// As [`Session::start`].
     pub async fn send(&self, event: &Event) -> Result<Turn, CliError> {
-        let path = format!("{}/events", path(&self.id));
+        let path = format!("{}/events", session_path(&self.id));
         let body = serde_json::to_value(event).unwrap_or_default();
         turn(self.client, waiting("the model thinks", self.client.post(&path, &body)).await?)
     }
@@ -115,7 +80,7 @@ impl<'c> Session<'c> {
     /// # Errors
     /// The service's own.
     pub async fn after(&self, step: u64) -> Result<Option<Turn>, CliError> {
-        let reply = self.client.get(&path(&self.id)).await?;
+        let reply = self.client.get(&session_path(&self.id)).await?;
         let unusable =
             |error: serde_json::Error| self.client.unusable(&format!("the session cannot be read: {error}"));
         let now: Now = serde_json::from_value(reply).map_err(unusable)?;
@@ -131,13 +96,8 @@ impl<'c> Session<'c> {
     /// # Errors
     /// The service's own.
     pub async fn cancel(&self) -> Result<(), CliError> {
-        self.client.delete(&path(&self.id)).await
+        self.client.delete(&session_path(&self.id)).await
     }
-}
-
-/// The path of a session.
-pub fn path(id: &str) -> String {
-    format!("/api/sessions/{}", percent_encoded(id))
 }
 
 fn turn(client: &Client, reply: Json) -> Result<Turn, CliError> {
@@ -148,6 +108,7 @@ fn turn(client: &Client, reply: Json) -> Result<Turn, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::dialogue::CommandResult;
     use serde_json::json;
 
     #[test]

@@ -1,9 +1,9 @@
 //! The loop of a run: the model's directives are carried out, and it is told what came of them.
 
-use ::dialogue::Directive;
+use ::dialogue::{Directive, Event};
 
 use super::command::Commands;
-use super::dialogue::{Event, Session, Turn};
+use super::dialogue::{Session, Turn};
 use super::show;
 use crate::cli::error::CliError;
 use crate::cli::output::warn;

@@ -189,10 +189,10 @@ async fn models_and_limits_come_from_the_start_the_skill_and_the_settings() {
 #[tokio::test]
 async fn arguments_stand_in_the_text_of_the_skill() {
     let (app, upstream) = start(&["[DONE]"]).await;
-    let params = json!({"ARGUMENTS": "issue 7", "1": "issue", "2": "7", "why": "now"});
+    let params = json!({"ARGUMENTS": "page 7", "1": "page", "2": "7", "why": "now"});
     started(&app, "Fix $ARGUMENTS ($2).", json!({"params": params})).await;
     let body = upstream.seen()[0].json();
-    assert!(body["messages"][0]["content"].as_str().unwrap().ends_with("---\nFix issue 7 (7)."));
+    assert!(body["messages"][0]["content"].as_str().unwrap().ends_with("---\nFix page 7 (7)."));
     assert_eq!(last_sent(&upstream), "Execute skill: skill\n\nParameters:\n- why: now\n\n[Step 1 of 100]");
 }
 

@@ -75,20 +75,11 @@ fn answers() -> impl Strategy<Value = String> {
     vec(select(&PIECES[..]), 0..40).prop_map(|pieces| pieces.concat())
 }
 
-fn content(directive: &Directive) -> &str {
-    match directive {
-        Directive::Command { content, .. }
-        | Directive::Ask { content, .. }
-        | Directive::Message { content, .. }
-        | Directive::Done { content, .. } => content,
-    }
-}
-
 /// Reads an answer, and holds it against the properties of all answers.
 fn check(text: &str) {
     for unknown in [UnknownFormat::Command, UnknownFormat::Error] {
         let Ok(directive) = read(Answer { text, is_cut: false }, unknown) else { continue };
-        let kept = content(&directive);
+        let kept = directive.content();
         let again = read(Answer { text: kept, is_cut: false }, UnknownFormat::Error);
         assert_eq!(again.as_ref(), Ok(&directive), "read again: {kept:?}");
         if let Directive::Command { command, .. } = &directive {
@@ -130,7 +121,7 @@ proptest! {
         let thought = thought.replace(['<', '>'], "");
         let text = format!("{before}\n<think>secret {thought} secret</think>\n[CMD] ls {after}");
         let directive = read(Answer { text: &text, is_cut: false }, UnknownFormat::Error).unwrap();
-        prop_assert!(!content(&directive).contains("secret"));
+        prop_assert!(!directive.content().contains("secret"));
         let Directive::Command { command, .. } = directive else { panic!("another directive") };
         prop_assert!(command.starts_with("ls"));
     }
