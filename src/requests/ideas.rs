@@ -1,5 +1,5 @@
-//! Where ideas are kept: in the store, for a time. Writes of requests that end at the same time are done together, as one write of
-//! the embedded store waits for the disk.
+//! Where ideas are kept: in the store, for a time. Those of requests that end at the same time are one call of the store: it would
+//! put many calls together, too, but each of them costs more than the idea itself.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
