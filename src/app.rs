@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::agents::{self, Agents};
 use crate::catalog::{self, Catalog};
 use crate::chat::Chat;
 use crate::llm::{self, Llm};
@@ -41,7 +42,7 @@ pub struct App {
     /// The client of all tools, with its connections and its cache.
     pub tools: Arc<Tools>,
     /// Calls tools outside of a render.
-    pub toolbox: Toolbox,
+    pub toolbox: Arc<Toolbox>,
     /// Renders prompts.
     pub renderer: Arc<Renderer>,
     /// The client of the models.
@@ -54,6 +55,8 @@ pub struct App {
     pub sessions: Arc<Sessions>,
     /// Starts sessions of skills, and takes their events.
     pub skills: Skills,
+    /// Starts sessions of agents, and takes their messages.
+    pub agents: Agents,
 }
 
 /// The error of creating the services.
@@ -105,7 +108,7 @@ impl App {
         let timeout = options.timeout;
         let pool = Arc::new(Pool::start(pool_threads(), settings.render.queue)?);
         let renderer = Arc::new(Renderer::new(catalog.clone(), tools.clone(), pool.clone(), options));
-        let toolbox = Toolbox::new(catalog.clone(), tools.clone(), pool.clone(), timeout);
+        let toolbox = Arc::new(Toolbox::new(catalog.clone(), tools.clone(), pool.clone(), timeout));
         let structured =
             Structured::new(renderer.clone(), llm.clone(), structured_options(&settings.requests));
         let structured = Arc::new(structured);
@@ -121,7 +124,16 @@ impl App {
             requests: requests.clone(),
             sessions: sessions.clone(),
         };
-        let skills = Skills::new(parts, skills_options(&settings.skills, params));
+        let skills = Skills::new(parts, skills_options(&settings.skills, params.clone()));
+        let parts = agents::Parts {
+            catalog: catalog.clone(),
+            renderer: renderer.clone(),
+            llm: llm.clone(),
+            requests: requests.clone(),
+            toolbox: toolbox.clone(),
+            sessions: sessions.clone(),
+        };
+        let agents = Agents::new(parts, agents_options(settings, params));
         Ok(Arc::new(App {
             runtime: Handle::current(),
             memory,
@@ -135,6 +147,7 @@ impl App {
             requests,
             sessions,
             skills,
+            agents,
         }))
     }
 
@@ -247,6 +260,17 @@ fn skills_options(
             UnknownFormat::Error => dialogue::UnknownFormat::Error,
         },
         cleaning: dialogue::Cleaning { duplicates, chars: settings.output_chars },
+        params,
+    }
+}
+
+fn agents_options(
+    settings: &Settings,
+    params: serde_json::Map<String, serde_json::Value>,
+) -> agents::AgentsOptions {
+    agents::AgentsOptions {
+        overrides: settings.agents.0.clone(),
+        log_content: settings.llm.log_content,
         params,
     }
 }

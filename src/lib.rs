@@ -22,6 +22,7 @@ pub mod chat;
 pub mod requests;
 pub mod sessions;
 
+pub mod agents;
 pub mod skills;
 
 pub mod app;

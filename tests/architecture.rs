@@ -16,7 +16,7 @@ const SERVICE: &[&[&str]] = &[
     &["render", "toolbox"],
     &["structured"],
     &["chat", "requests", "sessions"],
-    &["skills"],
+    &["skills", "agents"],
     &["app"],
     &["http"],
     &["cli"],
@@ -68,8 +68,9 @@ const ROOMS: [(&str, &[&str]); 31] = [
 ];
 
 /// The members whose code is the product.
-const PRODUCT: [&str; 7] = [
+const PRODUCT: [&str; 8] = [
     "src",
+    "crates/agent/src",
     "crates/dialogue/src",
     "crates/base/src",
     "crates/template/src",

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::agents::AgentEntry;
 use crate::formats::{self, folder_of};
+use agent::{Agent, Overrides};
 use base::model::{
     DocumentKind, Extension, Fault, Id, Origin, ProblemDetail, Prompt, Restful, Skill, Tool,
     is_file_reference, string_member,
@@ -31,6 +33,8 @@ pub enum Document {
     Tool(Arc<Tool>),
     /// A skill that a model can follow.
     Skill(Arc<Skill>),
+    /// An agent in five steps.
+    Agent(Arc<AgentEntry>),
 }
 
 /// The error of bytes that are not a document of a kind.
@@ -55,7 +59,10 @@ impl DocumentError {
     pub fn into_problem(self) -> ProblemDetail {
         match self {
             DocumentError::NotJson(problem) => problem,
-            DocumentError::Invalid(violations) => ProblemDetail::new(schema::in_words(&violations)),
+            DocumentError::Invalid(violations) => {
+                let all: Vec<String> = violations.iter().map(Violation::to_string).collect();
+                ProblemDetail::new(all.join("; "))
+            }
         }
     }
 }
@@ -131,6 +138,10 @@ impl Document {
                 let skill = formats::skill_of_object(id, None, object).map_err(DocumentError::unusable)?;
                 Document::Skill(Arc::new(skill))
             }
+            DocumentKind::Agent => {
+                let agent = Agent::read(&json, &Overrides::new()).map_err(DocumentError::Invalid)?;
+                Document::Agent(Arc::new(AgentEntry::good(id.clone(), agent)))
+            }
         })
     }
 
@@ -139,7 +150,7 @@ impl Document {
         match self {
             Document::Prompt(prompt) => std::slice::from_ref(prompt),
             Document::Extension(extension) => &extension.prompts,
-            Document::Environ(_) | Document::Tool(_) | Document::Skill(_) => &[],
+            Document::Environ(_) | Document::Tool(_) | Document::Skill(_) | Document::Agent(_) => &[],
         }
     }
 
@@ -180,6 +191,12 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
                     missing: None,
                 }));
             }
+        }
+        DocumentKind::Agent => {
+            let faults = Agent::read(json, &Overrides::new()).err().into_iter().flatten();
+            let is_new = |fault: &Violation| violations.iter().all(|known| known.path != fault.path);
+            let faults: Vec<Violation> = faults.filter(is_new).collect();
+            violations.extend(faults);
         }
         DocumentKind::Environ | DocumentKind::Skill => {}
     }

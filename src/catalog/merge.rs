@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::agents::AgentEntry;
 use super::dependences::{UnmetDependence, unmet};
 use super::document::Document;
 use super::entry::{ExtensionEntry, PromptEntry};
@@ -195,6 +196,7 @@ impl MergeResult {
         let sorted = slots.sorted(kind);
         let mut strongest: Vec<Winner> =
             sorted.into_iter().filter_map(|(key, layers)| winner(key, layers)).collect();
+        let unusable = Self::unusable_agents(slots, kind);
         // The sort is stable: within a layer, the first key wins a function name.
         strongest.sort_by_key(|winner| Reverse(winner.layer));
         for Winner { key, layer, place, beside, document } in strongest {
@@ -219,5 +221,21 @@ impl MergeResult {
             }
             Arc::make_mut(&mut self.documents.plain).of_mut(kind).insert(id, document.clone());
         }
+        let plain = Arc::make_mut(&mut self.documents.plain).of_mut(kind);
+        plain.extend(unusable.into_iter().map(|entry| (entry.id.clone(), Document::Agent(Arc::new(entry)))));
+    }
+
+    /// The agents that never had a good version: they are listed, so that people see why they are not there.
+    fn unusable_agents(slots: &Slots, kind: DocumentKind) -> Vec<AgentEntry> {
+        if kind != DocumentKind::Agent {
+            return Vec::new();
+        }
+        let unusable = slots.bad(kind).filter(|(key, layers)| winner(key, layers).is_none());
+        let entries = unusable.filter_map(|(key, layers)| {
+            let (_, slot) = layers.strongest_first().next()?;
+            let id = Id::from_key(key, slots.root(), kind).ok()?;
+            Some(AgentEntry::unusable(id, slot.bytes(), slot.problem.clone()?))
+        });
+        entries.collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::agents::AgentEntry;
 use super::document::Document;
 use super::entry::{Entry, ExtensionEntry, PromptEntry};
 use super::prompts::Prompts;
@@ -102,6 +103,14 @@ impl Snapshot {
     pub fn tool(&self, id: &Id) -> Option<&Arc<Tool>> {
         match self.documents.plain.of(DocumentKind::Tool).get(id)? {
             Document::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// The agent with this id.
+    pub fn agent(&self, id: &Id) -> Option<&Arc<AgentEntry>> {
+        match self.documents.plain.of(DocumentKind::Agent).get(id)? {
+            Document::Agent(agent) => Some(agent),
             _ => None,
         }
     }

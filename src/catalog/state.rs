@@ -15,7 +15,7 @@ use super::packages::PackageDocument;
 use super::slots::{Layer, Layers, RawDocument, Slots};
 use super::snapshot::{Documents, Snapshot};
 use base::model::{DocumentKind, Id, ListedProblem, Problem, ProblemDetail};
-use template::value::{Map, SmolStr};
+use template::value::SmolStr;
 
 /// The documents of all sources, and the snapshot built from them.
 pub struct CatalogState {
@@ -205,7 +205,7 @@ impl CatalogState {
         if documents_changed {
             next.documents = Arc::new(self.documents(&next.documents, &dirty));
         }
-        next.problems = Arc::new(self.problems(&next.environs));
+        next.problems = Arc::new(self.problems(&next));
         self.current = Arc::new(next);
         self.current.clone()
     }
@@ -252,14 +252,15 @@ impl CatalogState {
         .collect()
     }
 
-    fn problems(&mut self, environs: &Map) -> Vec<ListedProblem> {
+    fn problems(&mut self, snapshot: &Snapshot) -> Vec<ListedProblem> {
         let mut problems = self.template_problems.clone();
         problems.extend(self.merge_problems.iter().cloned());
         for kind in DocumentKind::ALL {
             problems.extend(bad_documents(&self.slots, kind));
         }
         problems.extend(self.shadowed_environs());
-        problems.extend(self.checks.clashes(environs));
+        problems.extend(self.checks.clashes(&snapshot.environs));
+        problems.extend(self.agents_without_parts(snapshot));
         problems.sort();
         problems.dedup();
         let now = now();
@@ -276,6 +277,30 @@ impl CatalogState {
             problem,
         };
         problems.into_iter().map(listed).collect()
+    }
+
+    /// Agents whose tools or prompts are missing.
+    fn agents_without_parts(&self, snapshot: &Snapshot) -> Vec<Problem> {
+        let kind = DocumentKind::Agent;
+        let agents = snapshot.documents.plain.of(kind);
+        let faults = agents.iter().filter_map(|(id, document)| match document {
+            Document::Agent(entry) => Some((id, entry.missing_parts(snapshot))),
+            _ => None,
+        });
+        let place = |id: &Id| self.place_of(kind, id);
+        let listed = faults.flat_map(|(id, faults)| {
+            let key = place(id);
+            faults.into_iter().map(move |detail| Problem { kind, key: key.clone(), detail })
+        });
+        listed.collect()
+    }
+
+    /// Where the document that serves stands: the path of its file, or its key.
+    fn place_of(&self, kind: DocumentKind, id: &Id) -> String {
+        let key = id.to_key(&self.root, kind);
+        let layers = self.slots.of(kind).get(&key).into_iter().flat_map(Layers::strongest_first);
+        let slot = layers.map(|(_, slot)| slot).find(|slot| slot.good.is_some());
+        slot.and_then(|slot| slot.file.clone()).unwrap_or(key)
     }
 
     /// Environs whose value, or a part of it, is hidden by longer keys.

@@ -48,7 +48,7 @@ pub async fn list(
     let found: Vec<(&Id, Entry)> = entries.filter(|(_, entry)| filter.takes(entry)).collect();
     Ok(match filter.detail {
         true => {
-            let details = found.iter().map(|(id, entry)| views::summary(id, entry, &snapshot));
+            let details = found.iter().map(|(id, entry)| views::summary(id, entry, &snapshot, &app));
             HttpResponse::Ok().json(details.collect::<Vec<_>>())
         }
         false => HttpResponse::Ok().json(found.iter().map(|(id, _)| id).collect::<Vec<_>>()),

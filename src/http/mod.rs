@@ -2,16 +2,17 @@
 //!
 //! - `routes`: the table of routes, with their names and roles
 //! - handlers: `documents` (with `views` and `skill_views`, their replies), `skill_files`, `render`, `chat` (with `events`, streamed
-//!   bodies), `requests` (with `solution_events`), `batch`, `ideas`, `skills`, `sessions` (with `session_stream` and
+//!   bodies), `requests` (with `solution_events`), `batch`, `ideas`, `skills`, `agents`, `sessions` (with `session_stream` and
 //!   `session_socket`), `tools`, `status`
 //! - every request: `guard` (host, origin, request id), `cors` (web pages of other origins), `caller` (its headers)
 //! - connections: `address` (where they come in), `connections` (how many)
 //! - bodies: `body` (reads JSON within limits), `document_body` (documents of writes), `compression` (with gzip), `lines` (JSON lines),
 //!   `unread_body` (bodies that no handler reads)
-//! - errors: `error` (the table from kinds to statuses), `service_errors` and `skill_errors` (code and details of each error)
+//! - errors: `error` (the table from kinds to statuses), `service_errors` and `session_errors` (code and details of each error)
 //! - endings: `disconnect` (clients that leave), `shutdown` (the service stops), `cancel` (one future ends another)
 
 mod address;
+mod agents;
 mod batch;
 mod body;
 mod caller;
@@ -28,7 +29,7 @@ mod guard;
 mod ideas;
 mod lines;
 mod shutdown;
-mod skill_errors;
+mod session_errors;
 mod skill_files;
 mod skill_views;
 mod render;

@@ -5,8 +5,8 @@ use actix_web::{FromRequest, Handler, HttpRequest, Responder, Route as ActixRout
 
 use super::error::ApiError;
 use super::{
-    batch, chat, documents, ideas, render, requests, session_socket, session_stream, sessions, skill_files,
-    skills, status, tools,
+    agents, batch, chat, documents, ideas, render, requests, session_socket, session_stream, sessions,
+    skill_files, skills, status, tools,
 };
 use base::model::DocumentKind;
 
@@ -102,6 +102,7 @@ fn table() -> Vec<Path> {
         path("/api/ideas/{id}/replay", [post("replay_idea", Chat, ideas::replay)]),
         beside(DocumentKind::Skill, "match", post("match_skills", Chat, skills::choose)),
         path("/api/skills/{id}/sessions", [post("start_session", Chat, skills::start)]),
+        path("/api/agents/{id}/sessions", [post("start_agent_session", Chat, agents::start)]),
         path(
             "/api/sessions",
             [
@@ -117,6 +118,7 @@ fn table() -> Vec<Path> {
             ],
         ),
         path("/api/sessions/{sid}/events", [post("session_event", Chat, sessions::event)]),
+        path("/api/sessions/{sid}/messages", [post("session_message", Chat, agents::message)]),
         path("/api/sessions/{sid}/fork", [post("fork_session", Chat, sessions::fork)]),
         path("/api/sessions/{sid}/stream", [get("session_stream", Chat, session_stream::stream)]),
         path("/api/sessions/{sid}/ws", [get("session_socket", Chat, session_socket::socket)]),
@@ -169,7 +171,9 @@ struct Roles {
 
 fn roles(kind: DocumentKind) -> Roles {
     match kind {
-        DocumentKind::Prompt | DocumentKind::Skill => Roles { read: Role::Render, write: Role::Author },
+        DocumentKind::Prompt | DocumentKind::Skill | DocumentKind::Agent => {
+            Roles { read: Role::Render, write: Role::Author }
+        }
         // The values of environs are not for everyone.
         DocumentKind::Environ => Roles { read: Role::Author, write: Role::Operator },
         _ => Roles { read: Role::Render, write: Role::Operator },

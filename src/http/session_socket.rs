@@ -10,11 +10,12 @@ use futures_util::StreamExt;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
+use super::agents::message_of;
 use super::body::{BodyLimits, JsonBody, ParsedBody};
 use super::caller::RequestCaller;
 use super::error::ApiError;
 use super::session_stream::{OutgoingEvent, last_event_id};
-use super::sessions::event_of;
+use super::sessions::{event_of, is_of_agent};
 use super::shutdown::Shutdown;
 use crate::app::App;
 use crate::sessions::Watcher;
@@ -49,6 +50,7 @@ pub async fn socket(
     let talk = Conversation {
         app: app.into_inner(),
         caller,
+        is_of_agent: is_of_agent(&session),
         id: id.into_inner(),
         out,
         messages,
@@ -66,6 +68,7 @@ pub async fn socket(
 struct Conversation {
     app: Arc<App>,
     caller: Caller,
+    is_of_agent: bool,
     id: String,
     out: actix_ws::Session,
     messages: AggregatedMessageStream,
@@ -175,10 +178,16 @@ impl Conversation {
             return self.refuse(Some(ApiError::busy_session())).await;
         }
         let (app, caller, id) = (self.app.clone(), self.caller.clone(), self.id.clone());
+        let is_of_agent = self.is_of_agent;
         match JsonBody::of(body, &self.bounds) {
             Err(error) => self.refuse(Some(error)).await,
             Ok(body) => {
-                self.working.spawn(async move { tell(&app, &caller, &id, body).await.err() });
+                self.working.spawn_local(async move {
+                    match is_of_agent {
+                        true => tell_agent(&app, &caller, &id, body).await.err(),
+                        false => tell(&app, &caller, &id, body).await.err(),
+                    }
+                });
                 Ok(())
             }
         }
@@ -190,6 +199,12 @@ impl Conversation {
             None => Ok(()),
         }
     }
+}
+
+/// Tells an agent a message. What comes of it is told as the session's own events.
+async fn tell_agent(app: &App, caller: &Caller, id: &str, body: JsonBody) -> Result<(), ApiError> {
+    let ParsedBody { value, held: _held } = body.parse::<RawObject>(Tree::Json).await?;
+    Ok(app.agents.hear(caller, id, message_of(value)?).await.map(drop)?)
 }
 
 /// Tells a session an event.

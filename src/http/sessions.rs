@@ -5,6 +5,7 @@ use actix_web::web::{Data, Path, Query};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use super::agents;
 use super::body::{JsonBody, ParsedBody};
 use super::caller::RequestCaller;
 use super::chat::finished;
@@ -63,10 +64,14 @@ impl ProgressReply {
 struct ListedReply<'s> {
     session_id: &'s str,
     kind: Option<SessionKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     skill: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'s str>,
     state: SessionState,
     step: usize,
-    max_steps: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_steps: Option<usize>,
     /// In seconds since 1970, as all times.
     created_at: u64,
     updated_at: u64,
@@ -84,13 +89,16 @@ pub struct SessionReply<'s> {
 impl<'s> ListedReply<'s> {
     fn new(id: &'s str, head: &'s Head, state: SessionState) -> ListedReply<'s> {
         let subject = head.subject.as_ref();
+        let id_of = |kind| subject.filter(|subject| subject.kind == kind).map(|subject| subject.id.as_str());
+        let agent = id_of(SessionKind::Agent);
         ListedReply {
             session_id: id,
             kind: subject.map(|subject| subject.kind),
-            skill: subject.map(|subject| subject.id.as_str()),
+            skill: id_of(SessionKind::Skill),
+            agent,
             state,
             step: head.step,
-            max_steps: head.max_steps,
+            max_steps: agent.is_none().then_some(head.max_steps),
             created_at: head.created_at / 1_000,
             updated_at: head.updated_at / 1_000,
         }
@@ -99,6 +107,9 @@ impl<'s> ListedReply<'s> {
 
 /// A session as JSON.
 pub(super) fn shown(session: &Session) -> Json {
+    if is_of_agent(session) {
+        return agents::shown(session);
+    }
     let skill = SkillSession::new(&session.record, session.state);
     let head = ListedReply::new(&session.id, &session.record.head, skill.state());
     // It holds only texts, numbers and lists, which can always be written.
@@ -108,9 +119,17 @@ pub(super) fn shown(session: &Session) -> Json {
 
 /// The state of a session as JSON, and what it waits for.
 pub(super) fn state_of(session: &Session) -> Json {
+    if is_of_agent(session) {
+        return agents::state_of(session);
+    }
     let skill = SkillSession::new(&session.record, session.state);
     let Head { step, max_steps, .. } = session.record.head;
     json!({"state": skill.state(), "step": step, "max_steps": max_steps, "pending": skill.pending()})
+}
+
+/// Whether it is a session of an agent.
+pub(super) fn is_of_agent(session: &Session) -> bool {
+    session.record.head.subject.as_ref().is_some_and(|subject| subject.kind == SessionKind::Agent)
 }
 
 /// The query of a list.

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::skill_views::{self, SkillReply, SkillSummary};
 use crate::app::App;
-use crate::catalog::{Document, Entry, ExtensionEntry, PromptEntry, Snapshot, clashes_of};
+use crate::catalog::{AgentEntry, Document, Entry, ExtensionEntry, PromptEntry, Snapshot, clashes_of};
 use crate::render::Requires;
 use base::model::{Id, Origin, ProblemDetail, Syntax, object_schema};
 use template::value::Value;
@@ -21,6 +21,7 @@ pub enum DocumentReply<'a> {
     Environ(&'a Value),
     Tool(ToolReply<'a>),
     Skill(Box<SkillReply<'a>>),
+    Agent(AgentReply<'a>),
     /// Documents of other kinds stand as they were written.
     Plain(&'a Json),
 }
@@ -32,6 +33,7 @@ pub enum SummaryReply<'a> {
     Prompt(PromptSummary<'a>),
     Environ(EnvironReply<'a>),
     Skill(Box<SkillSummary<'a>>),
+    Agent(AgentSummary<'a>),
     /// Documents of all other kinds are listed in full.
     Full(DocumentReply<'a>),
 }
@@ -84,6 +86,25 @@ pub struct ToolReply<'a> {
     function: &'a str,
 }
 
+/// The document, whether the agent can be used, and why not.
+#[derive(serde::Serialize)]
+pub struct AgentReply<'a> {
+    #[serde(flatten)]
+    document: MembersBut<'a>,
+    available: bool,
+    problems: Vec<ProblemDetail>,
+}
+
+/// An agent without its texts.
+#[derive(serde::Serialize)]
+pub struct AgentSummary<'a> {
+    id: &'a Id,
+    description: Option<&'a Json>,
+    tools: Vec<&'a str>,
+    available: bool,
+    problems: Vec<ProblemDetail>,
+}
+
 /// The members of a JSON object but those of some names, which the reply has from somewhere else.
 struct MembersBut<'a> {
     object: &'a Json,
@@ -107,12 +128,13 @@ pub fn document<'a>(entry: &'a Entry, snapshot: &'a Arc<Snapshot>, app: &App) ->
     match entry {
         Entry::Prompt(entry) => DocumentReply::Prompt(Box::new(prompt(entry, snapshot, app))),
         Entry::Extension(entry) => DocumentReply::Extension(extension(entry, snapshot)),
+        Entry::Plain(Document::Agent(entry)) => DocumentReply::Agent(agent(entry, app)),
         Entry::Plain(plain) => other(plain, snapshot),
     }
 }
 
 /// A document in a list.
-pub fn summary<'a>(id: &'a Id, entry: &'a Entry, snapshot: &'a Snapshot) -> SummaryReply<'a> {
+pub fn summary<'a>(id: &'a Id, entry: &'a Entry, snapshot: &'a Snapshot, app: &App) -> SummaryReply<'a> {
     match entry {
         Entry::Prompt(entry) => SummaryReply::Prompt(prompt_summary(entry)),
         Entry::Extension(entry) => SummaryReply::Full(DocumentReply::Extension(extension(entry, snapshot))),
@@ -120,6 +142,7 @@ pub fn summary<'a>(id: &'a Id, entry: &'a Entry, snapshot: &'a Snapshot) -> Summ
         Entry::Plain(Document::Skill(skill)) => {
             SummaryReply::Skill(Box::new(skill_views::summary(skill, snapshot)))
         }
+        Entry::Plain(Document::Agent(entry)) => SummaryReply::Agent(agent_summary(entry, app)),
         Entry::Plain(plain) => SummaryReply::Full(other(plain, snapshot)),
     }
 }
@@ -168,6 +191,27 @@ fn prompt_summary(entry: &PromptEntry) -> PromptSummary<'_> {
     }
 }
 
+fn agent<'a>(entry: &'a AgentEntry, app: &App) -> AgentReply<'a> {
+    let problems = app.agents.faults(entry);
+    AgentReply {
+        document: MembersBut { object: &entry.document, names: &["available", "problems"] },
+        available: problems.is_empty(),
+        problems,
+    }
+}
+
+fn agent_summary<'a>(entry: &'a AgentEntry, app: &App) -> AgentSummary<'a> {
+    let AgentReply { available, problems, .. } = agent(entry, app);
+    let tools = entry.document.get("tools").and_then(Json::as_array).into_iter().flatten();
+    AgentSummary {
+        id: &entry.id,
+        description: entry.document.get("description"),
+        tools: tools.filter_map(|tool| tool.get("name")?.as_str()).collect(),
+        available,
+        problems,
+    }
+}
+
 fn other<'a>(document: &'a Document, snapshot: &'a Snapshot) -> DocumentReply<'a> {
     match document {
         Document::Environ(value) => DocumentReply::Environ(value),
@@ -176,6 +220,7 @@ fn other<'a>(document: &'a Document, snapshot: &'a Snapshot) -> DocumentReply<'a
             function: &tool.function,
         }),
         Document::Skill(skill) => DocumentReply::Skill(Box::new(skill_views::document(skill, snapshot))),
+        Document::Agent(entry) => DocumentReply::Plain(&entry.document),
         Document::Prompt(prompt) => DocumentReply::Plain(&prompt.document),
         Document::Extension(extension) => DocumentReply::Plain(&extension.document),
     }

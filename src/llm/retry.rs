@@ -3,7 +3,7 @@
 //! - All attempts together have `llm.timeout_ms`, or the `timeout_ms` of the model that was asked for if that is longer;
 //!   `timeout_ms` of a model is the limit of one attempt. The models that are asked in turn have equal shares of the time that is
 //!   left, so that one that is silent leaves time for the others. A single one that is silent uses all of it in its first attempt.
-//! - Each model is asked three times at most. The pauses between are minimums: the upstream's `retry-after` makes them longer,
+//! - Each model is asked three times at most, or as often as the caller wants it. The pauses between are minimums: the upstream's `retry-after` makes them longer,
 //!   never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
 //! - What the model that was asked for refuses is passed on to the client. What a fallback refuses counts as an error of that
 //!   fallback only.
@@ -286,7 +286,7 @@ impl Turn<'_> {
         client: &Client,
         attempts: &mut Attempts,
     ) -> Result<Taken<F::Answer>, LlmError> {
-        let mut pauses = PAUSES.iter();
+        let mut pauses = PAUSES.iter().take(self.attempt.caller.retries().unwrap_or(PAUSES.len()));
         while !self.time_left().is_zero() {
             attempts.count += 1;
             let limit = self.limit.min(self.time_left());

@@ -28,7 +28,6 @@ mod variables;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::TryFutureExt;
 use serde::Serialize;
 use serde_json::Value as Json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -236,13 +235,14 @@ impl Renderer {
     ///
     /// # Errors
     /// As [`Renderer::render`].
-    pub fn render_admitted(
+    pub async fn render_admitted(
         &self,
         caller: &Caller,
         ticket: RenderTicket,
         variables: Option<Value>,
-    ) -> impl Future<Output = Result<RenderedPrompt, RenderError>> {
-        self.render_ticket(caller, ticket, variables).map_err(|error| self.or_not_loaded(error))
+    ) -> Result<RenderedPrompt, RenderError> {
+        let rendered = self.render_ticket(caller, ticket, variables).await;
+        rendered.map_err(|error| self.or_not_loaded(error))
     }
 
     async fn render_ticket(

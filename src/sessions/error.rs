@@ -1,6 +1,6 @@
 //! The errors of sessions.
 
-use super::SessionState;
+use super::{SessionKind, SessionState};
 use crate::store::StoreError;
 use base::error::{Kind, Kinded};
 
@@ -18,6 +18,12 @@ pub enum SessionError {
     OutOfTurn {
         /// The state.
         state: SessionState,
+    },
+    /// Sessions of this kind do not take this.
+    #[error("this is a session of {}", kind.takes())]
+    OtherKind {
+        /// The kind of the session.
+        kind: SessionKind,
     },
     /// The error of the store.
     #[error(transparent)]
@@ -40,6 +46,7 @@ impl Kinded for SessionError {
     fn kind(&self) -> Kind {
         match self {
             SessionError::NotFound { .. } => Kind::NotFound,
+            SessionError::OtherKind { .. } => Kind::InvalidInput,
             SessionError::OutOfTurn { .. } => Kind::Conflict,
             SessionError::Store(error) => error.kind(),
         }

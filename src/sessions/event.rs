@@ -9,6 +9,8 @@ use template::value::SmolStr;
 pub enum EventKind {
     /// The model wants something.
     Directive,
+    /// A step of an agent has ended.
+    Step,
     /// A piece of the model's text, as it comes.
     Delta,
     /// The session has another state.
@@ -26,6 +28,7 @@ impl EventKind {
     pub fn name(self) -> &'static str {
         match self {
             EventKind::Directive => "directive",
+            EventKind::Step => "step",
             EventKind::Delta => "delta",
             EventKind::State => "state",
             EventKind::Error => "error",

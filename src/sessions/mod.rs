@@ -2,7 +2,7 @@
 //! that shares the store can go on with them.
 //!
 //! - [`Sessions`]: opens, lists, cancels and removes sessions
-//! - [`Work`]: the right to change a session for a while; `lease`: who has it
+//! - [`Work`]: the right to change a session for a while; `lease`: who has it; [`Thinking`]: what those who watch see of it
 //! - `record`: what is stored; `event`: what happened, for those who watch
 //! - `feed`: the last events of the sessions that are watched; [`Watcher`]: reads them
 
@@ -13,6 +13,7 @@ mod feed;
 mod lease;
 mod list;
 mod record;
+mod thinking;
 mod watcher;
 mod work;
 
@@ -25,6 +26,7 @@ pub use error::SessionError;
 pub use event::{EventKind, SessionEvent};
 pub use list::{Filter, Listed};
 pub use record::{Draft, Head, Record, SessionKind, SessionState, Subject};
+pub use thinking::Thinking;
 pub use watcher::{Seen, Watcher};
 pub use work::{Teller, Work};
 
@@ -68,6 +70,17 @@ pub struct Session {
 }
 
 impl Session {
+    /// That it is a session of this kind; one that cannot be read may be of any.
+    ///
+    /// # Errors
+    /// [`SessionError::OtherKind`].
+    pub fn must_be(&self, kind: SessionKind) -> Result<(), SessionError> {
+        match &self.record.head.subject {
+            Some(subject) if subject.kind != kind => Err(SessionError::OtherKind { kind: subject.kind }),
+            _ => Ok(()),
+        }
+    }
+
     /// What must hold so that nobody else has changed it.
     fn unchanged(&self) -> Precondition {
         self.etag.map_or(Precondition::Any, Precondition::Etag)
@@ -117,23 +130,32 @@ impl Sessions {
         Ok(session)
     }
 
-    /// The right to change a session for `time`.
+    /// The right to change a session of a kind for `time`.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`]; [`SessionError::OutOfTurn`] while somebody else has it, and for a session that has ended.
-    pub async fn work(self: &Arc<Self>, id: &str, time: Duration) -> Result<Work, SessionError> {
+    /// [`SessionError::NotFound`]; [`SessionError::OtherKind`]; [`SessionError::OutOfTurn`] while somebody else has it, and for a session that has ended.
+    pub async fn work(
+        self: &Arc<Self>,
+        id: &str,
+        kind: SessionKind,
+        time: Duration,
+    ) -> Result<Work, SessionError> {
         check_id(id)?;
         let lease = match self.leases.take(id, time).await {
             Ok(lease) => lease,
             // Whoever has it may not have heard yet that the session has ended.
             Err(SessionError::OutOfTurn { state }) => {
-                let ended = Some(self.stored(id).await?.state).filter(|state| state.is_end());
+                let stored = self.stored(id).await?;
+                stored.must_be(kind)?;
+                let ended = Some(stored.state).filter(|state| state.is_end());
                 return Err(SessionError::OutOfTurn { state: ended.unwrap_or(state) });
             }
             Err(error) => return Err(error),
         };
         // It is read under the lease, as whoever had it before may have changed it.
-        let Session { id, record, state, etag } = self.stored(id).await?;
+        let session = self.stored(id).await?;
+        session.must_be(kind)?;
+        let Session { id, record, state, etag } = session;
         match etag.filter(|_| !state.is_end()) {
             Some(etag) => Ok(Work::new(self.clone(), id, record, etag, lease)),
             None => Err(SessionError::OutOfTurn { state }),

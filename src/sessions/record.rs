@@ -65,6 +65,18 @@ pub struct Subject {
 pub enum SessionKind {
     /// Of a skill.
     Skill,
+    /// Of an agent.
+    Agent,
+}
+
+impl SessionKind {
+    /// What it is of, and what it takes.
+    pub fn takes(self) -> &'static str {
+        match self {
+            SessionKind::Skill => "a skill: send events to /api/sessions/{sid}/events",
+            SessionKind::Agent => "an agent: send messages to /api/sessions/{sid}/messages",
+        }
+    }
 }
 
 /// The state of a session.
@@ -79,8 +91,14 @@ pub enum SessionState {
     WaitingCmd,
     /// The user is to be asked.
     WaitingUser,
+    /// A message of the user is awaited.
+    Waiting,
+    /// The user has to approve a call.
+    WaitingConfirmation,
     /// It has come to its end.
     Done,
+    /// The conversation with an agent is over.
+    Ended,
     /// It was ended by a client.
     Cancelled,
     /// What is stored of it cannot be read.
@@ -90,7 +108,10 @@ pub enum SessionState {
 impl SessionState {
     /// Whether nothing can follow.
     pub fn is_end(self) -> bool {
-        matches!(self, SessionState::Done | SessionState::Cancelled | SessionState::Failed)
+        matches!(
+            self,
+            SessionState::Done | SessionState::Ended | SessionState::Cancelled | SessionState::Failed
+        )
     }
 
     /// What a client can do.
@@ -100,7 +121,9 @@ impl SessionState {
             SessionState::Thinking => "the model is asked; wait until it has answered",
             SessionState::WaitingCmd => "send a `command_result`",
             SessionState::WaitingUser => "send a `user_message`",
-            SessionState::Done => "the session has come to its end; start another one",
+            SessionState::Waiting => "send a message",
+            SessionState::WaitingConfirmation => "send `approve`, `reject` or `arguments`",
+            SessionState::Done | SessionState::Ended => "the session has come to its end; start another one",
             SessionState::Cancelled => "the session was cancelled; start another one, or fork it",
             SessionState::Failed => "what is stored of the session cannot be read; delete it",
         }
@@ -108,7 +131,13 @@ impl SessionState {
 
     /// Whether it waits for a command or a person.
     pub fn is_waiting(self) -> bool {
-        matches!(self, SessionState::WaitingCmd | SessionState::WaitingUser)
+        matches!(
+            self,
+            SessionState::WaitingCmd
+                | SessionState::WaitingUser
+                | SessionState::Waiting
+                | SessionState::WaitingConfirmation
+        )
     }
 
     /// Its name in answers.
@@ -118,7 +147,10 @@ impl SessionState {
             SessionState::Thinking => "thinking",
             SessionState::WaitingCmd => "waiting_cmd",
             SessionState::WaitingUser => "waiting_user",
+            SessionState::Waiting => "waiting",
+            SessionState::WaitingConfirmation => "waiting_confirmation",
             SessionState::Done => "done",
+            SessionState::Ended => "ended",
             SessionState::Cancelled => "cancelled",
             SessionState::Failed => "failed",
         }

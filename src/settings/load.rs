@@ -119,6 +119,7 @@ fn bounds(settings: &Settings) -> Vec<Bound> {
         assistant,
         log,
         extensions: _,
+        agents: _,
     } = settings;
     let sections = [
         server.bounds(),

@@ -3,6 +3,7 @@
 //! A leaf: it borrows no type from what it configures. Later sources win: the defaults, the file
 //! `ai-prompt-shell.toml`, the environment (`APS__SECTION__KEY`), the command line.
 
+mod agents;
 mod assistant;
 mod listen;
 mod llm;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use section::section;
 
+pub use agents::Agents;
 pub use assistant::Assistant;
 pub use listen::Listen;
 pub use llm::{Capabilities, Llm, Model, OnDisconnect};
@@ -51,6 +53,8 @@ pub struct Settings {
     pub requests: Requests,
     /// Sessions in steps.
     pub skills: Skills,
+    /// What overrides the settings of agents.
+    pub agents: Agents,
     /// What commands of models may do on the user's machine.
     pub assistant: Assistant,
     /// The log.

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::steps::Progress;
 use super::{SkillError, Skills};
-use crate::sessions::Session;
+use crate::sessions::{Session, SessionKind};
 use dialogue::{Answer, read};
 
 impl Skills {
@@ -12,6 +12,7 @@ impl Skills {
     /// # Errors
     /// [`SkillError::NoSuchStep`].
     pub async fn fork(&self, session: &Session, step: usize) -> Result<Progress, SkillError> {
+        session.must_be(SessionKind::Skill)?;
         let Body { frozen, dialogue } = Body::read(&session.record)?;
         let again = |text: &str| read(Answer { text, is_cut: false }, frozen.unknown_format).ok();
         let last = dialogue.step();

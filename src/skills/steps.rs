@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::body::{Body, Frozen};
 use super::{SkillError, Skills};
-use crate::sessions::{EventKind, SessionError, SessionState, Teller, Work};
+use crate::sessions::{EventKind, SessionError, SessionKind, SessionState, Thinking, Work};
 use base::caller::Caller;
 use dialogue::{Dialogue, Directive, Event, Next};
 
@@ -38,7 +38,7 @@ impl Skills {
     /// # Errors
     /// [`SkillError`]; then nothing has changed.
     pub async fn event(&self, caller: &Caller, session: &str, event: Event) -> Result<Progress, SkillError> {
-        let mut work = self.sessions.work(session, self.options.timeout).await?;
+        let mut work = self.sessions.work(session, SessionKind::Skill, self.options.timeout).await?;
         let progress = self.take(caller, &mut work, &event).await;
         work.finish().await;
         progress
@@ -92,12 +92,16 @@ impl Skills {
         if frozen.system.len() + asking.bytes() > BYTES_MAX {
             return Err(SkillError::TooLarge { limit: BYTES_MAX });
         }
-        let back = Back::to(asking.dialogue(), work);
+        let before = asking.dialogue();
+        let thinking = Thinking::new(work.teller(), state_json(before.state().into(), before.step()));
         let done = match self.ask(caller, work, frozen, &asking).await {
             Ok(directive) => self.save(work, frozen, asking.answered(directive)).await,
             Err(error) => Err(error),
         };
-        back.after(&done);
+        match &done {
+            Err(error) if !is_ended(error) => thinking.end(Some(&error.to_string())),
+            _ => thinking.end(None),
+        }
         done
     }
 
@@ -117,39 +121,6 @@ impl Skills {
         }
         work.save(draft, &events).await?;
         Ok(body.dialogue)
-    }
-}
-
-/// Tells those who watch that the model is not asked any more, and the state before, when a step comes to nothing: also because whoever
-/// waited for it has left.
-struct Back {
-    teller: Option<Teller>,
-    state: String,
-}
-
-impl Back {
-    /// Back to this dialogue.
-    fn to(dialogue: &Dialogue, work: &Work) -> Back {
-        let state = state_json(dialogue.state().into(), dialogue.step());
-        Back { teller: Some(work.teller()), state }
-    }
-
-    /// Ends a step. The state before is told only if the step has failed and the session goes on.
-    fn after<T>(mut self, done: &Result<T, SkillError>) {
-        match (done, &self.teller) {
-            (Err(error), Some(teller)) if !is_ended(error) => {
-                teller.tell(EventKind::Error, json!({"message": error.to_string()}).to_string());
-            }
-            _ => self.teller = None,
-        }
-    }
-}
-
-impl Drop for Back {
-    fn drop(&mut self) {
-        if let Some(teller) = &self.teller {
-            teller.tell(EventKind::State, std::mem::take(&mut self.state));
-        }
     }
 }
 

@@ -18,6 +18,7 @@ pub struct Caller {
     has_trace: bool,
     since: Instant,
     timeout: Option<Duration>,
+    retries: Option<usize>,
 }
 
 impl Caller {
@@ -31,7 +32,20 @@ impl Caller {
             has_trace: valid.is_some(),
             since: Instant::now(),
             timeout,
+            retries: None,
         }
+    }
+
+    /// The same client with a part of its request that begins now: it waits for this time at most, and for so many retries of what
+    /// fails.
+    pub fn within(&self, time: Duration, retries: usize) -> Caller {
+        let time = self.time_left().map_or(time, |left| left.min(time));
+        Caller { since: Instant::now(), timeout: Some(time), retries: Some(retries), ..self.clone() }
+    }
+
+    /// How often a call may be made again that fails; `None` for the usual number.
+    pub fn retries(&self) -> Option<usize> {
+        self.retries
     }
 
     /// The value of `x-request-id`: from the client, or made by the service.

@@ -19,6 +19,8 @@ pub enum DocumentKind {
     Tool,
     /// A text that teaches a model to do a job in steps; the one kind whose stored form need not be JSON.
     Skill,
+    /// A console agent in five steps.
+    Agent,
 }
 
 /// One row of the table.
@@ -83,14 +85,25 @@ const SKILL: Row = Row {
     about: "skills",
 };
 
+const AGENT: Row = Row {
+    noun: "agent",
+    key_prefix: "agents:",
+    not_found_code: "agent_not_found",
+    schema: Some(include_str!("../../../../jsonschema/agent.json")),
+    named_by: &["name"],
+    package_folder: Some("agents/"),
+    about: "agents",
+};
+
 impl DocumentKind {
     /// All kinds, in the order of the enum; lists show them so.
-    pub const ALL: [DocumentKind; 5] = [
+    pub const ALL: [DocumentKind; 6] = [
         DocumentKind::Extension,
         DocumentKind::Prompt,
         DocumentKind::Environ,
         DocumentKind::Tool,
         DocumentKind::Skill,
+        DocumentKind::Agent,
     ];
 
     const fn row(self) -> &'static Row {
@@ -100,6 +113,7 @@ impl DocumentKind {
             DocumentKind::Environ => &ENVIRON,
             DocumentKind::Tool => &TOOL,
             DocumentKind::Skill => &SKILL,
+            DocumentKind::Agent => &AGENT,
         }
     }
 

@@ -1,8 +1,9 @@
-//! The errors of skills and sessions as answers.
+//! The errors of skills, agents and sessions as answers.
 
 use serde_json::json;
 
 use super::error::ApiError;
+use crate::agents::AgentError;
 use crate::catalog::BundledFileError;
 use crate::sessions::SessionError;
 use crate::skills::SkillError;
@@ -16,6 +17,7 @@ impl From<SessionError> for ApiError {
             SessionError::OutOfTurn { state } => {
                 answer("session_state").with_details(json!({"state": state}))
             }
+            SessionError::OtherKind { .. } => answer("invalid_request"),
             SessionError::Store(store) => store.into(),
         }
     }
@@ -45,6 +47,21 @@ impl From<SkillError> for ApiError {
             SkillError::Request(error) => error.into(),
             SkillError::NotLoaded(error) => error.into(),
             SkillError::Session(error) => error.into(),
+        }
+    }
+}
+
+impl From<AgentError> for ApiError {
+    fn from(error: AgentError) -> ApiError {
+        let answer = |code| ApiError::new(error.kind(), code, error.to_string());
+        match error {
+            AgentError::NotFound(ref error) => error.into(),
+            AgentError::Unavailable { ref problems, .. } => {
+                answer("agent_unavailable").with_details(json!({"problems": problems}))
+            }
+            AgentError::TooLarge { .. } => answer("session_too_large"),
+            AgentError::NotLoaded(error) => error.into(),
+            AgentError::Session(error) => error.into(),
         }
     }
 }

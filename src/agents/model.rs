@@ -1,0 +1,291 @@
+//! The calls of models: is a message relevant, which tool fits it, and what do the results say.
+
+use std::error::Error;
+use std::time::Duration;
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map as JsonMap, Value as Json, json};
+use tokio::time::timeout;
+
+use super::Agents;
+use super::report::Report;
+use crate::llm::{self, Choice, FinishReason, LlmError, UpstreamError};
+use crate::render::Content;
+use crate::requests::{Context, Request, RequestError, Wanted};
+use crate::structured::{StructuredError, UnsolvedCause};
+use agent::{Agent, Conversation, Failure, FailureKind, ToolCall};
+use base::caller::Caller;
+use base::model::Id;
+use template::value::{RawObject, Value};
+
+/// What a model says of a message.
+#[derive(serde::Deserialize)]
+struct Relevance {
+    relevant: bool,
+}
+
+/// An agent and the conversation that a model is asked about.
+#[derive(Clone, Copy)]
+pub struct Talk<'a> {
+    /// The agent.
+    pub agent: &'a Agent,
+    /// The conversation.
+    pub conversation: &'a Conversation,
+}
+
+impl Talk<'_> {
+    /// How long a model may take.
+    pub fn time(&self) -> Duration {
+        Duration::from_millis(self.agent.settings.llm_timeout_ms())
+    }
+
+    /// The caller of a model, which waits no longer than the agent does.
+    fn caller(&self, caller: &Caller) -> Caller {
+        caller.within(self.time(), self.agent.settings.llm_retries())
+    }
+}
+
+impl Agents {
+    /// Whether the last message concerns the agent.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub(super) async fn classify(
+        &self,
+        caller: &Caller,
+        talk: Talk<'_>,
+        report: &mut Report<'_>,
+    ) -> Result<bool, Failure> {
+        let Some(prompt) = &talk.agent.prompts.classify else { return Ok(true) };
+        let (messages, params) = self.messages(caller, talk, prompt).await?;
+        let schema = json!({
+            "type": "object",
+            "properties": {"relevant": {"type": "boolean"}},
+            "required": ["relevant"],
+            "additionalProperties": false,
+        });
+        let model = talk.agent.settings.model().map(str::to_owned);
+        report.verbose(|| {
+            let payload = json!({"model": model, "messages": messages, "schema": schema});
+            format!("post_chat_completions // payload: {payload}")
+        });
+        let mut wanted = Wanted { model, n: 1, max_repairs: Some(0), ..Wanted::default() };
+        wanted.schema = Some(to_raw_value(&schema).map_err(|error| unwritable(&error))?);
+        wanted
+            .params
+            .fill(params.iter().filter(|(name, _)| *name != "messages"))
+            .map_err(|e| unwritable(&e))?;
+        let request = Request { context: Context::Messages(messages), wanted, save: false };
+        let patient = talk.caller(caller);
+        let solved = match timeout(talk.time(), self.requests.solve(&patient, request)).await {
+            Ok(solved) => solved,
+            Err(_) => return Err(late(talk.time())),
+        };
+        match solved {
+            Ok(solution) => {
+                let value = solution.values.first().map_or("null", |value| value.get());
+                report.verbose(|| format!("post_chat_completions // response: {value}"));
+                let read = serde_json::from_str::<Relevance>(value);
+                read.map(|read| read.relevant).map_err(|error| Failure::unreadable(error.to_string()))
+            }
+            Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => {
+                report.verbose(|| format!("post_chat_completions // response: {}", shown(&unsolved.cause)));
+                in_words(talk.agent, &unsolved.cause)
+            }
+            Err(RequestError::Structured(StructuredError::Llm(error))) => Err(failure(&error)),
+            Err(error) => Err(unanswered(&error)),
+        }
+    }
+
+    /// The tool that a model chooses.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub(super) async fn select(
+        &self,
+        caller: &Caller,
+        talk: Talk<'_>,
+        report: &mut Report<'_>,
+    ) -> Result<Option<ToolCall>, Failure> {
+        let (messages, mut params) = self.messages(caller, talk, &talk.agent.prompts.select).await?;
+        params.insert("tools".to_owned(), offered(talk.agent));
+        let choice = self.ask(caller, talk, (messages, params), report).await?;
+        if let Some(why) = unreadable(&choice) {
+            return Err(Failure::unreadable(why));
+        }
+        let call = choice.tool_calls.first();
+        call.map(|call| ToolCall::read(&call.name, &call.arguments)).transpose()
+    }
+
+    /// What a model makes of the results of tools.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub(super) async fn answer(
+        &self,
+        caller: &Caller,
+        talk: Talk<'_>,
+        report: &mut Report<'_>,
+    ) -> Result<String, Failure> {
+        let Some(prompt) = &talk.agent.prompts.answer else { return Ok(String::new()) };
+        let asked = self.messages(caller, talk, prompt).await?;
+        let choice = self.ask(caller, talk, asked, report).await?;
+        match unreadable(&choice) {
+            Some(why) => Err(Failure::unreadable(why)),
+            None if choice.text.trim().is_empty() => Err(Failure::unreadable("the answer has no text")),
+            None => Ok(choice.text.trim().to_owned()),
+        }
+    }
+
+    /// Asks the agent's model; its first choice.
+    async fn ask(
+        &self,
+        caller: &Caller,
+        talk: Talk<'_>,
+        (messages, params): (Vec<Box<RawValue>>, JsonMap<String, Json>),
+        report: &mut Report<'_>,
+    ) -> Result<Choice, Failure> {
+        let mut body = RawObject::default();
+        let model = talk.agent.settings.model();
+        if let Some(model) = model {
+            body.set("model", model).map_err(|error| unwritable(&error))?;
+        }
+        body.set("messages", &messages).map_err(|error| unwritable(&error))?;
+        body.fill(params.iter()).map_err(|error| unwritable(&error))?;
+        report.verbose(|| {
+            format!("post_chat_completions // payload: {}", serde_json::to_string(&body).unwrap_or_default())
+        });
+        let patient = talk.caller(caller);
+        let answer = timeout(talk.time(), self.llm.answer(&patient, llm::Request::Chat(&body))).await;
+        let answered = answer.map_err(|_| late(talk.time()))?.map_err(|error| failure(&error))?;
+        report.verbose(|| {
+            format!("post_chat_completions // response: {}", String::from_utf8_lossy(&answered.body.bytes))
+        });
+        Ok(answered.completion.choices.into_iter().next().unwrap_or_default())
+    }
+
+    /// The messages for a model: the rendered prompt, and the last ones of the history. Also the parameters of the prompt.
+    async fn messages(
+        &self,
+        caller: &Caller,
+        talk: Talk<'_>,
+        prompt: &Id,
+    ) -> Result<(Vec<Box<RawValue>>, JsonMap<String, Json>), Failure> {
+        let variables = Value::from(&variables(talk));
+        let rendered = self.renderer.render(caller, prompt, Some(variables)).await;
+        let rendered = rendered.map_err(|error| unanswered(&error))?;
+        let instructions = match &rendered.content {
+            Content::Text(text) => {
+                to_raw_value(&json!({"role": "system", "content": text})).map(|one| vec![one])
+            }
+            messages => messages.to_raw_messages(),
+        };
+        let mut messages = instructions.map_err(|error| unwritable(&error))?;
+        let Agent { settings, merge, .. } = talk.agent;
+        for message in talk.conversation.history().last(settings.history_limit(), *merge) {
+            messages.push(to_raw_value(&message).map_err(|error| unwritable(&error))?);
+        }
+        let mut params = self.options.params.clone();
+        params.extend(rendered.prompt.params.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let is_ours = |name: &str| {
+            ["model", "messages", "stream", "stream_options", "n", "tools", "response_format"].contains(&name)
+        };
+        params.retain(|name, _| !is_ours(name));
+        Ok((messages, params))
+    }
+}
+
+/// The tools as a model is offered them.
+fn offered(agent: &Agent) -> Json {
+    let functions = agent.tools.iter().map(|tool| {
+        json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
+    });
+    functions.map(|function| json!({"type": "function", "function": function})).collect()
+}
+
+/// What prompts see beside the variables of the session.
+fn variables(talk: Talk<'_>) -> Json {
+    let Talk { agent, conversation } = talk;
+    let mut variables = conversation.variables().clone();
+    let tools = agent.tools.iter().map(|tool| json!({"name": tool.name, "description": tool.description}));
+    let own = json!({
+        "agent": {"name": agent.name, "description": agent.description},
+        "settings": agent.settings.all(),
+        "tools": tools.collect::<Vec<_>>(),
+        "message": conversation.message(),
+        "results": conversation.results(),
+    });
+    variables.extend(own.as_object().cloned().unwrap_or_default());
+    Json::Object(variables)
+}
+
+/// Why a choice cannot be read, if it cannot.
+fn unreadable(choice: &Choice) -> Option<String> {
+    if let Some(refusal) = choice.refusal.as_ref().filter(|_| choice.tool_calls.is_empty()) {
+        return Some(format!("the model refuses to answer: {refusal}"));
+    }
+    match &choice.finish_reason {
+        Some(FinishReason::Length) => Some("the answer was cut at the limit of tokens".to_owned()),
+        Some(FinishReason::ContentFilter) => Some("a filter of the provider stopped the answer".to_owned()),
+        _ => None,
+    }
+}
+
+/// What an answer means that is not the JSON that was asked for.
+fn in_words(agent: &Agent, cause: &UnsolvedCause) -> Result<bool, Failure> {
+    match cause {
+        UnsolvedCause::Invalid { answer, .. } if !answer.trim().is_empty() => Ok(agent.is_relevant(answer)),
+        UnsolvedCause::Invalid { .. } => Err(Failure::unreadable("the answer has no text")),
+        UnsolvedCause::Refused { refusal, .. } if !refusal.is_empty() => {
+            Err(Failure::unreadable(format!("{cause}: {refusal}")))
+        }
+        cause => Err(Failure::unreadable(cause.to_string())),
+    }
+}
+
+/// What a model wrote that is of no use.
+fn shown(cause: &UnsolvedCause) -> &str {
+    match cause {
+        UnsolvedCause::Invalid { answer, .. } | UnsolvedCause::Truncated { answer } => answer,
+        UnsolvedCause::Refused { refusal, .. } => refusal,
+    }
+}
+
+/// The failure of a call of a model.
+fn failure(error: &LlmError) -> Failure {
+    match error {
+        LlmError::Unavailable { cause: UpstreamError::Unusable { message }, .. }
+        | LlmError::Interrupted(UpstreamError::Unusable { message }) => Failure::unreadable(message.clone()),
+        LlmError::Refused { status, body } => {
+            let body: Json = serde_json::from_slice(body).unwrap_or_default();
+            let cause = body.pointer("/error/message").and_then(Json::as_str).unwrap_or("it gave no reason");
+            let message = format!("the upstream refused the request with {status}: {cause}");
+            Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() }
+        }
+        LlmError::Unavailable { cause, .. } => {
+            let causes = vec![cause.to_string()];
+            Failure { kind: FailureKind::Unanswered, message: error.to_string(), causes }
+        }
+        error => unanswered(error),
+    }
+}
+
+/// The failure of an error, with the causes that it names.
+fn unanswered(error: &(dyn Error + 'static)) -> Failure {
+    let mut causes = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        causes.push(cause.to_string());
+        next = cause.source();
+    }
+    Failure { kind: FailureKind::Unanswered, message: error.to_string(), causes }
+}
+
+fn unwritable(error: &serde_json::Error) -> Failure {
+    unanswered(error)
+}
+
+fn late(time: Duration) -> Failure {
+    let message = format!("the model did not answer within {} ms (LLM_TIMEOUT_MS)", time.as_millis());
+    Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() }
+}
