@@ -197,9 +197,9 @@ impl Agents {
 
 /// The tools as a model is offered them.
 fn offered(agent: &Agent) -> Json {
-    let functions = agent.tools.iter().map(|tool| {
-        json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
-    });
+    let functions = agent.tools.iter().map(
+        |tool| json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters}),
+    );
     functions.map(|function| json!({"type": "function", "function": function})).collect()
 }
 
