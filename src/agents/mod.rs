@@ -15,6 +15,7 @@ mod call;
 mod error;
 mod known;
 mod model;
+mod rehearsal;
 mod report;
 mod session;
 mod turn;
@@ -25,6 +26,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 pub use body::LogDetail;
 pub use error::AgentError;
+pub use rehearsal::{GivenCall, Rehearsal, Rehearsed, Script, Stopped, Turn};
 pub use report::{LogLine, StepReport};
 pub use session::AgentSession;
 pub use turn::{Progress, Start};

@@ -58,12 +58,7 @@ impl Agents {
     ) -> Result<bool, Failure> {
         let Some(prompt) = &talk.agent.prompts.classify else { return Ok(true) };
         let (messages, params) = self.messages(caller, talk, prompt).await?;
-        let schema = json!({
-            "type": "object",
-            "properties": {"relevant": {"type": "boolean"}},
-            "required": ["relevant"],
-            "additionalProperties": false,
-        });
+        let schema = relevance_schema();
         let model = talk.agent.settings.model().map(str::to_owned);
         report.verbose(|| {
             let payload = json!({"model": model, "messages": messages, "schema": schema});
@@ -81,20 +76,9 @@ impl Agents {
             Ok(solved) => solved,
             Err(_) => return Err(late(talk.time())),
         };
-        match solved {
-            Ok(solution) => {
-                let value = solution.values.first().map_or("null", |value| value.get());
-                report.verbose(|| format!("post_chat_completions // response: {value}"));
-                let read = serde_json::from_str::<Relevance>(value);
-                read.map(|read| read.relevant).map_err(|error| Failure::unreadable(error.to_string()))
-            }
-            Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => {
-                report.verbose(|| format!("post_chat_completions // response: {}", shown(&unsolved.cause)));
-                in_words(talk.agent, &unsolved.cause)
-            }
-            Err(RequestError::Structured(StructuredError::Llm(error))) => Err(failure(&error)),
-            Err(error) => Err(unanswered(&error)),
-        }
+        let value = solved.map(|solution| solution.values.into_iter().next());
+        report.verbose(|| format!("post_chat_completions // response: {}", written(&value)));
+        relevance(talk.agent, value)
     }
 
     /// The tool that a model chooses.
@@ -109,12 +93,7 @@ impl Agents {
     ) -> Result<Option<ToolCall>, Failure> {
         let (messages, mut params) = self.messages(caller, talk, &talk.agent.prompts.select).await?;
         params.insert("tools".to_owned(), offered(talk.agent));
-        let choice = self.ask(caller, talk, (messages, params), report).await?;
-        if let Some(why) = unreadable(&choice) {
-            return Err(Failure::unreadable(why));
-        }
-        let call = choice.tool_calls.first();
-        call.map(|call| ToolCall::read(&call.name, &call.arguments)).transpose()
+        chosen(&self.ask(caller, talk, (messages, params), report).await?)
     }
 
     /// What a model makes of the results of tools.
@@ -129,12 +108,7 @@ impl Agents {
     ) -> Result<String, Failure> {
         let Some(prompt) = &talk.agent.prompts.answer else { return Ok(String::new()) };
         let asked = self.messages(caller, talk, prompt).await?;
-        let choice = self.ask(caller, talk, asked, report).await?;
-        match unreadable(&choice) {
-            Some(why) => Err(Failure::unreadable(why)),
-            None if choice.text.trim().is_empty() => Err(Failure::unreadable("the answer has no text")),
-            None => Ok(choice.text.trim().to_owned()),
-        }
+        answered(&self.ask(caller, talk, asked, report).await?)
     }
 
     /// Asks the agent's model; its first choice.
@@ -219,6 +193,52 @@ fn variables(talk: Talk<'_>) -> Json {
     Json::Object(variables)
 }
 
+/// What an answer must be that says whether a message is relevant.
+pub(super) fn relevance_schema() -> Json {
+    json!({
+        "type": "object",
+        "properties": {"relevant": {"type": "boolean"}},
+        "required": ["relevant"],
+        "additionalProperties": false,
+    })
+}
+
+/// Whether the message is relevant, by the value that a model gave.
+pub(super) fn relevance(
+    agent: &Agent,
+    value: Result<Option<Box<RawValue>>, RequestError>,
+) -> Result<bool, Failure> {
+    match value {
+        Ok(value) => {
+            let read = serde_json::from_str::<Relevance>(value.as_ref().map_or("null", |value| value.get()));
+            read.map(|read| read.relevant).map_err(|error| Failure::unreadable(error.to_string()))
+        }
+        Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => {
+            in_words(agent, &unsolved.cause)
+        }
+        Err(RequestError::Structured(StructuredError::Llm(error))) => Err(failure(&error)),
+        Err(error) => Err(unanswered(&error)),
+    }
+}
+
+/// The tool that a choice calls.
+pub(super) fn chosen(choice: &Choice) -> Result<Option<ToolCall>, Failure> {
+    if let Some(why) = unreadable(choice) {
+        return Err(Failure::unreadable(why));
+    }
+    let call = choice.tool_calls.first();
+    call.map(|call| ToolCall::read(&call.name, &call.arguments)).transpose()
+}
+
+/// The text of a choice.
+pub(super) fn answered(choice: &Choice) -> Result<String, Failure> {
+    match unreadable(choice) {
+        Some(why) => Err(Failure::unreadable(why)),
+        None if choice.text.trim().is_empty() => Err(Failure::unreadable("the answer has no text")),
+        None => Ok(choice.text.trim().to_owned()),
+    }
+}
+
 /// Why a choice cannot be read, if it cannot.
 fn unreadable(choice: &Choice) -> Option<String> {
     if let Some(refusal) = choice.refusal.as_ref().filter(|_| choice.tool_calls.is_empty()) {
@@ -243,16 +263,20 @@ fn in_words(agent: &Agent, cause: &UnsolvedCause) -> Result<bool, Failure> {
     }
 }
 
-/// What a model wrote that is of no use.
-fn shown(cause: &UnsolvedCause) -> &str {
-    match cause {
-        UnsolvedCause::Invalid { answer, .. } | UnsolvedCause::Truncated { answer } => answer,
-        UnsolvedCause::Refused { refusal, .. } => refusal,
+/// What a model wrote, whether it is of use or not; else why it wrote nothing.
+fn written(value: &Result<Option<Box<RawValue>>, RequestError>) -> String {
+    match value {
+        Ok(value) => value.as_ref().map_or("null", |value| value.get()).to_owned(),
+        Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => match &unsolved.cause {
+            UnsolvedCause::Invalid { answer, .. } | UnsolvedCause::Truncated { answer } => answer.clone(),
+            UnsolvedCause::Refused { refusal, .. } => refusal.clone(),
+        },
+        Err(error) => error.to_string(),
     }
 }
 
 /// The failure of a call of a model.
-fn failure(error: &LlmError) -> Failure {
+pub(super) fn failure(error: &LlmError) -> Failure {
     match error {
         LlmError::Unavailable { cause: UpstreamError::Unusable { message }, .. }
         | LlmError::Interrupted(UpstreamError::Unusable { message }) => Failure::unreadable(message.clone()),

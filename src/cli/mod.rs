@@ -3,6 +3,7 @@
 //! Every command but `serve` and `check` is a client of the HTTP API: of the server that `--server` names, or of one that runs
 //! inside the command, on the store of the settings, behind a private Unix socket.
 
+mod agent_tests;
 mod ai;
 mod args;
 mod chat;
