@@ -17,7 +17,9 @@ pub fn differences(rehearsal: &Rehearsal, expected: &Expected) -> Vec<String> {
         return lines;
     }
     if let Some(wanted) = &expected.history {
-        lines.extend(unequal("the history", &told(wanted), &told(&rehearsal.history)));
+        let texts = |messages: &[Message]| messages.iter().map(|one| told(one).to_string()).collect::<Vec<_>>();
+        let (wanted, found) = (texts(wanted), texts(&rehearsal.history));
+        lines.extend(in_list("message of the history", Some(&wanted), &found, |wanted, found| wanted == found));
     }
     if expected.exit_code != rehearsal.exit_code {
         let say = |code: Option<u8>| code.map_or("no exit code".into(), |code| format!("the exit code {code}"));
@@ -28,29 +30,42 @@ pub fn differences(rehearsal: &Rehearsal, expected: &Expected) -> Vec<String> {
 
 fn of_turn(found: &Rehearsed, expected: &ExpectedTurn) -> Vec<String> {
     let mut lines = Vec::new();
-    let texts = [("output", &expected.output, &found.output), ("steps", &expected.steps, &found.steps)];
-    for (what, wanted, found) in texts {
-        lines.extend(wanted.iter().filter_map(|wanted| unequal(what, &json!(wanted), &json!(found))));
-    }
-    if let Some(wanted) = expected.log.as_ref().filter(|wanted| !all_match(wanted, &found.log)) {
-        lines.push(said("log", &json!(wanted), &json!(found.log)));
-    }
+    lines.extend(in_list("output", expected.output.as_deref(), &found.output, |wanted, found| wanted == found));
+    lines.extend(in_list("log", expected.log.as_deref(), &found.log, |wanted, found| matches(wanted, found)));
+    lines.extend(in_list("step", expected.steps.as_deref(), &found.steps, |wanted, found| wanted == found));
     lines.extend(of_calls(found, expected));
     for (at, (wanted, sent)) in expected.sent.iter().zip(&found.sent).enumerate() {
         let what = format!("that the model is sent, for its answer {},", at + 1);
-        lines.extend(wanted.iter().filter_map(|wanted| unequal(&what, &told(wanted), &told(sent))));
+        lines.extend(wanted.iter().filter_map(|wanted| unequal(&what, &all_told(wanted), &all_told(sent))));
+    }
+    if let Some(stopped) = &found.stopped {
+        // After a stop, it is no wonder that the session does not wait, and that answers are left.
+        lines.push(stopped.to_string());
+        return lines;
     }
     let (state, wanted) = (json!(found.state), json!(expected.state));
-    if expected.state.is_some() {
-        lines.extend(unequal("the state", &wanted, &state));
-    }
-    lines.extend(found.stopped.as_ref().map(ToString::to_string));
-    // After a stop, it is no wonder that answers are left.
-    if let (None, (model, calls)) = (&found.stopped, found.unused) {
-        let left = [(model, "`model`"), (calls, "`calls`")].into_iter().filter(|(count, _)| *count > 0);
-        lines.extend(left.map(|(count, where_)| format!("{count} of the answers in {where_} are not used")));
-    }
+    lines.extend(expected.state.and_then(|_| unequal("the state", &wanted, &state)));
+    let left = [(found.unused.0, "`model`"), (found.unused.1, "`calls`")];
+    let left = left.into_iter().filter(|(count, _)| *count > 0);
+    lines.extend(left.map(|(count, member)| format!("{count} of the answers in {member} are not used")));
     lines
+}
+
+/// The first place where texts are not as expected.
+fn in_list(
+    what: &str,
+    wanted: Option<&[String]>,
+    found: &[String],
+    is_same: impl Fn(&str, &str) -> bool,
+) -> Option<String> {
+    let wanted = wanted?;
+    let places = 0..wanted.len().max(found.len());
+    let at = places.into_iter().find(|at| match (wanted.get(*at), found.get(*at)) {
+        (Some(wanted), Some(found)) => !is_same(wanted, found),
+        _ => true,
+    })?;
+    let shown = |text: Option<&String>| text.map_or("nothing more".to_owned(), |text| json!(text).to_string());
+    Some(format!("expected {what} {}: {}, got {}", at + 1, shown(wanted.get(at)), shown(found.get(at))))
 }
 
 /// The calls that were made, and are not those that are expected.
@@ -67,27 +82,19 @@ fn of_calls(found: &Rehearsed, expected: &ExpectedTurn) -> Vec<String> {
     lines.collect()
 }
 
-fn told(messages: &[Message]) -> Json {
-    messages
-        .iter()
-        .map(|message| {
-            // A role is written as a text.
-            let role = json!(message.role).as_str().unwrap_or_default().to_owned();
-            json!({role: message.content})
-        })
-        .collect()
+/// A message as session files have it.
+fn told(message: &Message) -> Json {
+    // A role is written as a text.
+    let role = json!(message.role).as_str().unwrap_or_default().to_owned();
+    json!({role: message.content})
+}
+
+fn all_told(messages: &[Message]) -> Json {
+    messages.iter().map(told).collect()
 }
 
 fn unequal(what: &str, wanted: &Json, found: &Json) -> Option<String> {
-    (wanted != found).then(|| said(what, wanted, found))
-}
-
-fn said(what: &str, wanted: &Json, found: &Json) -> String {
-    format!("expected {what} {wanted}, got {found}")
-}
-
-fn all_match(patterns: &[String], lines: &[String]) -> bool {
-    patterns.len() == lines.len() && patterns.iter().zip(lines).all(|(pattern, line)| matches(pattern, line))
+    (wanted != found).then(|| format!("expected {what} {wanted}, got {found}"))
 }
 
 /// Whether a line is as a pattern says, in which `*` stands for any text.

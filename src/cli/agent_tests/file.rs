@@ -94,13 +94,24 @@ fn case(body: RawObject, agents: &[Id]) -> Result<Case, Vec<Violation>> {
         }
     }
     let history = messages(&mut members, "history");
-    let exit_code = members.take("exit_code", "a whole number from 0 to 255");
+    let exit_code: Option<u8> = members.take("exit_code", "a whole number from 0 to 255");
+    settle_states(&mut expected, exit_code.is_some());
     members.finish("is no member of a case")?;
     let expected = Expected { turns: expected, history, exit_code };
     let settings: JsonMap<String, Json> = settings.unwrap_or_default();
     let (Some(agent), Some(name)) = (agent, name) else { return Err(Vec::new()) };
     let script = Script { agent, settings, variables: variables.unwrap_or_default(), turns: played };
     Ok(Case { name, script, expected })
+}
+
+/// A turn that says no state has to wait, but for the last one of a case with an exit code: there the session has ended.
+fn settle_states(turns: &mut [ExpectedTurn], ends: bool) {
+    let last = if ends { SessionState::Ended } else { SessionState::Waiting };
+    let all = turns.iter_mut().rev().enumerate();
+    for (from_end, turn) in all {
+        let usual = if from_end == 0 { last } else { SessionState::Waiting };
+        turn.state.get_or_insert(usual);
+    }
 }
 
 /// The agent that a case names, or the only one of its package.
