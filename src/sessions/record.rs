@@ -10,6 +10,9 @@ use super::event::{EventKind, SessionEvent};
 /// How many events are kept.
 pub const EVENTS_MAX: usize = 1_000;
 
+/// How long the data of the events that are stored may be in all, in bytes; the last event is stored in any case.
+const EVENTS_BYTES: usize = 1 << 20;
+
 /// A stored session.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Record {
@@ -228,8 +231,17 @@ impl Record {
         self.next_event = id + 1;
         self.stored += 1;
         self.events.push(SessionEvent { id, kind, data: data.into() });
-        let surplus = self.events.len().saturating_sub(EVENTS_MAX);
-        self.events.drain(..surplus);
+        self.events.drain(..self.surplus());
+    }
+
+    /// How many events are too many, or too long, of the oldest ones.
+    fn surplus(&self) -> usize {
+        let mut bytes = 0;
+        let kept = self.events.iter().rev().take(EVENTS_MAX).take_while(|event| {
+            bytes += event.data.len();
+            bytes <= EVENTS_BYTES
+        });
+        self.events.len() - kept.count().max(1).min(self.events.len())
     }
 
     /// How many events were stored in all.
@@ -252,5 +264,30 @@ impl Record {
     /// Whether events that were stored are not kept any more.
     pub(super) fn has_lost_events(&self) -> bool {
         usize::try_from(self.stored).is_ok_and(|stored| stored > self.events.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_so_many_events_are_stored_and_only_so_long_ones() {
+        let subject = Subject { kind: SessionKind::Agent, id: "a".to_owned() };
+        let body = RawValue::NULL.to_owned();
+        let draft = Draft { subject, state: SessionState::Waiting, step: 0, max_steps: 0, body };
+        let mut record = Record::new(draft, 0);
+        for _ in 0..EVENTS_MAX + 5 {
+            record.add(1, EventKind::Step, "{}");
+        }
+        assert_eq!((record.events.len(), record.events[0].id), (EVENTS_MAX, 6));
+        let long = "x".repeat(EVENTS_BYTES / 2);
+        for _ in 0..3 {
+            record.add(1, EventKind::Step, &long);
+        }
+        assert_eq!(record.events.len(), 2);
+        record.add(1, EventKind::Step, &"x".repeat(EVENTS_BYTES + 1));
+        assert_eq!(record.events.len(), 1);
+        assert!(record.has_lost_events());
     }
 }

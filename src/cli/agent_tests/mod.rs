@@ -9,12 +9,17 @@ mod file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::args::Common;
+use super::check::counted;
 use super::error::CliError;
+use super::output::{on_one_line, say};
+use super::target;
 use crate::agents::AgentError;
 use crate::app::App;
 use crate::catalog::AgentSessions;
 use crate::settings::{Agents, Settings};
 use crate::store;
+use crate::telemetry;
 use base::caller::Caller;
 use base::model::Id;
 use differences::differences;
@@ -25,15 +30,34 @@ use file::{Case, cases};
 pub struct Played {
     /// How many cases are as they are expected.
     pub passed: usize,
+    /// How many are not; a file that cannot be read counts as one.
+    pub failed: usize,
     /// A line for everything that is not.
     pub failures: Vec<String>,
+}
+
+/// Plays session files, and says how many of their sessions are as they are expected.
+///
+/// # Errors
+/// [`CliError::Reported`] if one is not; as of [`run`].
+pub async fn print(common: &Common, dir: &Path) -> Result<(), CliError> {
+    let settings = target::settings(common)?;
+    telemetry::init(&crate::settings::Log { level: "off".into(), ..settings.log.clone() })?;
+    let Played { passed, failed, failures } = run(&settings, dir).await?;
+    failures.iter().for_each(|line| say(on_one_line(line)));
+    let passed = format!("{} passed", counted(passed, "session"));
+    match failures.is_empty() {
+        true => say(passed),
+        false => say(format_args!("{passed}, {failed} failed")),
+    }
+    if failures.is_empty() { Ok(()) } else { Err(CliError::Reported) }
 }
 
 /// Plays the session files of a package, of all packages of a folder, or those of a folder itself, without the store.
 ///
 /// # Errors
 /// If there are none, a folder cannot be read, or the packages cannot be served.
-pub async fn run(settings: &Settings, dir: &Path) -> Result<Played, CliError> {
+async fn run(settings: &Settings, dir: &Path) -> Result<Played, CliError> {
     if !dir.is_dir() {
         return Err(CliError::Usage(format!("{} is not a folder", dir.display())));
     }
@@ -100,14 +124,15 @@ impl Played {
         };
         let cases = match cases {
             Ok(cases) => cases,
-            Err(wrong) => return wrong.into_iter().for_each(fail),
+            Err(wrong) => {
+                self.failed += 1;
+                return wrong.into_iter().for_each(fail);
+            }
         };
         for case in cases {
             let name = case.name.clone();
             let lines = play(app, case).await;
-            if lines.is_empty() {
-                self.passed += 1;
-            }
+            *(if lines.is_empty() { &mut self.passed } else { &mut self.failed }) += 1;
             lines.into_iter().for_each(|line| fail(format!("{name}: {line}")));
         }
     }
