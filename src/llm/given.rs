@@ -27,12 +27,8 @@ impl GivenReply {
     /// # Errors
     /// [`LlmError`], as after one attempt.
     pub fn read(self, model: &str) -> Result<Completion, LlmError> {
-        let unavailable = |cause| LlmError::Unavailable {
-            model: model.to_owned(),
-            attempts: 1,
-            cause,
-            retry_after: None,
-        };
+        let unavailable =
+            |cause| LlmError::Unavailable { model: model.to_owned(), attempts: 1, cause, retry_after: None };
         let (status, body) = match self {
             GivenReply::Answer { status, body } => (status, body),
             GivenReply::Closed => {

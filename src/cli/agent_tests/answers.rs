@@ -55,7 +55,9 @@ fn given_reply(members: &mut Members) -> Option<GivenReply> {
         members
             .take("refusal", "a text: why the model does not answer")
             .map(|refusal: String| completion(json!({"content": null, "refusal": refusal}), "stop")),
-        members.take("body", "an object: a whole body").map(|body: JsonMap<String, Json>| reply_of(200, &body)),
+        members
+            .take("body", "an object: a whole body")
+            .map(|body: JsonMap<String, Json>| reply_of(200, &body)),
         members
             .number("status", 100, 599)
             .and_then(|status| u16::try_from(status).ok())
@@ -203,7 +205,8 @@ mod tests {
         let given = |json: Json| call(raw(&json)).unwrap().0;
         assert_eq!(given(json!({"tool": "a", "answer": [1]})), GivenCall::Answer(json!([1])));
         assert_eq!(given(json!({"tool": "a", "text": "x"})), GivenCall::Text("x".into()));
-        let failed = GivenCall::Failed { status: "503 Service Unavailable".into(), message: "{\"e\":1}".into() };
+        let failed =
+            GivenCall::Failed { status: "503 Service Unavailable".into(), message: "{\"e\":1}".into() };
         assert_eq!(given(json!({"tool": "a", "status": 503, "body": {"e": 1}})), failed);
         assert_eq!(given(json!({"tool": "a", "close": true})), GivenCall::Closed);
     }

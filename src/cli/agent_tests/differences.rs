@@ -17,12 +17,16 @@ pub fn differences(rehearsal: &Rehearsal, expected: &Expected) -> Vec<String> {
         return lines;
     }
     if let Some(wanted) = &expected.history {
-        let texts = |messages: &[Message]| messages.iter().map(|one| told(one).to_string()).collect::<Vec<_>>();
+        let texts =
+            |messages: &[Message]| messages.iter().map(|one| told(one).to_string()).collect::<Vec<_>>();
         let (wanted, found) = (texts(wanted), texts(&rehearsal.history));
-        lines.extend(in_list("message of the history", Some(&wanted), &found, |wanted, found| wanted == found));
+        lines.extend(in_list("message of the history", Some(&wanted), &found, |wanted, found| {
+            wanted == found
+        }));
     }
     if expected.exit_code != rehearsal.exit_code {
-        let say = |code: Option<u8>| code.map_or("no exit code".into(), |code| format!("the exit code {code}"));
+        let say =
+            |code: Option<u8>| code.map_or("no exit code".into(), |code| format!("the exit code {code}"));
         lines.push(format!("expected {}, got {}", say(expected.exit_code), say(rehearsal.exit_code)));
     }
     lines
@@ -30,7 +34,9 @@ pub fn differences(rehearsal: &Rehearsal, expected: &Expected) -> Vec<String> {
 
 fn of_turn(found: &Rehearsed, expected: &ExpectedTurn) -> Vec<String> {
     let mut lines = Vec::new();
-    lines.extend(in_list("output", expected.output.as_deref(), &found.output, |wanted, found| wanted == found));
+    lines.extend(in_list("output", expected.output.as_deref(), &found.output, |wanted, found| {
+        wanted == found
+    }));
     lines.extend(in_list("log", expected.log.as_deref(), &found.log, |wanted, found| matches(wanted, found)));
     lines.extend(in_list("step", expected.steps.as_deref(), &found.steps, |wanted, found| wanted == found));
     lines.extend(of_calls(found, expected));
@@ -64,7 +70,8 @@ fn in_list(
         (Some(wanted), Some(found)) => !is_same(wanted, found),
         _ => true,
     })?;
-    let shown = |text: Option<&String>| text.map_or("nothing more".to_owned(), |text| json!(text).to_string());
+    let shown =
+        |text: Option<&String>| text.map_or("nothing more".to_owned(), |text| json!(text).to_string());
     Some(format!("expected {what} {}: {}, got {}", at + 1, shown(wanted.get(at)), shown(found.get(at))))
 }
 

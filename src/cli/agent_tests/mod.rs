@@ -87,7 +87,8 @@ pub async fn run_packages(app: &Arc<App>, dir: &Path) -> Result<Played, CliError
 
 /// The folder of packages, if it is another one than that of the settings, and the session files.
 fn found(dir: &Path) -> std::io::Result<(Option<PathBuf>, Vec<AgentSessions>)> {
-    let is_package = |dir: &Path| ["package.json", "agents", "sessions"].iter().any(|name| dir.join(name).exists());
+    let is_package =
+        |dir: &Path| ["package.json", "agents", "sessions"].iter().any(|name| dir.join(name).exists());
     let above = |dir: &Path| dir.parent().map(Path::to_owned);
     if is_package(dir) {
         return Ok((above(dir), vec![AgentSessions::of_package(dir)?]));

@@ -210,7 +210,11 @@ fn answer(call: &Json) -> Json {
         return json!({"body": answer});
     }
     let mut answer = Map::new();
-    answer.extend(["status", "text", "close"].iter().filter_map(|name| Some(((*name).to_owned(), call.get(*name)?.clone()))));
+    answer.extend(
+        ["status", "text", "close"]
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), call.get(*name)?.clone()))),
+    );
     let body = call.get("body");
     answer.extend(body.map(|body| (if body.is_string() { "text" } else { "body" }.to_owned(), body.clone())));
     Json::Object(answer)

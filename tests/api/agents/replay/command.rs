@@ -45,7 +45,15 @@ async fn play(lane: &Lane, case: &Case) -> Vec<String> {
 
 fn command(lane: &Lane, case: &Case, folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ai-prompt-shell"));
-    command.current_dir(folder).args(["agent", "run", "simple-agent", "--log", "agent.log", "--store", "memory:"]);
+    command.current_dir(folder).args([
+        "agent",
+        "run",
+        "simple-agent",
+        "--log",
+        "agent.log",
+        "--store",
+        "memory:",
+    ]);
     let mut set = |key: &str, value: &str| _ = command.arg("-s").arg(format!("{key}={value}"));
     set("llm.base_url", &lane.model.base);
     set("tools.modules.rag.url", &lane.rag.url);

@@ -49,7 +49,9 @@ async fn every_case_of_the_simple_agent_over_http() {
     let cases = cases::all();
     assert!(cases.len() >= 60, "there are {} cases", cases.len());
     let apps = Apps::default();
-    let faults = in_lanes(cases, async |lane, case| apps.with(lane, case, async |app| play(app, case).await).await).await;
+    let faults =
+        in_lanes(cases, async |lane, case| apps.with(lane, case, async |app| play(app, case).await).await)
+            .await;
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -68,7 +70,8 @@ async fn play(app: &TestApp, case: &Case) -> Vec<String> {
         faults.extend(differ("steps", &steps_of(turn), &steps(&answer.body["steps"])));
         last = answer.body;
     }
-    let has_ended = case.turns().last().is_some_and(|turn| turn.get("line").is_some()) && case.exit_code().is_some();
+    let has_ended =
+        case.turns().last().is_some_and(|turn| turn.get("line").is_some()) && case.exit_code().is_some();
     if has_ended {
         faults.extend(differ("state", &json!("ended"), &last["state"]));
         faults.extend(differ("exit code", &json!(case.exit_code()), &last["exit_code"]));
@@ -76,7 +79,9 @@ async fn play(app: &TestApp, case: &Case) -> Vec<String> {
         faults.extend(differ("a message after the end", &409, &late.status));
     }
     let shown = app.get(&session).await.body;
-    faults.extend(case.history().and_then(|history| differ("history", &json!(history), &shown["messages"]).pop()));
+    faults.extend(
+        case.history().and_then(|history| differ("history", &json!(history), &shown["messages"]).pop()),
+    );
     let state = if has_ended { "ended" } else { "waiting" };
     faults.extend(differ("the state at the end", &json!(state), &shown["state"]));
     faults
@@ -84,7 +89,8 @@ async fn play(app: &TestApp, case: &Case) -> Vec<String> {
 
 fn told(output: &Json, steps: &Json) -> Told {
     let output = output.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect();
-    let lines = steps.as_array().unwrap().iter().flat_map(|step| step["log"].as_array().into_iter().flatten());
+    let lines =
+        steps.as_array().unwrap().iter().flat_map(|step| step["log"].as_array().into_iter().flatten());
     let text = |line: &Json, member: &str| line[member].as_str().unwrap().to_owned();
     let log = lines.map(|line| {
         format!("{} [{}] {}", text(line, "level").to_uppercase(), text(line, "prefix"), text(line, "text"))
@@ -94,5 +100,10 @@ fn told(output: &Json, steps: &Json) -> Told {
 
 fn steps(steps: &Json) -> Vec<String> {
     let name = |step: &Json, member: &str| step[member].as_str().unwrap().to_owned();
-    steps.as_array().unwrap().iter().map(|step| format!("{}/{}", name(step, "step"), name(step, "outcome"))).collect()
+    steps
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| format!("{}/{}", name(step, "step"), name(step, "outcome")))
+        .collect()
 }

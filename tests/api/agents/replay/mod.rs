@@ -34,7 +34,9 @@ impl Lane {
         let answers = script.clone();
         let model = Upstream::start(move |_| {
             let next = answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            next.unwrap_or_else(|| reply_json(400, json!({"error": {"message": "there is no more in the script"}})))
+            next.unwrap_or_else(|| {
+                reply_json(400, json!({"error": {"message": "there is no more in the script"}}))
+            })
         });
         let (model, rag, haiku) = tokio::join!(model, Service::start("rag"), Service::start("haiku"));
         Lane { model, script, rag, haiku }
@@ -52,7 +54,8 @@ impl Lane {
     /// What the model and the services were asked, and should not have been, or the other way round; `before` requests are older.
     async fn faults(&self, case: &Case, before: usize) -> Vec<String> {
         let asked = self.model.seen().split_off(before);
-        let mut faults = differ("what the model is sent", &case.asked(), &asked.iter().map(read).collect::<Vec<_>>());
+        let mut faults =
+            differ("what the model is sent", &case.asked(), &asked.iter().map(read).collect::<Vec<_>>());
         faults.extend(asked.iter().filter_map(|seen| unusual(&seen.json())));
         for (name, service) in [("rag", &self.rag), ("haiku", &self.haiku)] {
             let (seen, left) = service.script(&[]).await;
@@ -72,8 +75,12 @@ fn read(seen: &Seen) -> Asked {
 
 /// What is wrong with a request to the model, whatever the case.
 fn unusual(body: &Json) -> Option<String> {
-    let names: Vec<&str> =
-        body["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    let names: Vec<&str> = body["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
     let offered = body["tools"].to_string();
     let is_good = body["model"] == "GigaChat-2-Max"
         && body["messages"][0]["role"] == "system"
