@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::sessions::{Draft, Record, SessionError, SessionKind, SessionState, Subject};
-use crate::store::StoreError;
 use agent::{Agent, Conversation, Overrides};
 
 /// How much a session tells of its log.
@@ -51,7 +49,7 @@ impl Body {
     /// # Errors
     /// [`SessionError::OutOfTurn`] if it cannot be read.
     pub fn read(record: &Record) -> Result<Body, SessionError> {
-        serde_json::from_str(record.body.get()).map_err(|_| failed())
+        record.read_body()
     }
 
     /// The agent as it was at the start.
@@ -59,7 +57,8 @@ impl Body {
     /// # Errors
     /// [`SessionError::OutOfTurn`] if its document cannot be read any more.
     pub fn agent(&self) -> Result<Agent, SessionError> {
-        Agent::read(&self.frozen.document, &self.frozen.overrides).map_err(|_| failed())
+        let failed = |_| SessionError::OutOfTurn { state: SessionState::Failed };
+        Agent::read(&self.frozen.document, &self.frozen.overrides).map_err(failed)
     }
 
     /// The next version of the session.
@@ -72,7 +71,7 @@ impl Body {
             state: self.state(),
             step: self.conversation.messages(),
             max_steps: 0,
-            body: self.json()?,
+            body: Draft::body_of(self)?,
         })
     }
 
@@ -84,13 +83,4 @@ impl Body {
             (None, None) => SessionState::Waiting,
         }
     }
-
-    fn json(&self) -> Result<Box<RawValue>, SessionError> {
-        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
-        to_raw_value(self).map_err(|error| SessionError::Store(unwritable(error)))
-    }
-}
-
-fn failed() -> SessionError {
-    SessionError::OutOfTurn { state: SessionState::Failed }
 }

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
+use super::SessionError;
 use super::event::{EventKind, SessionEvent};
+use crate::store::StoreError;
 
 /// How many events are kept.
 pub const EVENTS_MAX: usize = 1_000;
@@ -181,7 +184,27 @@ pub struct Draft {
     pub body: Box<RawValue>,
 }
 
+impl Draft {
+    /// What is stored of the body of a session.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn body_of(body: &impl Serialize) -> Result<Box<RawValue>, SessionError> {
+        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
+        to_raw_value(body).map_err(|error| SessionError::Store(unwritable(error)))
+    }
+}
+
 impl Record {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// [`SessionError::OutOfTurn`] if it cannot be read: the session has failed.
+    pub fn read_body<T: DeserializeOwned>(&self) -> Result<T, SessionError> {
+        let failed = |_| SessionError::OutOfTurn { state: SessionState::Failed };
+        serde_json::from_str(self.body.get()).map_err(failed)
+    }
+
     /// A record without events.
     pub(super) fn new(draft: Draft, now: u64) -> Record {
         let Draft { subject, state, step, max_steps, body } = draft;
