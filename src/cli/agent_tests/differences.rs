@@ -6,6 +6,9 @@ use super::file::{Expected, ExpectedTurn};
 use crate::agents::{Rehearsal, Rehearsed};
 use agent::Message;
 
+/// Whether what was found is as it is wanted.
+type Agree = fn(&Json, &Json) -> bool;
+
 /// A line for everything that is not as it is expected.
 pub fn differences(rehearsal: &Rehearsal, expected: &Expected) -> Vec<String> {
     let mut lines = Vec::new();
@@ -17,61 +20,59 @@ pub fn differences(rehearsal: &Rehearsal, expected: &Expected) -> Vec<String> {
         return lines;
     }
     if let Some(wanted) = &expected.history {
-        let texts =
-            |messages: &[Message]| messages.iter().map(|one| told(one).to_string()).collect::<Vec<_>>();
-        let (wanted, found) = (texts(wanted), texts(&rehearsal.history));
-        lines.extend(in_list("message of the history", Some(&wanted), &found, |wanted, found| {
-            wanted == found
-        }));
+        lines.extend(first("message of the history", told(wanted), told(&rehearsal.history), is_same));
     }
     if expected.exit_code != rehearsal.exit_code {
-        let say =
-            |code: Option<u8>| code.map_or("no exit code".into(), |code| format!("the exit code {code}"));
-        lines.push(format!("expected {}, got {}", say(expected.exit_code), say(rehearsal.exit_code)));
+        let say = |code: Option<u8>| code.map_or("none".to_owned(), |code| code.to_string());
+        let (wanted, found) = (say(expected.exit_code), say(rehearsal.exit_code));
+        lines.push(format!("expected the exit code {wanted}, got {found}"));
     }
     lines
 }
 
 fn of_turn(found: &Rehearsed, expected: &ExpectedTurn) -> Vec<String> {
     let mut lines = Vec::new();
-    lines.extend(in_list("output", expected.output.as_deref(), &found.output, |wanted, found| {
-        wanted == found
-    }));
-    lines.extend(in_list("log", expected.log.as_deref(), &found.log, |wanted, found| matches(wanted, found)));
-    lines.extend(in_list("step", expected.steps.as_deref(), &found.steps, |wanted, found| wanted == found));
+    let lists = [
+        ("output", &expected.output, &found.output, is_same as Agree),
+        ("log", &expected.log, &found.log, is_like),
+        ("step", &expected.steps, &found.steps, is_same),
+    ];
+    for (what, wanted, found, agree) in lists {
+        let wanted = wanted.as_ref();
+        lines.extend(wanted.and_then(|wanted| first(what, texts(wanted), texts(found), agree)));
+    }
     lines.extend(of_calls(found, expected));
     for (at, (wanted, sent)) in expected.sent.iter().zip(&found.sent).enumerate() {
         let what = format!("that the model is sent, for its answer {},", at + 1);
-        lines.extend(wanted.iter().filter_map(|wanted| unequal(&what, &all_told(wanted), &all_told(sent))));
+        let sent = Json::Array(told(sent));
+        lines.extend(wanted.iter().filter_map(|wanted| unequal(&what, &Json::Array(told(wanted)), &sent)));
     }
-    if let Some(stopped) = &found.stopped {
-        // After a stop, it is no wonder that the session does not wait, and that answers are left.
-        lines.push(stopped.to_string());
-        return lines;
-    }
-    let (state, wanted) = (json!(found.state), json!(expected.state));
-    lines.extend(expected.state.and_then(|_| unequal("the state", &wanted, &state)));
-    let left = [(found.unused.0, "`model`"), (found.unused.1, "`calls`")];
-    let left = left.into_iter().filter(|(count, _)| *count > 0);
-    lines.extend(left.map(|(count, member)| format!("{count} of the answers in {member} are not used")));
+    lines.extend(of_end(found, expected));
     lines
 }
 
-/// The first place where texts are not as expected.
-fn in_list(
-    what: &str,
-    wanted: Option<&[String]>,
-    found: &[String],
-    is_same: impl Fn(&str, &str) -> bool,
-) -> Option<String> {
-    let wanted = wanted?;
-    let places = 0..wanted.len().max(found.len());
-    let at = places.into_iter().find(|at| match (wanted.get(*at), found.get(*at)) {
-        (Some(wanted), Some(found)) => !is_same(wanted, found),
+/// What is wrong after a turn.
+fn of_end(found: &Rehearsed, expected: &ExpectedTurn) -> Vec<String> {
+    if let Some(stopped) = &found.stopped {
+        // Then it is no wonder that the session does not wait, and that answers are left.
+        return vec![stopped.to_string()];
+    }
+    let (state, wanted) = (json!(found.state), json!(expected.state));
+    let state = expected.state.and_then(|_| unequal("the state", &wanted, &state));
+    let left = [(found.unused.0, "`model`"), (found.unused.1, "`calls`")];
+    let left = left.into_iter().filter(|(count, _)| *count > 0);
+    let left = left.map(|(count, member)| format!("{count} of the answers in {member} are not used"));
+    state.into_iter().chain(left).collect()
+}
+
+/// The first place where two lists differ.
+fn first(what: &str, wanted: Vec<Json>, found: Vec<Json>, agree: Agree) -> Option<String> {
+    let mut places = 0..wanted.len().max(found.len());
+    let at = places.find(|at| match (wanted.get(*at), found.get(*at)) {
+        (Some(wanted), Some(found)) => !agree(wanted, found),
         _ => true,
     })?;
-    let shown =
-        |text: Option<&String>| text.map_or("nothing more".to_owned(), |text| json!(text).to_string());
+    let shown = |text: Option<&Json>| text.map_or("nothing more".to_owned(), Json::to_string);
     Some(format!("expected {what} {}: {}, got {}", at + 1, shown(wanted.get(at)), shown(found.get(at))))
 }
 
@@ -89,14 +90,17 @@ fn of_calls(found: &Rehearsed, expected: &ExpectedTurn) -> Vec<String> {
     lines.collect()
 }
 
-/// A message as session files have it.
-fn told(message: &Message) -> Json {
-    // A role is written as a text.
-    let role = json!(message.role).as_str().unwrap_or_default().to_owned();
-    json!({role: message.content})
+fn texts(texts: &[String]) -> Vec<Json> {
+    texts.iter().map(|text| json!(text)).collect()
 }
 
-fn all_told(messages: &[Message]) -> Json {
+/// Messages as session files have them.
+fn told(messages: &[Message]) -> Vec<Json> {
+    let told = |message: &Message| {
+        // A role is written as a text.
+        let role = json!(message.role).as_str().unwrap_or_default().to_owned();
+        json!({role: message.content})
+    };
     messages.iter().map(told).collect()
 }
 
@@ -104,7 +108,16 @@ fn unequal(what: &str, wanted: &Json, found: &Json) -> Option<String> {
     (wanted != found).then(|| format!("expected {what} {wanted}, got {found}"))
 }
 
-/// Whether a line is as a pattern says, in which `*` stands for any text.
+fn is_same(wanted: &Json, found: &Json) -> bool {
+    wanted == found
+}
+
+/// Whether a line is as a pattern says.
+fn is_like(pattern: &Json, line: &Json) -> bool {
+    matches(pattern.as_str().unwrap_or_default(), line.as_str().unwrap_or_default())
+}
+
+/// The same for texts: `*` stands for any text.
 fn matches(pattern: &str, line: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == line };
     let Some(mut line) = line.strip_prefix(first) else { return false };
