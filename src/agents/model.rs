@@ -1,6 +1,5 @@
 //! The calls of models: is a message relevant, which tool fits it, and what do the results say.
 
-use std::error::Error;
 use std::time::Duration;
 
 use serde_json::value::{RawValue, to_raw_value};
@@ -8,21 +7,17 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use tokio::time::timeout;
 
 use super::Agents;
+use super::reading::{
+    answered, chosen, failure, late, relevance, relevance_schema, unanswered, unwritable, written,
+};
 use super::report::Report;
-use crate::llm::{self, Choice, FinishReason, LlmError, UpstreamError};
+use crate::llm::{self, Choice};
 use crate::render::Content;
-use crate::requests::{Context, Request, RequestError, Wanted};
-use crate::structured::{StructuredError, UnsolvedCause};
-use agent::{Agent, Conversation, Failure, FailureKind, ToolCall};
+use crate::requests::{Context, Request, Wanted};
+use agent::{Agent, Conversation, Failure, ToolCall};
 use base::caller::Caller;
 use base::model::Id;
 use template::value::{RawObject, Value};
-
-/// What a model says of a message.
-#[derive(serde::Deserialize)]
-struct Relevance {
-    relevant: bool,
-}
 
 /// An agent and the conversation that a model is asked about.
 #[derive(Clone, Copy)]
@@ -77,7 +72,9 @@ impl Agents {
             Err(_) => return Err(late(talk.time())),
         };
         let value = solved.map(|solution| solution.values.into_iter().next());
-        report.verbose(|| format!("post_chat_completions // response: {}", written(&value)));
+        if let Some(written) = written(&value) {
+            report.verbose(|| format!("post_chat_completions // response: {written}"));
+        }
         relevance(talk.agent, value)
     }
 
@@ -191,125 +188,4 @@ fn variables(talk: Talk<'_>) -> Json {
     });
     variables.extend(own.as_object().cloned().unwrap_or_default());
     Json::Object(variables)
-}
-
-/// What an answer must be that says whether a message is relevant.
-pub(super) fn relevance_schema() -> Json {
-    json!({
-        "type": "object",
-        "properties": {"relevant": {"type": "boolean"}},
-        "required": ["relevant"],
-        "additionalProperties": false,
-    })
-}
-
-/// Whether the message is relevant, by the value that a model gave.
-pub(super) fn relevance(
-    agent: &Agent,
-    value: Result<Option<Box<RawValue>>, RequestError>,
-) -> Result<bool, Failure> {
-    match value {
-        Ok(value) => {
-            let read = serde_json::from_str::<Relevance>(value.as_ref().map_or("null", |value| value.get()));
-            read.map(|read| read.relevant).map_err(|error| Failure::unreadable(error.to_string()))
-        }
-        Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => {
-            in_words(agent, &unsolved.cause)
-        }
-        Err(RequestError::Structured(StructuredError::Llm(error))) => Err(failure(&error)),
-        Err(error) => Err(unanswered(&error)),
-    }
-}
-
-/// The tool that a choice calls.
-pub(super) fn chosen(choice: &Choice) -> Result<Option<ToolCall>, Failure> {
-    if let Some(why) = unreadable(choice) {
-        return Err(Failure::unreadable(why));
-    }
-    let call = choice.tool_calls.first();
-    call.map(|call| ToolCall::read(&call.name, &call.arguments)).transpose()
-}
-
-/// The text of a choice.
-pub(super) fn answered(choice: &Choice) -> Result<String, Failure> {
-    match unreadable(choice) {
-        Some(why) => Err(Failure::unreadable(why)),
-        None if choice.text.trim().is_empty() => Err(Failure::unreadable("the answer has no text")),
-        None => Ok(choice.text.trim().to_owned()),
-    }
-}
-
-/// Why a choice cannot be read, if it cannot.
-fn unreadable(choice: &Choice) -> Option<String> {
-    if let Some(refusal) = choice.refusal.as_ref().filter(|_| choice.tool_calls.is_empty()) {
-        return Some(format!("the model refuses to answer: {refusal}"));
-    }
-    match &choice.finish_reason {
-        Some(FinishReason::Length) => Some("the answer was cut at the limit of tokens".to_owned()),
-        Some(FinishReason::ContentFilter) => Some("a filter of the provider stopped the answer".to_owned()),
-        _ => None,
-    }
-}
-
-/// What an answer means that is not the JSON that was asked for.
-fn in_words(agent: &Agent, cause: &UnsolvedCause) -> Result<bool, Failure> {
-    match cause {
-        UnsolvedCause::Invalid { answer, .. } if !answer.trim().is_empty() => Ok(agent.is_relevant(answer)),
-        UnsolvedCause::Invalid { .. } => Err(Failure::unreadable("the answer has no text")),
-        UnsolvedCause::Refused { refusal, .. } if !refusal.is_empty() => {
-            Err(Failure::unreadable(format!("{cause}: {refusal}")))
-        }
-        cause => Err(Failure::unreadable(cause.to_string())),
-    }
-}
-
-/// What a model wrote, whether it is of use or not; else why it wrote nothing.
-fn written(value: &Result<Option<Box<RawValue>>, RequestError>) -> String {
-    match value {
-        Ok(value) => value.as_ref().map_or("null", |value| value.get()).to_owned(),
-        Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => match &unsolved.cause {
-            UnsolvedCause::Invalid { answer, .. } | UnsolvedCause::Truncated { answer } => answer.clone(),
-            UnsolvedCause::Refused { refusal, .. } => refusal.clone(),
-        },
-        Err(error) => error.to_string(),
-    }
-}
-
-/// The failure of a call of a model.
-pub(super) fn failure(error: &LlmError) -> Failure {
-    match error {
-        LlmError::Unavailable { cause: UpstreamError::Unusable { message }, .. }
-        | LlmError::Interrupted(UpstreamError::Unusable { message }) => Failure::unreadable(message.clone()),
-        LlmError::Refused { status, body } => {
-            let body: Json = serde_json::from_slice(body).unwrap_or_default();
-            let cause = body.pointer("/error/message").and_then(Json::as_str).unwrap_or("it gave no reason");
-            let message = format!("the upstream refused the request with {status}: {cause}");
-            Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() }
-        }
-        LlmError::Unavailable { cause, .. } => {
-            let causes = vec![cause.to_string()];
-            Failure { kind: FailureKind::Unanswered, message: error.to_string(), causes }
-        }
-        error => unanswered(error),
-    }
-}
-
-/// The failure of an error, with the causes that it names.
-fn unanswered(error: &(dyn Error + 'static)) -> Failure {
-    let mut causes = Vec::new();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        causes.push(cause.to_string());
-        next = cause.source();
-    }
-    Failure { kind: FailureKind::Unanswered, message: error.to_string(), causes }
-}
-
-fn unwritable(error: &serde_json::Error) -> Failure {
-    unanswered(error)
-}
-
-fn late(time: Duration) -> Failure {
-    let message = format!("the model did not answer within {} ms (LLM_TIMEOUT_MS)", time.as_millis());
-    Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde_json::value::to_raw_value;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::model::{answered, chosen, failure, relevance, relevance_schema};
+use super::reading::{answered, chosen, failure, relevance, relevance_schema};
 use super::{AgentError, Agents};
 use crate::llm::{Choice, GivenReply};
 use crate::sessions::SessionState;

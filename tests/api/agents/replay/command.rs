@@ -85,3 +85,30 @@ fn entries(log: &str) -> Vec<String> {
     }
     entries
 }
+
+#[tokio::test]
+async fn a_verbose_log_has_what_models_and_tools_are_sent_and_answer() {
+    let lane = Lane::new().await;
+    let case = cases::all().into_iter().find(|case| case.name == "rag: ответ RAG").unwrap();
+    lane.prepare(&case).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(&lane, &case, folder.path()).arg("--verbose").spawn().unwrap();
+    let line = case.turns()[0]["line"].as_str().unwrap();
+    child.stdin.take().unwrap().write_all(line.as_bytes()).await.unwrap();
+    let output = tokio::time::timeout(TIME, child.wait_with_output()).await.unwrap().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let log = entries(&std::fs::read_to_string(folder.path().join("agent.log")).unwrap());
+    for (prefix, parts) in [
+        ("DEBUG [cls] post_chat_completions // payload: ", &["GigaChat-2-Max", "relevant", line][..]),
+        ("DEBUG [cls] post_chat_completions // response: ", &["\"relevant\":true"]),
+        ("DEBUG [select] post_chat_completions // payload: ", &["GigaChat-2-Max", "generate_haiku", line]),
+        ("DEBUG [select] post_chat_completions // response: ", &["tool_calls", "rag_search"]),
+        ("DEBUG [exec] call_tool // rag.health: ", &["{}"]),
+        ("DEBUG [exec] call_tool // rag.search: ", &["\"top_k\":2"]),
+        ("DEBUG [exec] call_tool // rag.search answers: ", &["chunk_texts"]),
+    ] {
+        let entry = log.iter().find_map(|entry| entry.strip_prefix(prefix));
+        let entry = entry.unwrap_or_else(|| panic!("no {prefix}: {log:#?}"));
+        assert!(parts.iter().all(|part| entry.contains(part)), "{prefix}{entry}");
+    }
+}
