@@ -11,6 +11,7 @@ use tokio::process::{Child, Command};
 /// A service as a process of its own, which ends with the value.
 pub struct Service {
     pub url: String,
+    client: reqwest::Client,
     _child: Child,
 }
 
@@ -23,12 +24,12 @@ impl Service {
         let mut child = command.spawn().expect("python3 must be installed: run `make setup`");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let url = lines.next_line().await.unwrap().expect("it prints its address");
-        Service { url, _child: child }
+        Service { url, client: client(), _child: child }
     }
 
     /// Has it give these answers next; the requests since the last script, and how many answers of that are left.
     pub async fn script(&self, answers: &[Json]) -> (Vec<Json>, u64) {
-        let request = client().put(format!("{}/script", self.url)).json(&json!(answers));
+        let request = self.client.put(format!("{}/script", self.url)).json(&json!(answers));
         let told: Json = request.send().await.unwrap().json().await.unwrap();
         (told["seen"].as_array().unwrap().clone(), told["left"].as_u64().unwrap())
     }
