@@ -3,8 +3,8 @@
 //! - All attempts together have `llm.timeout_ms`, or the `timeout_ms` of the model that was asked for if that is longer;
 //!   `timeout_ms` of a model is the limit of one attempt. The models that are asked in turn have equal shares of the time that is
 //!   left, so that one that is silent leaves time for the others. A single one that is silent uses all of it in its first attempt.
-//! - Each model is asked three times at most, or as often as the caller wants it. The pauses between are minimums: the upstream's `retry-after` makes them longer,
-//!   never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
+//! - Each model is asked three times at most, or as often as the caller wants it. The pauses between are minimums: the upstream's
+//!   `retry-after` makes them longer, never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
 //! - What the model that was asked for refuses is passed on to the client. What a fallback refuses counts as an error of that
 //!   fallback only.
 //! - A model that is asked for a value may refuse what a way needs; it is then asked in the next way, which is no retry.
