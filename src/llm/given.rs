@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::completion::Completion;
 use super::error::{LlmError, UpstreamError};
-use super::protocol::{ErrorBody, Protocol};
+use super::protocol::{ErrorBody, Protocol, Wanted};
 use base::outbound::Secrets;
 
 /// What an upstream would have sent.
@@ -38,7 +38,8 @@ impl GivenReply {
         };
         let (protocol, secrets) = (Protocol::OpenAi, Secrets::default());
         if (200..300).contains(&status) {
-            let completion = protocol.completion(&body, &secrets);
+            let completion = protocol.completion(body, Wanted::default(), &secrets);
+            let completion = completion.map(|(completion, _)| completion);
             return completion.map_err(|error| unavailable(error.with_type("application/json")));
         }
         let ErrorBody { message, for_client, .. } = protocol.error(&body, &secrets);
