@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod agents;
 mod ai;
 mod catalog;
 mod chat;
