@@ -31,6 +31,8 @@ pub struct StepReport {
     pub outcome: &'static str,
     /// What was shown.
     pub output: Vec<String>,
+    /// How much of that was shown when the step began.
+    pub intro: usize,
     /// What was logged, if the session tells it.
     pub log: Vec<LogLine>,
     /// How long it took.
@@ -56,6 +58,7 @@ impl StepReport {
         let mut json = self.to_json();
         if let Some(members) = json.as_object_mut() {
             members.insert("output".to_owned(), json!(self.output));
+            members.insert("intro".to_owned(), json!(self.intro));
         }
         (EventKind::Step, json.to_string())
     }
@@ -77,12 +80,15 @@ struct Begun {
     step: Step,
     since: Instant,
     output: Vec<String>,
+    intro: usize,
     log: Vec<LogLine>,
+    /// Whether those who watch were told of it.
+    is_told: bool,
 }
 
 impl Begun {
     fn new(step: Step) -> Begun {
-        Begun { step, since: Instant::now(), output: Vec::new(), log: Vec::new() }
+        Begun { step, since: Instant::now(), output: Vec::new(), intro: 0, log: Vec::new(), is_told: false }
     }
 }
 
@@ -100,14 +106,17 @@ impl<'a> Report<'a> {
         self.steps.iter().skip(ended).map(StepReport::event).collect()
     }
 
-    /// What those are told who watch, while a step is under way.
-    pub fn under_way(&self) -> String {
+    /// What those are told who watch, while a step is under way; nothing if they know it.
+    pub fn under_way(&mut self) -> Option<String> {
+        if std::mem::replace(&mut self.begun.is_told, true) {
+            return None;
+        }
         let Begun { step, output, log, .. } = &self.begun;
         let mut json = json!({"state": SessionState::Thinking, "at": step, "output": output});
         if let (false, Some(members)) = (log.is_empty(), json.as_object_mut()) {
             members.insert("log".to_owned(), json!(log));
         }
-        json.to_string()
+        Some(json.to_string())
     }
 
     /// All texts that were shown.
@@ -141,9 +150,13 @@ impl<'a> Report<'a> {
                 }
             }
         }
-        let Some(outcome) = outcome else { return };
-        let Begun { step, since, output, log } = std::mem::replace(&mut self.begun, Begun::new(step));
-        self.steps.push(StepReport { step, outcome, output, log, duration: since.elapsed() });
+        let Some(outcome) = outcome else {
+            self.begun.intro = self.begun.output.len();
+            return;
+        };
+        let Begun { step, since, output, intro, log, .. } =
+            std::mem::replace(&mut self.begun, Begun::new(step));
+        self.steps.push(StepReport { step, outcome, output, intro, log, duration: since.elapsed() });
     }
 
     fn line(&self, level: Level, text: String) -> LogLine {

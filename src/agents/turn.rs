@@ -10,7 +10,7 @@ use super::model::Talk;
 use super::report::{Report, StepReport};
 use super::{AgentError, Agents};
 use crate::sessions::{EventKind, SessionError, SessionKind, SessionState, Thinking, Work};
-use agent::{Agent, Conversation, Event, Moved, OutOfTurn, Task};
+use agent::{Agent, Conversation, Event, Moved, OutOfTurn, Task, ToolCall};
 use base::caller::Caller;
 use base::model::Id;
 
@@ -37,6 +37,8 @@ pub struct Progress {
     pub state: SessionState,
     /// The exit code, after the end.
     pub exit_code: Option<u8>,
+    /// The call that waits for approval.
+    pub pending: Option<ToolCall>,
     /// The texts that were shown.
     pub output: Vec<String>,
     /// The steps that were taken.
@@ -117,6 +119,7 @@ impl Agents {
             session: work.id().to_owned(),
             state: body.state(),
             exit_code: body.conversation.exit_code(),
+            pending: body.conversation.pending().cloned(),
             output: report.output(),
             steps: report.steps,
         })
@@ -170,7 +173,9 @@ impl Agents {
         (task, report): (Task, &mut Report<'_>),
     ) -> Result<Event, AgentError> {
         work.extend(TOOL_TIME.max(talk.time())).await?;
-        work.teller().tell(EventKind::State, report.under_way());
+        if let Some(under_way) = report.under_way() {
+            work.teller().tell(EventKind::State, under_way);
+        }
         // Boxed, because the future is large.
         let event = Box::pin(async {
             match task {

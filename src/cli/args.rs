@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
+use super::agent::AgentAction;
 use super::ai::AiCommand;
 use super::import_args::ToolImport;
 use super::session::SessionAction;
@@ -76,7 +77,7 @@ pub enum Command {
     /// A command for each kind of documents.
     #[command(flatten)]
     Documents(KindCommand),
-    /// The sessions of skills: list, show, export, remove
+    /// The sessions of skills and agents: list, show, export, remove
     #[command(subcommand)]
     Session(SessionAction),
     /// Commands of models on this machine: how they are judged, and your own rules
@@ -175,6 +176,8 @@ pub enum KindAction {
     Tool(ToolAction),
     /// What only skills have.
     Skill(SkillAction),
+    /// What only agents have.
+    Agent(AgentAction),
 }
 
 /// What can be done with prompts alone.
@@ -209,6 +212,7 @@ impl KindCommand {
             DocumentKind::Prompt => PromptAction::augment_subcommands(command),
             DocumentKind::Tool => ToolAction::augment_subcommands(command),
             DocumentKind::Skill => SkillAction::augment_subcommands(command),
+            DocumentKind::Agent => AgentAction::augment_subcommands(command),
             _ => command,
         };
         let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
@@ -228,6 +232,9 @@ impl KindAction {
             }
             (DocumentKind::Skill, name) if SkillAction::has_subcommand(name) => {
                 SkillAction::from_arg_matches(matches).map(KindAction::Skill)
+            }
+            (DocumentKind::Agent, name) if AgentAction::has_subcommand(name) => {
+                AgentAction::from_arg_matches(matches).map(KindAction::Agent)
             }
             _ => Action::from_arg_matches(matches).map(KindAction::Document),
         }

@@ -11,6 +11,9 @@ use super::error::{CliError, Place};
 use base::error::innermost;
 use base::outbound::{plain_client, whole_body};
 
+/// An answer that comes in pieces.
+pub type Pieces = Response;
+
 /// A client of one service.
 #[derive(Debug)]
 pub struct Client {
@@ -84,6 +87,14 @@ impl Client {
     /// As [`Client::get`].
     pub async fn post_for_pieces(&self, path: &str, body: &Json) -> Result<Response, CliError> {
         self.send(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// `GET path`, for a streamed answer.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn get_pieces(&self, path: &str) -> Result<Pieces, CliError> {
+        self.send(self.request(Method::GET, path)).await
     }
 
     /// `POST path` with JSON lines, for an answer of lines.

@@ -87,6 +87,12 @@ pub enum CliError {
     /// The command has already printed what is wrong.
     #[error("")]
     Reported,
+    /// An agent has ended the conversation, and said why.
+    #[error("")]
+    Ended {
+        /// Its exit code.
+        code: u8,
+    },
     /// The user has cancelled it, and was told so.
     #[error("")]
     Cancelled,
@@ -120,17 +126,18 @@ impl CliError {
     /// The message, unless it was printed already.
     pub fn message(&self) -> Option<String> {
         match self {
-            CliError::Reported | CliError::Cancelled => None,
+            CliError::Reported | CliError::Cancelled | CliError::Ended { .. } => None,
             other => Some(other.to_string()),
         }
     }
 
     /// 1: it failed; 2: wrong usage or settings; 3: a question that nobody could answer; 128 plus the number of the signal that ended it,
-    /// 130 when the user cancelled it.
+    /// 130 when the user cancelled it; an agent's own code.
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Usage(_) | CliError::Settings(_) | CliError::Log(LogError::Level { .. }) => 2,
             CliError::Unanswered { .. } => 3,
+            CliError::Ended { code } => *code,
             CliError::Cancelled => 130,
             CliError::Signal { number } => number.saturating_add(128),
             _ => 1,

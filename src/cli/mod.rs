@@ -3,6 +3,7 @@
 //! Every command but `serve` and `check` is a client of the HTTP API: of the server that `--server` names, or of one that runs
 //! inside the command, on the store of the settings, behind a private Unix socket.
 
+mod agent;
 mod ai;
 mod args;
 mod chat;
@@ -87,6 +88,7 @@ async fn run(cli: Cli) -> Result<(), CliError> {
                 tool::call(&common, &id, &arguments).await
             }
             KindAction::Skill(action) => skill::run(&common, action).await,
+            KindAction::Agent(action) => agent::run(&common, action).await,
             KindAction::Tool(ToolAction::Import(options)) => tool_import::run(&common, &options).await,
         },
         Command::Session(action) => session::run(&common, action).await,

@@ -34,6 +34,9 @@ struct HeardReply {
     state: SessionState,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<u8>,
+    /// The call that waits for approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<ToolCall>,
     output: Vec<String>,
     steps: Vec<Json>,
 }
@@ -92,9 +95,9 @@ pub async fn message(
     let event = message_of(value)?;
     let services = app.clone().into_inner();
     let heard = async move { services.agents.hear(&caller, &id, event).await };
-    let Progress { state, exit_code, output, steps, .. } = finished(&app, heard).await??;
+    let Progress { state, exit_code, pending, output, steps, .. } = finished(&app, heard).await??;
     let steps = steps.iter().map(StepReport::to_json).collect();
-    Ok(HttpResponse::Ok().json(HeardReply { state, exit_code, output, steps }))
+    Ok(HttpResponse::Ok().json(HeardReply { state, exit_code, pending, output, steps }))
 }
 
 /// What a body tells an agent.

@@ -9,16 +9,19 @@ const RESPONSE: &str = "User response: ";
 
 /// The session as a document. Whatever a model or a command wrote stands in fences that it cannot end.
 pub fn markdown(session: &Session) -> String {
-    let Session {
-        head: Head { session_id, skill, state, step, max_steps, created_at, updated_at },
-        messages,
-    } = session;
-    let skill = plain(skill.as_deref().unwrap_or("a session"));
+    let Session { head, messages } = session;
+    let Head { session_id, state, created_at, updated_at, .. } = head;
     let mut text = format!(
-        "# {skill}\n\n- Session: `{session_id}`\n- State: {state}, step {step} of {max_steps}\n- Started: {}\n- Last event: {}\n",
+        "# {}\n\n- Session: `{session_id}`\n- State: {state}, step {}\n- Started: {}\n- Last event: {}\n",
+        plain(head.subject()),
+        head.steps(),
         time(*created_at),
         time(*updated_at)
     );
+    if head.agent.is_some() {
+        text.extend(messages.iter().map(said));
+        return text;
+    }
     let mut number = 0;
     for Message { role, content } in messages {
         text += &match role.as_str() {
@@ -31,6 +34,12 @@ pub fn markdown(session: &Session) -> String {
         };
     }
     text
+}
+
+/// A message of a conversation with an agent.
+fn said(message: &Message) -> String {
+    let speaker = if message.role == "user" { "User" } else { "Agent" };
+    format!("\n{speaker}:\n\n{}", fenced("", &message.content))
 }
 
 /// What the model was told.
@@ -88,9 +97,10 @@ mod tests {
         let head = Head {
             session_id: "s1".to_owned(),
             skill: Some("p.git-commit".to_owned()),
+            agent: None,
             state: "done".to_owned(),
             step: 2,
-            max_steps: 100,
+            max_steps: Some(100),
             created_at: 0,
             updated_at: 60,
         };

@@ -1,4 +1,4 @@
-//! `session`: the sessions of skills, listed, shown, exported, removed.
+//! `session`: the sessions of skills and agents, listed, shown, exported, removed.
 
 mod markdown;
 
@@ -25,10 +25,10 @@ use base::encoding::percent_encoded;
 pub enum SessionAction {
     /// List them, the newest first
     List {
-        /// Those of one kind, such as skill
+        /// Those of one kind: skill or agent
         #[arg(long)]
         kind: Option<String>,
-        /// Those in one state: idle, thinking, waiting_cmd, waiting_user, done, cancelled, failed
+        /// Those in one state: idle, thinking, waiting_cmd, waiting_user, done, cancelled, failed; of agents waiting, waiting_confirmation, ended
         #[arg(long)]
         state: Option<String>,
         /// Print them as JSON
@@ -64,11 +64,29 @@ struct Head {
     session_id: String,
     #[serde(default)]
     skill: Option<String>,
+    #[serde(default)]
+    agent: Option<String>,
     state: String,
     step: u64,
-    max_steps: u64,
+    #[serde(default)]
+    max_steps: Option<u64>,
     created_at: u64,
     updated_at: u64,
+}
+
+impl Head {
+    /// What it is a session of.
+    fn subject(&self) -> &str {
+        self.skill.as_deref().or(self.agent.as_deref()).unwrap_or("?")
+    }
+
+    /// How many steps are done, and how many there may be.
+    fn steps(&self) -> String {
+        match self.max_steps {
+            Some(max_steps) => format!("{} of {max_steps}", self.step),
+            None => self.step.to_string(),
+        }
+    }
 }
 
 /// A whole session.
@@ -122,12 +140,9 @@ async fn list(client: &Client, filter: &[(&str, Option<String>)], json: bool) ->
         return Ok(());
     }
     for head in read::<Vec<Head>>(client, reply)? {
-        let Head { session_id, skill, state, step, max_steps, updated_at, .. } = head;
-        let skill = skill.unwrap_or_default();
-        say(on_one_line(&format!(
-            "{session_id}  {state:12}  {step:3} of {max_steps:3}  {}  {skill}",
-            time(updated_at)
-        )));
+        let Head { session_id, state, updated_at, .. } = &head;
+        let (steps, time) = (head.steps(), time(*updated_at));
+        say(on_one_line(&format!("{session_id}  {state:20}  {steps:10}  {time}  {}", head.subject())));
     }
     Ok(())
 }
@@ -139,11 +154,8 @@ async fn show(client: &Client, id: &str, json: bool) -> Result<(), CliError> {
         return Ok(());
     }
     let Session { head, messages } = read(client, reply)?;
-    let Head { session_id, skill, state, step, max_steps, .. } = &head;
-    say(on_one_line(&format!(
-        "{session_id}: {}, {state}, step {step} of {max_steps}",
-        skill.as_deref().unwrap_or("?")
-    )));
+    let Head { session_id, state, .. } = &head;
+    say(on_one_line(&format!("{session_id}: {}, {state}, step {}", head.subject(), head.steps())));
     for Message { role, content } in &messages {
         say(format_args!("\n{role}:\n{}", visible(content)));
     }

@@ -84,7 +84,7 @@ impl Run<'_> {
         }
         loop {
             match terminal::read_line("> ", "").await? {
-                Typed::Leave => return Err(CliError::Cancelled),
+                Typed::Leave | Typed::End => return Err(CliError::Cancelled),
                 Typed::Line(line) if required && line.trim().is_empty() => {
                     warn("An answer is needed (Ctrl-C cancels).");
                 }

@@ -19,7 +19,7 @@ pub async fn edited(command: &str) -> Result<Option<String>, CliError> {
         Some(editor) => in_editor(editor, command.to_owned()).await?,
         None => match terminal::read_line("$ ", command).await? {
             Typed::Line(line) => Some(line),
-            Typed::Leave => None,
+            Typed::Leave | Typed::End => None,
         },
     };
     let text = text.map(|text| text.trim_end_matches(['\n', '\r']).to_owned());

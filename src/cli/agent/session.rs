@@ -1,0 +1,269 @@
+//! The session of an agent, over the HTTP API. What a step shows is printed as it comes; the answer to a message has all of it, so
+//! that nothing is lost if the stream of events is.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use agent::{Level, ToolCall};
+use serde::Deserialize;
+use serde_json::Value as Json;
+use tokio::time::timeout;
+
+use super::log::LogFile;
+use super::show;
+use crate::agents::LogLine;
+use crate::cli::client::{Client, Pieces};
+use crate::cli::documents::path;
+use crate::cli::error::CliError;
+use crate::cli::session::session_path;
+use crate::cli::terminal::{Spinner, interrupted};
+use base::events::{EventDecoder, data, split};
+use base::model::DocumentKind;
+
+/// The longest event that is read, in bytes.
+const EVENT_BYTES: usize = 64 << 20;
+
+/// How long to wait for the last event of a turn, after its answer has come.
+const LAST_EVENT: Duration = Duration::from_secs(2);
+
+/// What a session waits for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A line of the user.
+    #[default]
+    Waiting,
+    /// The user's approval.
+    WaitingConfirmation,
+    /// Nothing: it is over.
+    Ended,
+}
+
+/// What came of a message.
+#[derive(Debug, Default, Deserialize)]
+pub struct Turn {
+    /// What the session waits for.
+    pub state: State,
+    /// The exit code, after the end.
+    #[serde(default)]
+    exit_code: u8,
+    /// The call that waits for approval.
+    #[serde(default)]
+    pub pending: Option<ToolCall>,
+    #[serde(default)]
+    output: Vec<String>,
+    #[serde(default)]
+    steps: Vec<StepLog>,
+}
+
+/// What a step logged.
+#[derive(Debug, Default, Deserialize)]
+struct StepLog {
+    #[serde(default)]
+    log: Vec<LogLine>,
+}
+
+/// An event of a step: `outcome` when it has ended.
+#[derive(Debug, Deserialize)]
+struct StepEvent {
+    #[serde(default)]
+    outcome: Option<String>,
+    #[serde(default)]
+    state: Option<String>,
+    /// How many of the texts were shown when the step began.
+    #[serde(default)]
+    intro: usize,
+    #[serde(default)]
+    output: Vec<String>,
+    #[serde(default)]
+    log: Vec<LogLine>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Started {
+    session_id: String,
+    output: Vec<String>,
+    #[serde(default)]
+    log: Vec<LogLine>,
+}
+
+/// A session under way.
+pub struct Session<'c> {
+    client: &'c Client,
+    /// Its id.
+    pub id: String,
+    exit_code: u8,
+    log: LogFile,
+    events: Option<Events>,
+}
+
+/// The stream of events.
+struct Events {
+    pieces: Pieces,
+    decoder: EventDecoder,
+    waiting: VecDeque<StepEvent>,
+}
+
+/// How much of a turn was shown and logged.
+#[derive(Default)]
+struct Progress {
+    shown: usize,
+    logged: usize,
+    /// How much of that is of the step under way.
+    of_step: (usize, usize),
+    /// Whether the last event of the turn has come.
+    is_over: bool,
+    spinner: Option<Spinner>,
+}
+
+impl<'c> Session<'c> {
+    /// Starts a session, and shows what the agent says at its beginning.
+    ///
+    /// # Errors
+    /// The service's own, and that of the log file.
+    pub async fn start(
+        client: &'c Client,
+        agent: &str,
+        body: &Json,
+        mut log: LogFile,
+    ) -> Result<Session<'c>, CliError> {
+        let reply = client.post(&format!("{}/sessions", path(DocumentKind::Agent, agent)), body).await?;
+        let started: Started = read(client, reply)?;
+        started.output.iter().for_each(|text| show::text(text, false, Level::Debug));
+        log.add(&started.log)?;
+        Ok(Session { client, id: started.session_id, exit_code: 0, log, events: None })
+    }
+
+    /// Sends a message, and shows what comes of it.
+    ///
+    /// # Errors
+    /// The service's own, that of the log file, and [`CliError::Cancelled`].
+    pub async fn send(&mut self, body: &Json) -> Result<Turn, CliError> {
+        let (client, id) = (self.client, self.id.clone());
+        if self.events.is_none() {
+            self.events = Events::open(client, &id).await;
+        }
+        let mut progress = Progress::default();
+        let url = format!("{}/messages", session_path(&id));
+        let mut reply = std::pin::pin!(client.post(&url, body));
+        let reply = loop {
+            tokio::select! {
+                reply = &mut reply => break reply?,
+                event = next(&mut self.events) => self.tell(&event, &mut progress)?,
+                () = interrupted() => return Err(CliError::Cancelled),
+            }
+        };
+        let turn: Turn = read(client, reply)?;
+        self.catch_up(&mut progress).await?;
+        progress.spinner = None;
+        let rest = turn.output.get(progress.shown..).unwrap_or_default();
+        let log: Vec<LogLine> = turn.steps.iter().flat_map(|step| step.log.clone()).collect();
+        let log = log.get(progress.logged..).unwrap_or_default();
+        rest.iter().for_each(|text| show::text(text, false, worst(log)));
+        self.log.add(log)?;
+        self.exit_code = turn.exit_code;
+        Ok(turn)
+    }
+
+    /// What the session waits for now.
+    ///
+    /// # Errors
+    /// The service's own.
+    pub async fn now(&self) -> Result<Turn, CliError> {
+        read(self.client, self.client.get(&session_path(&self.id)).await?)
+    }
+
+    /// The exit code of the agent, after the end.
+    pub fn exit_code(&self) -> u8 {
+        self.exit_code
+    }
+
+    /// Ends the session before its time.
+    ///
+    /// # Errors
+    /// The service's own.
+    pub async fn cancel(&self) -> Result<(), CliError> {
+        self.client.delete(&session_path(&self.id)).await
+    }
+
+    /// Reads the events of this turn to their end, so that none of them is taken for one of the next turn.
+    async fn catch_up(&mut self, progress: &mut Progress) -> Result<(), CliError> {
+        while self.events.is_some() && !progress.is_over {
+            match timeout(LAST_EVENT, next(&mut self.events)).await {
+                Ok(event) => self.tell(&event, progress)?,
+                Err(_) => self.events = None,
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows and logs what is new in an event.
+    fn tell(&mut self, event: &StepEvent, progress: &mut Progress) -> Result<(), CliError> {
+        let is_under_way = event.outcome.is_none();
+        let intro = if is_under_way { event.output.len() } else { event.intro };
+        let (shown, logged) = progress.of_step;
+        let output = event.output.get(shown..).unwrap_or_default();
+        let log = event.log.get(logged..).unwrap_or_default();
+        progress.spinner = None;
+        for (at, text) in (shown..).zip(output) {
+            show::text(text, at < intro, worst(log));
+        }
+        self.log.add(log)?;
+        progress.shown += output.len();
+        progress.logged += log.len();
+        progress.of_step = match is_under_way {
+            true => (shown + output.len(), logged + log.len()),
+            false => (0, 0),
+        };
+        match event.state.as_deref() {
+            Some("thinking") => progress.spinner = Spinner::start(""),
+            Some(_) => progress.is_over = true,
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+impl Events {
+    /// Opens the stream, up to its first event, which tells the state as it is. Without the stream everything is shown at the end of
+    /// a turn.
+    async fn open(client: &Client, id: &str) -> Option<Events> {
+        let pieces = client.get_pieces(&format!("{}/stream", session_path(id))).await.ok()?;
+        let mut events = Events { pieces, decoder: EventDecoder::new(EVENT_BYTES), waiting: VecDeque::new() };
+        timeout(LAST_EVENT, events.next()).await.ok()??;
+        Some(events)
+    }
+
+    /// The next event; none if the stream has ended.
+    async fn next(&mut self) -> Option<StepEvent> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Some(event);
+            }
+            let whole = self.decoder.push(self.pieces.chunk().await.ok()??).ok()?;
+            let read = split(&whole).filter_map(data).filter_map(|data| serde_json::from_slice(&data).ok());
+            self.waiting.extend(read);
+        }
+    }
+}
+
+/// The next event; never, without a stream.
+async fn next(events: &mut Option<Events>) -> StepEvent {
+    if let Some(stream) = events {
+        match stream.next().await {
+            Some(event) => return event,
+            None => *events = None,
+        }
+    }
+    std::future::pending().await
+}
+
+/// The level of the worst line.
+fn worst(lines: &[LogLine]) -> Level {
+    lines.iter().map(|line| line.level).max().unwrap_or(Level::Debug)
+}
+
+fn read<T: serde::de::DeserializeOwned>(client: &Client, reply: Json) -> Result<T, CliError> {
+    let unusable = |error: serde_json::Error| client.unusable(&format!("the answer cannot be read: {error}"));
+    serde_json::from_value(reply).map_err(unusable)
+}
