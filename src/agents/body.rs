@@ -9,6 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::sessions::{Draft, Record, SessionError, SessionKind, SessionState, Subject};
 use crate::store::StoreError;
 use agent::{Agent, Conversation, Overrides};
+use base::model::Id;
 
 /// How much a session tells of its log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +60,9 @@ impl Body {
     /// # Errors
     /// [`SessionError::OutOfTurn`] if its document cannot be read any more.
     pub fn agent(&self) -> Result<Agent, SessionError> {
-        Agent::read(&self.frozen.document, &self.frozen.overrides).map_err(|_| failed())
+        let id = Id::parse(&self.frozen.agent).map_err(|_| failed())?;
+        let agent = Agent::read(&self.frozen.document, &self.frozen.overrides).map_err(|_| failed())?;
+        Ok(agent.stored_as(id))
     }
 
     /// The next version of the session.

@@ -1,5 +1,6 @@
 //! Agents: an agent of documents alone, in front of a scripted model and real servers of tools.
 
+mod documents;
 mod travel;
 mod trips;
 

@@ -1,5 +1,7 @@
 //! Tools with their rules.
 
+use std::collections::HashSet;
+
 use base::model::string_member;
 use base::schema::Schema;
 use serde_json::{Map as JsonMap, Value as Json, json};
@@ -22,14 +24,16 @@ impl Reader<'_> {
     pub(super) fn tools(&mut self) -> Vec<AgentTool> {
         let document = self.document;
         let tools = document.get("tools").and_then(Json::as_array).into_iter().flatten();
-        let mut read: Vec<AgentTool> = Vec::new();
+        let (mut read, mut names) = (Vec::new(), HashSet::new());
         for (at, tool) in tools.enumerate() {
             let path = format!("/tools/{at}");
-            let Some(tool) = self.tool(&path, tool) else { continue };
-            if read.iter().any(|known| known.name == tool.name) {
-                self.fault(format!("{path}/name"), format!("there is another tool called `{}`", tool.name));
+            // Also one that cannot be read has its name.
+            if let Some(name) = tool.get("name").and_then(Json::as_str)
+                && !names.insert(name)
+            {
+                self.fault(format!("{path}/name"), format!("there is another tool called `{name}`"));
             }
-            read.push(tool);
+            read.extend(self.tool(&path, tool));
         }
         read
     }
@@ -50,6 +54,10 @@ impl Reader<'_> {
         };
         let bound = self.bound(&format!("{path}/bind"), tool.get("bind"), &parameters);
         let checks = self.checks(&format!("{path}/checks"), tool.get("checks"), &parameters);
+        let asks = tool.get("on_missing").and_then(Json::as_str) == Some("ask");
+        if asks && !checks.iter().any(|check| check.missing.is_some()) {
+            self.fault(format!("{path}/on_missing"), "asks for nothing: no rule in `checks` has `missing`");
+        }
         let ok = tool.get("ok").map(|ok| self.outcome(&format!("{path}/ok"), ok, &CALL, Step::Valid));
         let output = tool.get("output").map(|items| self.items(&format!("{path}/output"), items, &RESULT));
         let failure = self.failures(&format!("{path}/failure"), tool.get("failure"));
@@ -69,7 +77,7 @@ impl Reader<'_> {
             output: output.unwrap_or_default(),
             failure,
             confirm: tool.get("confirm") == Some(&Json::Bool(true)),
-            asks: tool.get("on_missing").and_then(Json::as_str) == Some("ask"),
+            asks,
         })
     }
 
