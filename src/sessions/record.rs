@@ -10,6 +10,9 @@ use super::event::{EventKind, SessionEvent};
 /// How many events are kept.
 pub const EVENTS_MAX: usize = 1_000;
 
+/// How long the events that are kept may be, in bytes: a quarter of a value of the store.
+const EVENTS_BYTES_MAX: usize = 4 << 20;
+
 /// A stored session.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Record {
@@ -228,7 +231,14 @@ impl Record {
         self.next_event = id + 1;
         self.stored += 1;
         self.events.push(SessionEvent { id, kind, data: data.into() });
-        let surplus = self.events.len().saturating_sub(EVENTS_MAX);
+        let mut bytes: usize = self.events.iter().map(|event| event.data.len()).sum();
+        let is_too_long = |event: &SessionEvent| {
+            let was = bytes;
+            bytes = bytes.saturating_sub(event.data.len());
+            was > EVENTS_BYTES_MAX
+        };
+        let long = self.events.iter().map(is_too_long).take_while(|is_too_long| *is_too_long).count();
+        let surplus = self.events.len().saturating_sub(EVENTS_MAX).max(long);
         self.events.drain(..surplus);
     }
 

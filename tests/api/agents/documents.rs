@@ -38,7 +38,7 @@ async fn problems(app: &TestApp, id: &str) -> Vec<String> {
 async fn an_agent_is_written_shown_listed_and_removed_like_every_document() {
     let travel = Travel::start().await;
     let app = &travel.app;
-    let written = document("Guide");
+    let written = document("guide");
     let created = app.put("/api/agents/guide", written.clone()).await;
     assert_eq!((created.status, &created.body), (201, &json!({"id": "guide", "created": true})));
     assert_eq!(app.put("/api/agents/guide", written.clone()).await.status, 200);
@@ -111,7 +111,6 @@ async fn a_write_with_faults_of_all_kinds_is_refused_with_every_one_of_them() {
         "/texts/which",
         "/tools/0/bind/currency/setting",
         "/tools/0/checks/0/max_chars/setting",
-        "/tools/0/checks/0/missing/0/text",
         "/tools/0/failure/call_failed/0/text",
         "/tools/0/output/0/text",
         "/tools/1/failure/call_failed/0/text",
@@ -152,7 +151,7 @@ async fn the_last_good_version_serves_when_another_program_writes_a_bad_one() {
     let mut keys = redis.connection();
     let url = redis.url();
     // A document of another program is taken by its key.
-    let _: () = keys.set("shenma:agents:guide", document("Tour Guide").to_string()).unwrap();
+    let _: () = keys.set("shenma:agents:guide", document("tour-guide").to_string()).unwrap();
     let travel = Travel::start_with(|settings| settings.store.url = url).await;
     let app = &travel.app;
     assert_eq!(app.get("/api/agents").await.body, json!(["guide", "travel"]));
@@ -168,16 +167,16 @@ async fn the_last_good_version_serves_when_another_program_writes_a_bad_one() {
         let status = app.eventually("/api/status", has).await;
         assert_eq!(status.body["problems"].as_array().unwrap().len(), 1, "{status:?}");
         let shown = app.get("/api/agents/guide").await.body;
-        assert_eq!((&shown["name"], &shown["available"]), (&json!("Tour Guide"), &json!(true)));
+        assert_eq!((&shown["name"], &shown["available"]), (&json!("tour-guide"), &json!(true)));
         started(app, "guide", json!({})).await;
-        let _: () = keys.set("shenma:agents:guide", document("Tour Guide").to_string()).unwrap();
+        let _: () = keys.set("shenma:agents:guide", document("tour-guide").to_string()).unwrap();
         app.eventually("/api/status", |answer| answer.body["problems"] == json!([])).await;
     }
     // One that never was good is listed, so that people see why it is not there.
     let _: () = keys.set("shenma:agents:new", "{").unwrap();
     app.eventually("/api/agents", |answer| answer.body == json!(["guide", "new", "travel"])).await;
     let refused = app.post("/api/agents/new/sessions", json!({})).await;
-    refused.assert_error(424, "failed_dependency_error", "agent_unavailable");
+    refused.assert_error(424, "conflict_error", "agent_unavailable");
     assert!(refused.error().3["problems"][0]["message"].as_str().unwrap().contains("not valid JSON"));
     let _: () = keys.del("shenma:agents:new").unwrap();
     app.eventually("/api/agents", |answer| answer.body == json!(["guide", "travel"])).await;
@@ -198,7 +197,7 @@ async fn an_agent_whose_parts_are_missing_is_unavailable_until_they_are_there() 
         assert!(told.iter().any(|problem| problem.contains(&format!("`{part}`"))), "{part}: {told:?}");
     }
     let refused = app.post("/api/agents/lost/sessions", json!({})).await;
-    refused.assert_error(424, "failed_dependency_error", "agent_unavailable");
+    refused.assert_error(424, "conflict_error", "agent_unavailable");
     assert_eq!(refused.error().3["problems"].as_array().unwrap().len(), 5, "{refused:?}");
     let status = app.get("/api/status").await.body;
     assert_eq!(status["problems"].as_array().unwrap().len(), 5, "{status}");
@@ -271,7 +270,7 @@ async fn overrides_that_cannot_be_make_their_agent_unavailable_and_are_told_ever
     sorted.sort();
     assert_eq!(told, sorted);
     let refused = app.post("/api/agents/travel/sessions", json!({})).await;
-    refused.assert_error(424, "failed_dependency_error", "agent_unavailable");
+    refused.assert_error(424, "conflict_error", "agent_unavailable");
     assert!(expected.iter().all(|fault| refused.error().2.contains(fault)), "{refused:?}");
     let status = app.get("/api/status").await.body;
     let listed = status["problems"].as_array().unwrap();

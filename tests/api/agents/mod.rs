@@ -1,8 +1,11 @@
 //! Agents: an agent of documents alone, in front of a scripted model and real servers of tools.
 
 mod documents;
+mod lasting;
+mod sessions;
 mod travel;
 mod trips;
+mod watching;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
