@@ -95,7 +95,11 @@ async fn a_session_that_is_started_at_one_replica_goes_on_at_another() {
     one.model_says([relevant(false)]);
     let answer = tell(&other, &id, json!({"text": "The weather?"})).await;
     assert_eq!(steps(&answer)[1], "cls/irrelevant");
-    assert_eq!(one.asked(4)[0]["messages"].as_array().unwrap().len(), 6, "one for each turn of a role, after the prompt");
+    assert_eq!(
+        one.asked(4)[0]["messages"].as_array().unwrap().len(),
+        6,
+        "one for each turn of a role, after the prompt"
+    );
     assert_eq!(one.say(&id, "bye").await.body["state"], "ended");
     let late = tell(&other, &id, json!({"text": "x"})).await;
     late.assert_error(409, "conflict_error", "session_state");
