@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::sessions::{Draft, Record, SessionError, SessionKind, SessionState, Subject};
-use crate::store::StoreError;
 use agent::{Agent, Conversation, Overrides};
 use base::model::Id;
 
@@ -52,7 +50,7 @@ impl Body {
     /// # Errors
     /// [`SessionError::OutOfTurn`] if it cannot be read.
     pub fn read(record: &Record) -> Result<Body, SessionError> {
-        serde_json::from_str(record.body.get()).map_err(|_| failed())
+        record.read_body()
     }
 
     /// The agent as it was at the start.
@@ -60,6 +58,7 @@ impl Body {
     /// # Errors
     /// [`SessionError::OutOfTurn`] if its document cannot be read any more.
     pub fn agent(&self) -> Result<Agent, SessionError> {
+        let failed = || SessionError::OutOfTurn { state: SessionState::Failed };
         let id = Id::parse(&self.frozen.agent).map_err(|_| failed())?;
         let agent = Agent::read(&self.frozen.document, &self.frozen.overrides).map_err(|_| failed())?;
         Ok(agent.stored_as(id))
@@ -75,7 +74,7 @@ impl Body {
             state: self.state(),
             step: self.conversation.messages(),
             max_steps: 0,
-            body: self.json()?,
+            body: Draft::body_of(self)?,
         })
     }
 
@@ -87,13 +86,4 @@ impl Body {
             (None, None) => SessionState::Waiting,
         }
     }
-
-    fn json(&self) -> Result<Box<RawValue>, SessionError> {
-        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
-        to_raw_value(self).map_err(|error| SessionError::Store(unwritable(error)))
-    }
-}
-
-fn failed() -> SessionError {
-    SessionError::OutOfTurn { state: SessionState::Failed }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::{ClientBuilder, Method, RequestBuilder, Response, StatusCode};
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -157,6 +158,15 @@ impl Client {
 
     async fn json(&self, response: Response) -> Result<Json, CliError> {
         response.json().await.map_err(|error| self.unreachable(&error))
+    }
+
+    /// Reads an answer.
+    ///
+    /// # Errors
+    /// When it is not what it has to be.
+    pub fn read<T: DeserializeOwned>(&self, reply: Json) -> Result<T, CliError> {
+        serde_json::from_value(reply)
+            .map_err(|error| self.unusable(&format!("the answer cannot be read: {error}")))
     }
 
     /// An answer that cannot be used.

@@ -15,6 +15,7 @@ mod idea;
 mod import;
 mod importer;
 mod import_args;
+mod log_file;
 mod output;
 mod package_tests;
 mod render;

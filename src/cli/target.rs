@@ -15,6 +15,9 @@ use crate::settings::{self, Listen, Settings};
 use crate::store::StoreError;
 use crate::telemetry;
 
+/// What is logged of a service inside a command. What agents log stands in their own files.
+const CLI_LOG: &str = "error,ai_prompt_shell::agents=off";
+
 /// Loads the settings with the options of the command line.
 ///
 /// # Errors
@@ -49,7 +52,7 @@ pub async fn open(common: &Common) -> Result<Client, CliError> {
 /// As [`open`].
 pub async fn open_with(settings: &Settings) -> Result<Client, CliError> {
     // Commands print their own messages; the log is for the service.
-    telemetry::init(&crate::settings::Log { level: "error".into(), ..settings.log.clone() })?;
+    telemetry::init(&crate::settings::Log { level: CLI_LOG.into(), ..settings.log.clone() })?;
     match build(settings).await {
         Ok(app) => match app.catalog.store_state().error {
             None => inside(&app, settings),

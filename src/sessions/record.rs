@@ -2,16 +2,19 @@
 
 use std::fmt;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
+use super::SessionError;
 use super::event::{EventKind, SessionEvent};
+use crate::store::StoreError;
 
 /// How many events are kept.
 pub const EVENTS_MAX: usize = 1_000;
 
-/// How long the events that are kept may be, in bytes: a quarter of a value of the store.
-const EVENTS_BYTES_MAX: usize = 4 << 20;
+/// How long the data of the events that are stored may be in all, in bytes; the last event is stored in any case.
+const EVENTS_BYTES: usize = 1 << 20;
 
 /// A stored session.
 #[derive(Debug, Serialize, Deserialize)]
@@ -181,7 +184,27 @@ pub struct Draft {
     pub body: Box<RawValue>,
 }
 
+impl Draft {
+    /// What is stored of the body of a session.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn body_of(body: &impl Serialize) -> Result<Box<RawValue>, SessionError> {
+        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
+        to_raw_value(body).map_err(|error| SessionError::Store(unwritable(error)))
+    }
+}
+
 impl Record {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// [`SessionError::OutOfTurn`] if it cannot be read: the session has failed.
+    pub fn read_body<T: DeserializeOwned>(&self) -> Result<T, SessionError> {
+        let failed = |_| SessionError::OutOfTurn { state: SessionState::Failed };
+        serde_json::from_str(self.body.get()).map_err(failed)
+    }
+
     /// A record without events.
     pub(super) fn new(draft: Draft, now: u64) -> Record {
         let Draft { subject, state, step, max_steps, body } = draft;
@@ -231,15 +254,17 @@ impl Record {
         self.next_event = id + 1;
         self.stored += 1;
         self.events.push(SessionEvent { id, kind, data: data.into() });
-        let mut bytes: usize = self.events.iter().map(|event| event.data.len()).sum();
-        let is_too_long = |event: &SessionEvent| {
-            let was = bytes;
-            bytes = bytes.saturating_sub(event.data.len());
-            was > EVENTS_BYTES_MAX
-        };
-        let long = self.events.iter().map(is_too_long).take_while(|is_too_long| *is_too_long).count();
-        let surplus = self.events.len().saturating_sub(EVENTS_MAX).max(long);
-        self.events.drain(..surplus);
+        self.events.drain(..self.surplus());
+    }
+
+    /// How many events are too many, or too long, of the oldest ones.
+    fn surplus(&self) -> usize {
+        let mut bytes = 0;
+        let kept = self.events.iter().rev().take(EVENTS_MAX).take_while(|event| {
+            bytes += event.data.len();
+            bytes <= EVENTS_BYTES
+        });
+        self.events.len() - kept.count().max(1).min(self.events.len())
     }
 
     /// How many events were stored in all.
@@ -262,5 +287,30 @@ impl Record {
     /// Whether events that were stored are not kept any more.
     pub(super) fn has_lost_events(&self) -> bool {
         usize::try_from(self.stored).is_ok_and(|stored| stored > self.events.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_so_many_events_are_stored_and_only_so_long_ones() {
+        let subject = Subject { kind: SessionKind::Agent, id: "a".to_owned() };
+        let body = RawValue::NULL.to_owned();
+        let draft = Draft { subject, state: SessionState::Waiting, step: 0, max_steps: 0, body };
+        let mut record = Record::new(draft, 0);
+        for _ in 0..EVENTS_MAX + 5 {
+            record.add(1, EventKind::Step, "{}");
+        }
+        assert_eq!((record.events.len(), record.events[0].id), (EVENTS_MAX, 6));
+        let long = "x".repeat(EVENTS_BYTES / 2);
+        for _ in 0..3 {
+            record.add(1, EventKind::Step, &long);
+        }
+        assert_eq!(record.events.len(), 2);
+        record.add(1, EventKind::Step, &"x".repeat(EVENTS_BYTES + 1));
+        assert_eq!(record.events.len(), 1);
+        assert!(record.has_lost_events());
     }
 }

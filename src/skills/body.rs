@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::sessions::{Draft, Record, SessionError, SessionKind, SessionState, Subject};
-use crate::store::StoreError;
 use dialogue::{Cleaning, Dialogue, History, UnknownFormat};
 
 /// What a session of a skill keeps.
@@ -50,8 +48,7 @@ impl Body {
     /// # Errors
     /// [`SessionError::OutOfTurn`] if it cannot be read.
     pub fn read(record: &Record) -> Result<Body, SessionError> {
-        let failed = |_| SessionError::OutOfTurn { state: SessionState::Failed };
-        serde_json::from_str(record.body.get()).map_err(failed)
+        record.read_body()
     }
 
     /// The next version of the session.
@@ -65,12 +62,7 @@ impl Body {
             state: SessionState::from(dialogue.state()),
             step: dialogue.step(),
             max_steps: dialogue.max_steps(),
-            body: self.json()?,
+            body: Draft::body_of(self)?,
         })
-    }
-
-    fn json(&self) -> Result<Box<RawValue>, SessionError> {
-        let unwritable = |error: serde_json::Error| StoreError::Unavailable { message: error.to_string() };
-        to_raw_value(self).map_err(|error| SessionError::Store(unwritable(error)))
     }
 }

@@ -14,7 +14,7 @@ const LIMITS: Limits =
     Limits { steps: 200_000, recursion: 100, output_bytes: 1 << 20, source_bytes: 64 << 10 };
 
 /// The time for one text.
-const TIME: Duration = Duration::from_millis(100);
+const TIME: Duration = Duration::from_secs(5);
 
 static PARTIALS: LazyLock<Arc<dyn Partials>> = LazyLock::new(|| Arc::new(NoSurroundings));
 static FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoSurroundings));

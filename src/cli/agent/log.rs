@@ -1,41 +1,13 @@
-//! The log file of an agent: `time LEVEL [prefix] text`; further lines of a text are indented.
-
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+//! The entries of an agent's log file: `time LEVEL [prefix] text`; further lines of a text are indented.
 
 use jiff::Timestamp;
 
 use crate::agents::LogLine;
-use crate::cli::error::CliError;
 use crate::cli::output::visible;
 
-/// The log file, if there is one.
-pub struct LogFile(Option<(PathBuf, File)>);
-
-impl LogFile {
-    /// Opens the file; lines are added to it. A new one may be read by its owner alone.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
-    pub fn open(path: Option<&Path>) -> Result<LogFile, CliError> {
-        let open = |path: &Path| {
-            let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-            file.map(|file| (path.to_path_buf(), file)).map_err(|source| CliError::file(path, source))
-        };
-        Ok(LogFile(path.map(open).transpose()?))
-    }
-
-    /// Adds lines.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn add(&mut self, lines: &[LogLine]) -> Result<(), CliError> {
-        let Some((path, file)) = &mut self.0 else { return Ok(()) };
-        let text: String = lines.iter().map(written).collect();
-        file.write_all(text.as_bytes()).map_err(|source| CliError::file(path, source))
-    }
+/// Entries as they stand in the file.
+pub fn entries(lines: &[LogLine]) -> String {
+    lines.iter().map(written).collect()
 }
 
 fn written(line: &LogLine) -> String {

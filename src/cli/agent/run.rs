@@ -4,11 +4,11 @@ use serde_json::{Value as Json, json};
 
 use super::AgentRun;
 use super::input::{Decision, Input, Said};
-use super::log::LogFile;
 use super::session::{Session, State, Turn};
 use super::show;
 use crate::cli::args::Common;
 use crate::cli::error::CliError;
+use crate::cli::log_file::LogFile;
 use crate::cli::output::warn;
 use crate::cli::{target, terminal};
 

@@ -9,12 +9,13 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use tokio::time::timeout;
 
-use super::log::LogFile;
+use super::log::entries;
 use super::show;
 use crate::agents::LogLine;
 use crate::cli::client::{Client, Pieces};
 use crate::cli::documents::path;
 use crate::cli::error::CliError;
+use crate::cli::log_file::LogFile;
 use crate::cli::session::session_path;
 use crate::cli::terminal::{Spinner, interrupted};
 use base::events::{EventDecoder, data, split};
@@ -128,9 +129,9 @@ impl<'c> Session<'c> {
         mut log: LogFile,
     ) -> Result<Session<'c>, CliError> {
         let reply = client.post(&format!("{}/sessions", path(DocumentKind::Agent, agent)), body).await?;
-        let started: Started = read(client, reply)?;
+        let started: Started = client.read(reply)?;
         started.output.iter().for_each(|text| show::text(text, false, Level::Debug));
-        log.add(&started.log)?;
+        log.add(|| entries(&started.log))?;
         Ok(Session { client, id: started.session_id, exit_code: 0, log, events: None })
     }
 
@@ -153,14 +154,14 @@ impl<'c> Session<'c> {
                 () = interrupted() => return Err(CliError::Cancelled),
             }
         };
-        let turn: Turn = read(client, reply)?;
+        let turn: Turn = client.read(reply)?;
         self.catch_up(&mut progress).await?;
         progress.spinner = None;
         let rest = turn.output.get(progress.shown..).unwrap_or_default();
         let log: Vec<LogLine> = turn.steps.iter().flat_map(|step| step.log.clone()).collect();
         let log = log.get(progress.logged..).unwrap_or_default();
         rest.iter().for_each(|text| show::text(text, false, worst(log)));
-        self.log.add(log)?;
+        self.log.add(|| entries(log))?;
         self.exit_code = turn.exit_code;
         Ok(turn)
     }
@@ -170,7 +171,7 @@ impl<'c> Session<'c> {
     /// # Errors
     /// The service's own.
     pub async fn now(&self) -> Result<Turn, CliError> {
-        read(self.client, self.client.get(&session_path(&self.id)).await?)
+        self.client.read(self.client.get(&session_path(&self.id)).await?)
     }
 
     /// The exit code of the agent, after the end.
@@ -208,7 +209,7 @@ impl<'c> Session<'c> {
         for (at, text) in (shown..).zip(output) {
             show::text(text, at < intro, worst(log));
         }
-        self.log.add(log)?;
+        self.log.add(|| entries(log))?;
         progress.shown += output.len();
         progress.logged += log.len();
         progress.of_step = match is_under_way {
@@ -261,9 +262,4 @@ async fn next(events: &mut Option<Events>) -> StepEvent {
 /// The level of the worst line.
 fn worst(lines: &[LogLine]) -> Level {
     lines.iter().map(|line| line.level).max().unwrap_or(Level::Debug)
-}
-
-fn read<T: serde::de::DeserializeOwned>(client: &Client, reply: Json) -> Result<T, CliError> {
-    let unusable = |error: serde_json::Error| client.unusable(&format!("the answer cannot be read: {error}"));
-    serde_json::from_value(reply).map_err(unusable)
 }

@@ -10,7 +10,6 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Subcommand;
 use serde::Deserialize;
-use serde_json::Value as Json;
 
 use super::args::Common;
 use super::client::Client;
@@ -139,7 +138,7 @@ async fn list(client: &Client, filter: &[(&str, Option<String>)], json: bool) ->
         print_json(&reply);
         return Ok(());
     }
-    for head in read::<Vec<Head>>(client, reply)? {
+    for head in client.read::<Vec<Head>>(reply)? {
         let Head { session_id, state, updated_at, .. } = &head;
         let (steps, time) = (head.steps(), time(*updated_at));
         say(on_one_line(&format!("{session_id}  {state:20}  {steps:10}  {time}  {}", head.subject())));
@@ -153,7 +152,7 @@ async fn show(client: &Client, id: &str, json: bool) -> Result<(), CliError> {
         print_json(&reply);
         return Ok(());
     }
-    let Session { head, messages } = read(client, reply)?;
+    let Session { head, messages } = client.read(reply)?;
     let Head { session_id, state, .. } = &head;
     say(on_one_line(&format!("{session_id}: {}, {state}, step {}", head.subject(), head.steps())));
     for Message { role, content } in &messages {
@@ -163,7 +162,7 @@ async fn show(client: &Client, id: &str, json: bool) -> Result<(), CliError> {
 }
 
 async fn export(client: &Client, id: &str, output: Option<&Path>) -> Result<(), CliError> {
-    let session: Session = read(client, client.get(&session_path(id)).await?)?;
+    let session: Session = client.read(client.get(&session_path(id)).await?)?;
     let text = markdown::markdown(&session);
     match output {
         Some(file) => write(file, &text).map_err(|source| CliError::file(file, source)),
@@ -178,11 +177,6 @@ async fn export(client: &Client, id: &str, output: Option<&Path>) -> Result<(), 
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600).open(file)?.write_all(text.as_bytes())
-}
-
-fn read<T: serde::de::DeserializeOwned>(client: &Client, reply: Json) -> Result<T, CliError> {
-    serde_json::from_value(reply)
-        .map_err(|error| client.unusable(&format!("the answer cannot be read: {error}")))
 }
 
 /// A time in seconds since 1970, for people.

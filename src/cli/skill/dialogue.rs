@@ -61,7 +61,7 @@ impl<'c> Session<'c> {
     /// # Errors
     /// The service's own, and [`CliError::Cancelled`].
     pub async fn start(client: &'c Client, path: &str, body: &Json) -> Result<(Session<'c>, Turn), CliError> {
-        let turn = turn(client, waiting("the model thinks", client.post(path, body)).await?)?;
+        let turn: Turn = client.read(waiting("the model thinks", client.post(path, body)).await?)?;
         Ok((Session { client, id: turn.session_id.clone() }, turn))
     }
 
@@ -72,7 +72,7 @@ impl<'c> Session<'c> {
     pub async fn send(&self, event: &Event) -> Result<Turn, CliError> {
         let path = format!("{}/events", session_path(&self.id));
         let body = serde_json::to_value(event).unwrap_or_default();
-        turn(self.client, waiting("the model thinks", self.client.post(&path, &body)).await?)
+        self.client.read(waiting("the model thinks", self.client.post(&path, &body)).await?)
     }
 
     /// What the model wants now, if it has answered since a step.
@@ -80,10 +80,7 @@ impl<'c> Session<'c> {
     /// # Errors
     /// The service's own.
     pub async fn after(&self, step: u64) -> Result<Option<Turn>, CliError> {
-        let reply = self.client.get(&session_path(&self.id)).await?;
-        let unusable =
-            |error: serde_json::Error| self.client.unusable(&format!("the session cannot be read: {error}"));
-        let now: Now = serde_json::from_value(reply).map_err(unusable)?;
+        let now: Now = self.client.read(self.client.get(&session_path(&self.id)).await?)?;
         let last = now.messages.last().map_or("", |message| message.content.as_str());
         let said = || read(Answer { text: last, is_cut: false }, UnknownFormat::Error).ok();
         let directives = now.pending.or_else(said).into_iter().collect();
@@ -98,11 +95,6 @@ impl<'c> Session<'c> {
     pub async fn cancel(&self) -> Result<(), CliError> {
         self.client.delete(&session_path(&self.id)).await
     }
-}
-
-fn turn(client: &Client, reply: Json) -> Result<Turn, CliError> {
-    let unusable = |error: serde_json::Error| client.unusable(&format!("the answer cannot be read: {error}"));
-    serde_json::from_value(reply).map_err(unusable)
 }
 
 #[cfg(test)]
@@ -139,10 +131,10 @@ mod tests {
         let reply = json!({"session_id": "s", "skill": "x", "state": "waiting_cmd", "step": 1, "max_steps": 100,
             "directives": [{"type": "MESSAGE", "content": "[MESSAGE] a", "message": "a"}, {"type": "CMD", "content": "[CMD] ls", "command": "ls"}]});
         let client = Client::new("http://localhost");
-        let read = turn(&client, reply).unwrap();
+        let read: Turn = client.read(reply).unwrap();
         assert_eq!((read.session_id.as_str(), read.max_steps, read.directives.len()), ("s", 100, 2));
         let reply = json!({"state": "idle", "step": 2, "directives": [], "error": {"code": "llm_unavailable", "message": "no"}});
-        assert_eq!(turn(&client, reply).unwrap().error.unwrap().message, "no");
-        assert!(turn(&client, json!({"step": 1, "directives": [{"type": "NEW"}]})).is_err());
+        assert_eq!(client.read::<Turn>(reply).unwrap().error.unwrap().message, "no");
+        assert!(client.read::<Turn>(json!({"step": 1, "directives": [{"type": "NEW"}]})).is_err());
     }
 }

@@ -1,9 +1,6 @@
 //! The log of a run: what ran, why it was allowed to, and how it ended. One JSON object a line, with secrets masked.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use policy::{Decision, Reason};
@@ -11,12 +8,13 @@ use serde::Serialize;
 
 use super::verdict::Choice;
 use crate::cli::error::CliError;
+use crate::cli::log_file::LogFile;
 use base::masking::mask;
 
 /// A log, if one is wanted.
 #[derive(Debug)]
 pub struct Journal {
-    file: Option<(PathBuf, File)>,
+    file: LogFile,
     host: Option<String>,
 }
 
@@ -65,11 +63,7 @@ impl Journal {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(path: Option<&Path>, host: Option<&str>) -> Result<Journal, CliError> {
-        let open = |path: &Path| {
-            let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-            file.map(|file| (path.to_path_buf(), file)).map_err(|source| CliError::file(path, source))
-        };
-        Ok(Journal { file: path.map(open).transpose()?, host: host.map(str::to_owned) })
+        Ok(Journal { file: LogFile::open(path)?, host: host.map(str::to_owned) })
     }
 
     /// Adds a line, if there is a log.
@@ -77,7 +71,6 @@ impl Journal {
     /// # Errors
     /// When it cannot be written.
     pub fn add(&mut self, entry: &Entry<'_>) -> Result<(), CliError> {
-        let Some((path, file)) = &mut self.file else { return Ok(()) };
         let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let written = Written {
             time: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
@@ -90,8 +83,7 @@ impl Journal {
             exit_code: entry.end.and_then(|end| end.exit_code),
             duration_ms: entry.end.map(|end| milliseconds(end.duration)),
         };
-        let line = serde_json::to_string(&written).unwrap_or_default() + "\n";
-        file.write_all(line.as_bytes()).map_err(|source| CliError::file(path, source))
+        self.file.add(|| serde_json::to_string(&written).unwrap_or_default() + "\n")
     }
 }
 

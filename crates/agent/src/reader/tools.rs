@@ -62,6 +62,11 @@ impl Reader<'_> {
         let output = tool.get("output").map(|items| self.items(&format!("{path}/output"), items, &RESULT));
         let failure = self.failures(&format!("{path}/failure"), tool.get("failure"));
         let texts = |member: &str| super::texts_at(tool, &format!("/{member}"));
+        let asks = tool.get("on_missing").and_then(Json::as_str) == Some("ask");
+        if asks && checks.iter().all(|check| check.missing.is_none()) {
+            let message = "asks for what is missing, but no rule in `checks` says so with `missing`";
+            self.fault(format!("{path}/on_missing"), message);
+        }
         Some(AgentTool {
             name,
             description: string_member(tool, "description").unwrap_or_default(),
