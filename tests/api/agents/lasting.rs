@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use redis::Commands;
 use serde_json::json;
 
 use super::{Script, Travel, calls, messages, output, packages, relevant, says, shown, started, steps, tell};
@@ -107,7 +108,7 @@ async fn a_session_that_is_started_at_one_replica_goes_on_at_another() {
 
 #[tokio::test]
 async fn whoever_watches_at_one_replica_sees_the_steps_of_another_before_the_turn_has_ended() {
-    let (one, other, _redis) = two().await;
+    let (one, other, redis) = two().await;
     let id = one.started().await;
     let mut stream = Stream::open(&other, &id, None).await;
     one.model_says([relevant(true), vec![Act::Hang]]);
@@ -118,6 +119,12 @@ async fn whoever_watches_at_one_replica_sees_the_steps_of_another_before_the_tur
         seen.push(stream.until("step").await.pop().unwrap().data["outcome"].clone());
     }
     assert_eq!(seen, ["message", "relevant"]);
+    one.model.arrived(2).await;
+    // If the process died now, the session would be free soon after the time that the model has.
+    let mut keys = redis.connection();
+    let leases: Vec<String> = keys.keys(format!("*{id}")).unwrap();
+    let lives = leases.iter().map(|key| keys.pttl::<_, i64>(key).unwrap()).min().unwrap();
+    assert!((20_000..=50_000).contains(&lives), "{leases:?} {lives}");
     let refused = tell(&other, &id, json!({"text": "Me, too"})).await;
     refused.assert_error(409, "conflict_error", "session_state");
     assert_eq!(other.delete(&format!("/api/sessions/{id}")).await.status, 204);

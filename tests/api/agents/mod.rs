@@ -31,6 +31,11 @@ impl Script {
         self.0.lock().unwrap().extend(answers);
     }
 
+    /// Forgets the answers that were not given.
+    pub fn clear(&self) {
+        self.0.lock().unwrap().clear();
+    }
+
     /// How many answers were not given.
     pub fn left(&self) -> usize {
         self.0.lock().unwrap().len()

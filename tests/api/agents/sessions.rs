@@ -186,9 +186,27 @@ async fn a_session_whose_messages_are_too_long_takes_no_more_and_stays_as_it_was
     let variables = json!({"variables": {"long": "x".repeat(9 << 20)}});
     let started = travel.app.post("/api/agents/travel/sessions", variables).await;
     started.assert_error(413, "invalid_request_error", "session_too_large");
-    // A result that is too long ends its turn, and not the session.
-    travel.model_says([relevant(true), says("none")]);
-    assert_eq!(travel.say(&id, "still here").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_result_that_is_too_long_to_be_kept_ends_its_turn_and_not_the_session() {
+    let travel = Travel::start_with(|settings| settings.tools.answer_bytes = 16 << 20).await;
+    let id = travel.started().await;
+    travel.model_says([relevant(true), calls("find_trips", &json!({"city": "Babylon"}))]);
+    travel.say(&id, "To Babylon").await.assert_error(413, "invalid_request_error", "session_too_large");
+    let said = ["user: To Babylon", r#"assistant: Next: find_trips {"city":"Babylon"}"#];
+    let session = shown(&travel.app, &id).await;
+    assert_eq!(
+        (&session["state"], messages(&session)),
+        (&json!("waiting"), said.map(str::to_owned).to_vec())
+    );
+    travel.model_says([
+        relevant(true),
+        calls("find_trips", &json!({"city": "Oslo"})),
+        says("-"),
+        says("There."),
+    ]);
+    assert_eq!(output(&travel.say(&id, "To Oslo, then").await, "waiting").last(), Some(&"There."));
 }
 
 #[tokio::test]
@@ -255,6 +273,12 @@ async fn a_model_that_fails_is_asked_again_as_often_as_the_agent_says() {
         let ended = travel.say(&id, "To Oslo").await;
         assert_eq!(steps(&ended), ["main/message", "cls/llm_error"]);
         assert_eq!(travel.model.seen().len() as u64, retries + 1);
+        travel.script.clear();
+        travel.script.add([relevant(true), failing(), failing(), failing(), failing()]);
+        let (other, asked) = (travel.started().await, travel.model.seen().len() as u64);
+        assert_eq!(steps(&travel.say(&other, "To Oslo").await)[2], "select/llm_error");
+        assert_eq!(travel.model.seen().len() as u64 - asked, 1 + retries + 1);
+        travel.script.clear();
         travel.script.add(vec![failing(); 4]);
         let ended = travel.say(logged, "To Oslo").await;
         let log = ended.body["steps"][1]["log"].as_array().unwrap();

@@ -8,6 +8,7 @@ use super::{Travel, calls, messages, output, relevant, says, shown, steps};
 #[tokio::test]
 async fn the_document_says_how_the_agent_begins_helps_and_ends() {
     let travel = Travel::start().await;
+    assert_eq!(travel.app.get("/api/status").await.body["problems"], json!([]));
     let begun = travel.app.post("/api/agents/travel/sessions", json!({"variables": {"who": "Ada"}})).await;
     assert_eq!(begun.status, 201, "{begun:?}");
     let help = "I find trips, add up what they cost, and book seats.\nAsk me with what can you do? or :h; leave with bye or that is all.";

@@ -66,6 +66,8 @@ async fn search(State(seen): State<Seen>, body: String) -> impl IntoResponse {
         "Atlantis" => reply(StatusCode::OK, &json!({"error": "it is under water"})),
         "Limbo" => reply(StatusCode::SERVICE_UNAVAILABLE, &json!({"error": "closed"})),
         "Nowhere" => reply(StatusCode::OK, &json!({"found": 0})),
+        // A name of nine MiB.
+        "Babylon" => reply(StatusCode::OK, &json!({"trips": [{"to": "x".repeat(9 << 20), "price": 120}]})),
         city => reply(StatusCode::OK, &json!({"trips": [{"to": city, "price": 120}]})),
     }
 }

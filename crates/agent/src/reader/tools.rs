@@ -39,7 +39,7 @@ impl Reader<'_> {
     }
 
     fn tool(&mut self, path: &str, tool: &Json) -> Option<AgentTool> {
-        let name = string_member(tool, "name")?;
+        let name = string_member(tool, "name");
         let parameters = match tool.get("parameters") {
             Some(parameters) => parameters.clone(),
             None => json!({"type": "object", "properties": {}}),
@@ -48,16 +48,10 @@ impl Reader<'_> {
         let schema = schema.map_err(|error| self.fault(format!("{path}/parameters"), error.to_string())).ok();
         let id =
             self.id(&format!("{path}/tool"), tool.get("tool").and_then(Json::as_str).unwrap_or_default());
-        let health = match tool.get("health").and_then(Json::as_str) {
-            Some(health) => Some(self.id(&format!("{path}/health"), health)?),
-            None => None,
-        };
+        let health = tool.get("health").and_then(Json::as_str);
+        let health = health.map(|health| self.id(&format!("{path}/health"), health));
         let bound = self.bound(&format!("{path}/bind"), tool.get("bind"), &parameters);
         let checks = self.checks(&format!("{path}/checks"), tool.get("checks"), &parameters);
-        let asks = tool.get("on_missing").and_then(Json::as_str) == Some("ask");
-        if asks && !checks.iter().any(|check| check.missing.is_some()) {
-            self.fault(format!("{path}/on_missing"), "asks for nothing: no rule in `checks` has `missing`");
-        }
         let ok = tool.get("ok").map(|ok| self.outcome(&format!("{path}/ok"), ok, &CALL, Step::Valid));
         let output = tool.get("output").map(|items| self.items(&format!("{path}/output"), items, &RESULT));
         let failure = self.failures(&format!("{path}/failure"), tool.get("failure"));
@@ -67,12 +61,13 @@ impl Reader<'_> {
             let message = "asks for what is missing, but no rule in `checks` says so with `missing`";
             self.fault(format!("{path}/on_missing"), message);
         }
+        // What is not there is a fault by the schema, or was told.
         Some(AgentTool {
-            name,
+            name: name?,
             description: string_member(tool, "description").unwrap_or_default(),
             tool: id?,
             parameters,
-            health,
+            health: health.map_or(Some(None), |health| health.map(Some))?,
             schema: schema?,
             bound,
             checks,
