@@ -1,8 +1,12 @@
 //! Agents: an agent of documents alone, in front of a scripted model and real servers of tools.
 
 mod documents;
+mod faults;
 mod lasting;
+mod logging;
+mod models;
 mod sessions;
+mod terminal;
 mod travel;
 mod trips;
 mod watching;
