@@ -1,5 +1,7 @@
 //! The composition root: creates all services from the settings and connects them. No lower layer refers to it.
 
+mod upstreams;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +16,7 @@ use crate::render::{self, Renderer, checker};
 use crate::requests::{Ideas, Requests, RequestsOptions};
 use crate::sessions::{SessionOptions, Sessions};
 use crate::settings::{
-    Capabilities, Dependences, Duplicates, McpServer, Model, Module, OnDisconnect, Secret, Secrets, Settings,
+    Capabilities, Dependences, Duplicates, McpServer, Model, Module, OnDisconnect, Secrets, Settings,
     ToolFailure, Undefined, UnknownFormat,
 };
 use crate::skills::{self, Skills, SkillsOptions};
@@ -276,17 +278,11 @@ fn agents_options(
 }
 
 fn llm_options(settings: &crate::settings::Llm) -> llm::LlmOptions {
-    let upstream = settings.base_url.as_ref().map(|base_url| llm::UpstreamOptions {
-        protocol: llm::Protocol::OpenAi,
-        base_url: base_url.clone(),
-        api_key: revealed_key(settings.api_key.as_ref()),
-        headers: revealed(&settings.headers),
-        responses: settings.responses,
-    });
+    let upstream = upstreams::default(settings);
     let model = |model: &Model| llm::ModelOptions {
         name: model.name.clone(),
         upstream_model: model.upstream_model.clone(),
-        upstream: own_upstream(upstream.as_ref(), model),
+        upstream: upstreams::own(upstream.as_ref(), model),
         timeout: model.timeout_ms.map(Duration::from_millis),
         fallback: model.fallback.clone(),
         capabilities: capabilities(model.capabilities),
@@ -310,34 +306,8 @@ fn llm_options(settings: &crate::settings::Llm) -> llm::LlmOptions {
 }
 
 fn capabilities(settings: Capabilities) -> llm::Capabilities {
-    let Capabilities { json_schema, tools, json_object } = settings;
-    llm::Capabilities { json_schema, tools, json_object }
-}
-
-/// The upstream of a model with settings of its own. What they leave out is taken from the default upstream, whose secrets
-/// are sent only to its own address.
-fn own_upstream(default: Option<&llm::UpstreamOptions>, model: &Model) -> Option<llm::UpstreamOptions> {
-    let api_key = revealed_key(model.api_key.as_ref());
-    let headers: Vec<(String, String)> = revealed(&model.headers);
-    match &model.base_url {
-        Some(base_url) => {
-            let (protocol, responses) = (llm::Protocol::OpenAi, model.responses);
-            Some(llm::UpstreamOptions { protocol, base_url: base_url.clone(), api_key, headers, responses })
-        }
-        None if api_key.is_none() && headers.is_empty() && model.responses.is_none() => None,
-        None => {
-            let mut upstream = default?.clone();
-            upstream.api_key = api_key.or(upstream.api_key);
-            upstream.headers.extend(headers);
-            upstream.responses = model.responses.or(upstream.responses);
-            Some(upstream)
-        }
-    }
-}
-
-/// The key, if there is one; an empty environment variable counts as none.
-fn revealed_key(key: Option<&Secret>) -> Option<String> {
-    key.map(|key| key.reveal().to_owned()).filter(|key| !key.is_empty())
+    let Capabilities { json_schema, tools, json_object, functions } = settings;
+    llm::Capabilities { json_schema, tools, json_object, functions }
 }
 
 fn revealed<C: FromIterator<(String, String)>>(secrets: &Secrets) -> C {

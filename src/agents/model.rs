@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::Agents;
 use super::report::Report;
-use crate::llm::{self, Choice, FinishReason, LlmError, UpstreamError};
+use crate::llm::{self, Choice, FinishReason, LlmError, ToolForm, UpstreamError};
 use crate::render::Content;
 use crate::requests::{Context, Request, RequestError, Wanted};
 use crate::structured::{StructuredError, UnsolvedCause};
@@ -108,13 +108,32 @@ impl Agents {
         report: &mut Report<'_>,
     ) -> Result<Option<ToolCall>, Failure> {
         let (messages, mut params) = self.messages(caller, talk, &talk.agent.prompts.select).await?;
-        params.insert("tools".to_owned(), offered(talk.agent));
+        params.extend(self.offered(talk.agent));
         let choice = self.ask(caller, talk, (messages, params), report).await?;
         if let Some(why) = unreadable(&choice) {
             return Err(Failure::unreadable(why));
         }
         let call = choice.tool_calls.first();
         call.map(|call| ToolCall::read(&call.name, &call.arguments)).transpose()
+    }
+
+    /// The tools as the agent's model is offered them: members of the body.
+    fn offered(&self, agent: &Agent) -> JsonMap<String, Json> {
+        let functions = agent.tools.iter().map(
+            |tool| json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters}),
+        );
+        match self.llm.tool_form(agent.settings.model()) {
+            // Some upstreams call no function unless they are told so.
+            ToolForm::Functions => {
+                [("functions".to_owned(), functions.collect()), ("function_call".to_owned(), "auto".into())]
+                    .into_iter()
+                    .collect()
+            }
+            ToolForm::Tools => {
+                let tools = functions.map(|function| json!({"type": "function", "function": function}));
+                [("tools".to_owned(), tools.collect())].into_iter().collect()
+            }
+        }
     }
 
     /// What a model makes of the results of tools.
@@ -188,19 +207,23 @@ impl Agents {
         let mut params = self.options.params.clone();
         params.extend(rendered.prompt.params.iter().map(|(name, value)| (name.clone(), value.clone())));
         let is_ours = |name: &str| {
-            ["model", "messages", "stream", "stream_options", "n", "tools", "response_format"].contains(&name)
+            [
+                "model",
+                "messages",
+                "stream",
+                "stream_options",
+                "n",
+                "tools",
+                "tool_choice",
+                "functions",
+                "function_call",
+                "response_format",
+            ]
+            .contains(&name)
         };
         params.retain(|name, _| !is_ours(name));
         Ok((messages, params))
     }
-}
-
-/// The tools as a model is offered them.
-fn offered(agent: &Agent) -> Json {
-    let functions = agent.tools.iter().map(
-        |tool| json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters}),
-    );
-    functions.map(|function| json!({"type": "function", "function": function})).collect()
 }
 
 /// What prompts see beside the variables of the session.

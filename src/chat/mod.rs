@@ -161,16 +161,13 @@ impl Chat {
     }
 
     /// All models in the format of OpenAI's list, followed by the prompts that support chats.
-    ///
-    /// # Errors
-    /// [`ChatError::Llm`].
-    pub async fn models(&self) -> Result<Vec<RawObject>, ChatError> {
-        let mut models = self.llm.models().await?;
+    pub async fn models(&self) -> Vec<RawObject> {
+        let mut models = self.llm.models().await;
         let snapshot = self.catalog.snapshot();
         let prompts =
             snapshot.documents.prompts.values().filter(|entry| serves(entry) && supports_chat(entry));
         models.extend(prompts.filter_map(|entry| as_model(entry, snapshot.loaded_at)));
-        Ok(models)
+        models
     }
 
     /// The model or the prompt with this name, whether it is listed or not.
@@ -184,7 +181,7 @@ impl Chat {
                 let has_name = |model: &RawObject| {
                     model.read("id").is_ok_and(|id: Option<String>| id.as_deref() == Some(name))
                 };
-                self.llm.models().await?.into_iter().find(has_name)
+                self.llm.models().await.into_iter().find(has_name)
             }
         };
         Ok(found.ok_or_else(|| LlmError::model_not_found(name))?)

@@ -148,7 +148,7 @@ pub async fn embeddings(
 /// `GET /v1/models`
 pub async fn models(app: Data<App>) -> Result<HttpResponse, ApiError> {
     super::status::first_read(&app)?;
-    let data = app.chat.models().await?;
+    let data = app.chat.models().await;
     Ok(HttpResponse::Ok().json(List { object: "list", data }))
 }
 

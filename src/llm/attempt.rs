@@ -19,7 +19,7 @@ use http::{HeaderName, StatusCode};
 use reqwest::{Client, Response};
 
 use super::error::{LlmError, UpstreamError};
-use super::protocol::{ErrorBody, Service};
+use super::protocol::{ErrorBody, Service, Wanted};
 use super::structured::{Parameter, Refusal};
 use super::transport::{retry_after, unreachable};
 use super::upstream::Upstream;
@@ -39,6 +39,8 @@ const ERROR_BYTES: usize = 1 << 20;
 pub struct Attempt<'a> {
     /// To whom it goes.
     pub upstream: &'a Upstream,
+    /// What sends it.
+    pub client: Client,
     /// What the upstream calls the model.
     pub model: &'a str,
     /// The service that it asks for.
@@ -49,6 +51,8 @@ pub struct Attempt<'a> {
     pub refusable: Option<Parameter>,
     /// Its body, in the upstream's protocol.
     pub body: Bytes,
+    /// What its answer has to look like.
+    pub wanted: Wanted,
     /// The longest answer, in bytes.
     pub answer_bytes: usize,
     /// The budget that the answer is part of.
@@ -118,10 +122,20 @@ impl AttemptError {
         }
     }
 
-    fn out_of_memory(error: OutOfMemory) -> AttemptError {
+    /// After an answer for which there is no memory.
+    pub fn out_of_memory(error: OutOfMemory) -> AttemptError {
         AttemptError {
             error: UpstreamError::unusable(error.to_string()),
             next: Next::GiveUp(Box::new(error.into())),
+        }
+    }
+
+    /// After a request that could not be sent. A token that is refused would be refused again.
+    fn of_sending(error: UpstreamError) -> AttemptError {
+        match (&error, error.status()) {
+            (UpstreamError::NoToken { .. }, Some(408 | 409 | 429)) => AttemptError::retry(error),
+            (UpstreamError::NoToken { .. }, Some(300..500)) => AttemptError::fallback(error),
+            _ => AttemptError::retry(error),
         }
     }
 
@@ -136,21 +150,20 @@ impl Attempt<'_> {
     ///
     /// # Errors
     /// [`AttemptError`].
-    pub async fn make<F: Form>(&self, client: &Client) -> Result<F::Answer, AttemptError> {
-        let response = self.send(client).await?;
+    pub async fn make<F: Form>(&self) -> Result<F::Answer, AttemptError> {
+        let response = self.send().await?;
         F::read(self, response).await
     }
 
     /// Sends the request and waits for an answer with a good status.
-    async fn send(&self, client: &Client) -> Result<Response, AttemptError> {
-        let url = self.upstream.endpoint(self.service).clone();
-        let request = client.post(url).headers(self.upstream.headers.clone());
+    async fn send(&self) -> Result<Response, AttemptError> {
+        let request = self.client.post(self.upstream.endpoint(self.service).clone());
         let request = request.header(REQUEST_ID, self.caller.request_id()).body(self.body.clone());
         let request = match self.caller.client_traceparent() {
             Some(traceparent) => request.header(TRACEPARENT, traceparent),
             None => request,
         };
-        let response = request.send().await.map_err(|error| AttemptError::retry(unreachable(&error)))?;
+        let response = self.upstream.send(&self.client, request).await.map_err(AttemptError::of_sending)?;
         match response.status() {
             status if status.is_success() => Ok(response),
             status => Err(self.error_of(status, response).await),

@@ -14,4 +14,7 @@ pub struct Capabilities {
     /// `response_format` for any JSON object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_object: Option<bool>,
+    /// `functions` in the place of `tools`: the form of OpenAI's API before there were tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<bool>,
 }

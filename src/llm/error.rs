@@ -132,9 +132,20 @@ pub enum UpstreamError {
         /// What is wrong with it, in our words.
         message: String,
     },
+    /// The server that gives the upstream's tokens gave none.
+    #[error("there is no access token (oauth_url, api_key, scope): {cause}")]
+    NoToken {
+        /// What that server did.
+        cause: Box<UpstreamError>,
+    },
 }
 
 impl UpstreamError {
+    /// No token, because of this.
+    pub(super) fn no_token(cause: UpstreamError) -> UpstreamError {
+        UpstreamError::NoToken { cause: Box::new(cause) }
+    }
+
     /// A timeout after this time.
     pub(super) fn timeout(limit: Duration) -> UpstreamError {
         UpstreamError::Timeout { milliseconds: limit.as_millis() }
@@ -164,6 +175,7 @@ impl UpstreamError {
     pub fn status(&self) -> Option<u16> {
         match self {
             UpstreamError::Status { status, .. } => Some(*status),
+            UpstreamError::NoToken { cause } => cause.status(),
             _ => None,
         }
     }
@@ -178,6 +190,7 @@ impl UpstreamError {
         match self {
             UpstreamError::Status { status, .. } => format!("the upstream answered {status}"),
             UpstreamError::Reported { .. } => "the upstream reports an error".to_owned(),
+            UpstreamError::NoToken { cause } => format!("there is no access token: {}", cause.for_log()),
             error => error.to_string(),
         }
     }

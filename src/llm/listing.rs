@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use reqwest::Client;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -45,9 +44,9 @@ impl Listings {
 
     /// All models that can be asked, without duplicates: those of the settings, the built-in one, and those that the upstreams
     /// list.
-    pub async fn models(&self, client: &Client, routes: &Routes) -> Vec<RawObject> {
+    pub async fn models(&self, routes: &Routes) -> Vec<RawObject> {
         let open = routes.open();
-        let lists = open.iter().zip(&self.lists).map(|((_, upstream), list)| list.models(client, upstream));
+        let lists = open.iter().zip(&self.lists).map(|((_, upstream), list)| list.models(upstream));
         let lists = join_all(lists).await;
         let listed = open.iter().zip(&lists).flat_map(|((prefix, _), list)| {
             let named = list.iter().filter_map(|model| Some((model.read("id").ok()??, model)));
@@ -86,13 +85,13 @@ struct CachedList {
 
 impl Listing {
     /// The models, as the upstream describes them. When it does not answer, those that it listed last.
-    async fn models(&self, client: &Client, upstream: &Upstream) -> Arc<Vec<RawObject>> {
+    async fn models(&self, upstream: &Upstream) -> Arc<Vec<RawObject>> {
         // Other requests wait here meanwhile, and then find the list.
         let mut cache = self.cache.lock().await;
         if cache.valid_until.is_some_and(|until| Instant::now() < until) {
             return cache.models.clone();
         }
-        let list = timeout(LIST_TIMEOUT, fetch(client, upstream)).await;
+        let list = timeout(LIST_TIMEOUT, fetch(upstream)).await;
         match list.unwrap_or_else(|_| Err(UpstreamError::timeout(LIST_TIMEOUT))) {
             Ok(list) => {
                 let valid_until = Some(Instant::now() + CACHE_TIME);
@@ -107,9 +106,10 @@ impl Listing {
     }
 }
 
-async fn fetch(client: &Client, upstream: &Upstream) -> Result<Vec<RawObject>, UpstreamError> {
-    let request = client.get(upstream.endpoints.models.clone()).headers(upstream.headers.clone());
-    let response = request.send().await.map_err(|error| unreachable(&error))?;
+async fn fetch(upstream: &Upstream) -> Result<Vec<RawObject>, UpstreamError> {
+    let client =
+        upstream.clients.get().map_err(|error| UpstreamError::Unreachable { message: error.to_string() })?;
+    let response = upstream.send(&client, client.get(upstream.endpoints.models.clone())).await?;
     if !response.status().is_success() {
         return Err(UpstreamError::Status { status: response.status().as_u16(), message: String::new() });
     }

@@ -7,8 +7,9 @@
 //!   `request`: a request in any of these formats
 //! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one file and one variant there, and a
 //!   setting
-//! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them; `offer`: what it offers; `echo`: the
-//!   built-in model
+//! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them;
+//!   `shared`: what several of them have in common; `offer`: what one offers; `echo`: the built-in model
+//! - [`ToolForm`]: `tools`, or `functions` as they were before
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
 //! - `spoken`: a chat whose answer is told as it comes, and read
@@ -40,10 +41,12 @@ mod request;
 mod responses;
 mod retry;
 mod routes;
+mod shared;
 mod spoken;
 mod stream;
 pub mod structured;
 mod text_completion;
+mod tool_form;
 mod translator;
 mod transport;
 mod upstream;
@@ -52,7 +55,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use reqwest::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use capabilities::Capabilities;
@@ -69,18 +71,18 @@ pub use responses::{Params, ResponseRequest, Turn, error_event as response_error
 pub use routes::{ECHO, InvalidModels, PROMPT};
 pub use stream::AnswerStream;
 pub use text_completion::as_chat as text_as_chat;
+pub use tool_form::ToolForm;
 
 use attempt::Form;
 use base::caller::Caller;
 use base::memory::{Buffer, BufferedBytes, Memory, Reservation};
-use base::outbound::PerRuntime;
 use client_format::RequestOptions;
 use echo::Echo;
 use form::{Events, Typed, Whole};
 use listing::Listings;
 use log::Log;
 use options::StreamLimits;
-use protocol::{Output, Service, StreamTranslator};
+use protocol::{Output, Service, StreamTranslator, Wanted};
 use responses::KeptItems;
 use retry::{Call, Reply};
 use routes::{Routes, Target};
@@ -135,7 +137,6 @@ struct Streamed {
 pub struct Llm {
     options: LlmOptions,
     routes: Routes,
-    clients: PerRuntime<Client>,
     /// A permit for each call of an upstream that may be under way.
     permits: Arc<Semaphore>,
     listings: Listings,
@@ -149,7 +150,10 @@ impl Llm {
     /// # Errors
     /// [`InvalidModels`].
     pub fn new(options: LlmOptions, memory: Arc<Memory>) -> Result<Llm, InvalidModels> {
-        let routes = Routes::new(options.upstream.as_ref(), &options.models)?;
+        if let Some(Err(_)) = options.proxy.as_deref().map(transport::proxy) {
+            return Err(InvalidModels(vec!["llm.proxy is not the address of a proxy".to_owned()]));
+        }
+        let routes = Routes::new(options.upstream.as_ref(), &options.models, options.proxy.as_deref())?;
         let defaults = [&options.default_model, &options.default_embedding_model];
         let unknown: Vec<String> = defaults
             .into_iter()
@@ -160,13 +164,10 @@ impl Llm {
         if !unknown.is_empty() {
             return Err(InvalidModels(unknown));
         }
-        if let Some(Err(_)) = options.proxy.as_deref().map(transport::proxy) {
-            return Err(InvalidModels(vec!["llm.proxy is not the address of a proxy".to_owned()]));
-        }
         let listings = Listings::new(&routes);
         let permits = Arc::new(Semaphore::new(options.parallel.min(Semaphore::MAX_PERMITS)));
         let kept = Arc::new(KeptItems::new(options.kept_bytes));
-        Ok(Llm { options, routes, clients: PerRuntime::default(), permits, listings, memory, kept })
+        Ok(Llm { options, routes, permits, listings, memory, kept })
     }
 
     /// The model of chats that name none.
@@ -266,11 +267,8 @@ impl Llm {
 
     /// The models that can be asked, as entries of OpenAI's list: those of the settings, the built-in one, and those that the
     /// upstreams list.
-    ///
-    /// # Errors
-    /// [`LlmError::NoClient`].
-    pub async fn models(&self) -> Result<Vec<RawObject>, LlmError> {
-        Ok(self.listings.models(&self.client()?, &self.routes).await)
+    pub async fn models(&self) -> Vec<RawObject> {
+        self.listings.models(&self.routes).await
     }
 
     async fn serve_unlogged(
@@ -333,13 +331,13 @@ impl Llm {
         log: &Log,
     ) -> AnswerStream {
         let Streamed { response, upstream, service, permit } = streamed;
-        let secrets = upstream.secrets.clone();
+        let (secrets, wanted) = (upstream.secrets.clone(), Wanted::of(call.request.payload()));
         let translator = match (service, Writer::of(call.request, &self.kept)) {
             (Service::Responses, _) => Translator::Same(upstream.protocol.response_stream(secrets)),
             (Service::Chat, Some(writer)) => {
-                of_chat(upstream.protocol.stream(include_usage, secrets), writer)
+                of_chat(upstream.protocol.stream(include_usage, wanted, secrets), writer)
             }
-            _ => Translator::Same(upstream.protocol.stream(include_usage, secrets)),
+            _ => Translator::Same(upstream.protocol.stream(include_usage, wanted, secrets)),
         };
         let parts = StreamParts {
             response,
@@ -393,7 +391,7 @@ impl Llm {
             return Ok(Reply::Echo(Echo::of(call.request, &self.kept)?));
         }
         let permit = self.permit()?;
-        call.make::<F>(&self.client()?, &chain, permit).await
+        call.make::<F>(&chain, permit).await
     }
 
     fn log(&self, caller: &Caller, payload: &RawObject) -> Log {
@@ -410,13 +408,6 @@ impl Llm {
     fn permit(&self) -> Result<OwnedSemaphorePermit, LlmError> {
         let parallel = self.options.parallel;
         self.permits.clone().try_acquire_owned().map_err(|_| LlmError::Overloaded { parallel })
-    }
-
-    fn client(&self) -> Result<Client, LlmError> {
-        let proxy = self.options.proxy.as_deref();
-        self.clients
-            .get_or_make(|| transport::client(proxy))
-            .map_err(|error| LlmError::NoClient { message: error.to_string() })
     }
 
     fn call<'q>(&'q self, caller: &'q Caller, request: Request<'q>, model: &'q str) -> Call<'q> {
@@ -451,7 +442,7 @@ fn of_chat(chat: StreamTranslator, writer: Writer) -> Translator {
 
 /// The chunks of the built-in model, written by `writer`.
 fn rewritten(chunks: Vec<Bytes>, writer: Writer) -> Vec<Bytes> {
-    let mut translator = of_chat(Protocol::OpenAi.stream(true, Arc::default()), writer);
+    let mut translator = of_chat(Protocol::OpenAi.stream(true, Wanted::default(), Arc::default()), writer);
     let events = chunks.into_iter().map(|chunk| match translator.translate(chunk) {
         Output::More(events) | Output::Last(events) | Output::Error(events) => events,
     });

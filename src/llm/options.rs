@@ -1,5 +1,6 @@
 //! What the settings say about models; `app` translates them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::capabilities::Capabilities;
@@ -52,6 +53,12 @@ pub struct UpstreamOptions {
     pub headers: Vec<(String, String)>,
     /// Whether it has the Responses API; `None`: its answers will tell.
     pub responses: Option<bool>,
+    /// Where tokens are given, for a protocol that has them; `None`: the usual place.
+    pub oauth_url: Option<String>,
+    /// For what tokens are given; `None`: the usual scope.
+    pub scope: Option<String>,
+    /// The file of a certificate authority that is trusted, too, in PEM.
+    pub ca_file: Option<PathBuf>,
 }
 
 /// A model, or all models whose names begin in the same way.

@@ -90,7 +90,7 @@ impl Llm {
             Target::Model { upstream, name, .. } => (upstream.protocol, name.as_str()),
             Target::Echo => (Protocol::OpenAi, ECHO),
         };
-        let body = protocol.request(Service::Chat, &request.body(way)?, name)?;
+        let body = protocol.request(Service::Chat, &request.body(way, protocol)?, name)?;
         Ok(Preview { model, strategy: way.strategy(), body })
     }
 }

@@ -30,11 +30,12 @@ pub enum Request<'q> {
 }
 
 impl<'q> Request<'q> {
-    /// As which service of an upstream, which calls the model `model`, it is asked: a response as a chat completion where that is
-    /// all there is.
+    /// As which service of an upstream, which calls the model `model`, it is asked: a response, or a text completion, as a chat
+    /// completion where that is all there is.
     pub fn service(self, upstream: &Upstream, model: &str) -> Service {
         match self {
             Request::Chat(_) | Request::TextByChat(_) | Request::Structured(_) => Service::Chat,
+            Request::Text(_) if !upstream.protocol.offers(Service::Completions) => Service::Chat,
             Request::Text(_) => Service::Completions,
             Request::Response(_) if !upstream.responses.is_tried(model) => Service::Chat,
             Request::Response(_) => Service::Responses,
@@ -72,9 +73,11 @@ impl<'q> Request<'q> {
         kept: &KeptItems,
     ) -> Result<Bytes, LlmError> {
         let payload = match (self, service) {
-            (Request::Response(_), Service::Chat) => self.as_chat(kept)?,
+            (Request::Response(_) | Request::Text(_), Service::Chat) => self.as_chat(kept)?,
             (Request::Response(request), _) => request.native(kept)?,
-            (Request::Structured(request), _) => Cow::Owned(request.body(way.unwrap_or(Way::Text))?),
+            (Request::Structured(request), _) => {
+                Cow::Owned(request.body(way.unwrap_or(Way::Text), upstream.protocol)?)
+            }
             _ => Cow::Borrowed(self.payload()),
         };
         upstream.protocol.request(service, &payload, model)

@@ -3,8 +3,8 @@
 //! - All attempts together have `llm.timeout_ms`, or the `timeout_ms` of the model that was asked for if that is longer;
 //!   `timeout_ms` of a model is the limit of one attempt. The models that are asked in turn have equal shares of the time that is
 //!   left, so that one that is silent leaves time for the others. A single one that is silent uses all of it in its first attempt.
-//! - Each model is asked three times at most, or as often as the caller wants it. The pauses between are minimums: the upstream's `retry-after` makes them longer,
-//!   never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
+//! - Each model is asked three times at most, or as often as the caller wants it. The pauses between are minimums: the upstream's
+//!   `retry-after` makes them longer, never shorter. The last `retry-after` is part of [`LlmError::Unavailable`].
 //! - What the model that was asked for refuses is passed on to the client. What a fallback refuses counts as an error of that
 //!   fallback only.
 //! - A model that is asked for a value may refuse what a way needs; it is then asked in the next way, which is no retry.
@@ -13,7 +13,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reqwest::Client;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
@@ -21,7 +20,7 @@ use super::attempt::{Attempt, AttemptError, Form, Next};
 use super::capabilities::Capabilities;
 use super::echo::Echo;
 use super::error::{LlmError, UpstreamError};
-use super::protocol::Service;
+use super::protocol::{Service, Wanted};
 use super::request::Request;
 use super::responses::KeptItems;
 use super::routes::Target;
@@ -90,7 +89,6 @@ impl Call<'_> {
     /// ([`LlmError::Invalid`], [`LlmError::Refused`]), and [`LlmError::OutOfMemory`].
     pub async fn make<F: Form>(
         &self,
-        client: &Client,
         chain: &[Target],
         permit: OwnedSemaphorePermit,
     ) -> Result<Reply<F::Answer>, LlmError> {
@@ -104,9 +102,9 @@ impl Call<'_> {
             let candidate = Candidate { upstream, model: name, limit, capabilities: *capabilities, targets };
             let given = match self.request {
                 Request::Structured(request) => {
-                    self.ask_in_turn::<F>(client, candidate, request, &mut attempts).await
+                    self.ask_in_turn::<F>(candidate, request, &mut attempts).await
                 }
-                _ => self.ask::<F>(client, candidate, &mut attempts).await,
+                _ => self.ask::<F>(candidate, &mut attempts).await,
             };
             match given {
                 Ok(Some(Given { answer, service, way })) => {
@@ -123,13 +121,12 @@ impl Call<'_> {
     /// Asks one target; if it does not know the service, as a chat completion.
     async fn ask<F: Form>(
         &self,
-        client: &Client,
         candidate: Candidate<'_>,
         attempts: &mut Attempts,
     ) -> Result<Option<Given<F::Answer>>, LlmError> {
         let service = self.request.service(candidate.upstream, candidate.model);
         let offer = &candidate.upstream.responses;
-        let refused = match self.turn(candidate, service, None)?.take::<F>(client, attempts).await? {
+        let refused = match self.turn(candidate, service, None)?.take::<F>(attempts).await? {
             Taken::Answer(answer) => {
                 if service == Service::Responses {
                     offer.offers(candidate.model);
@@ -141,7 +138,7 @@ impl Call<'_> {
         };
         // It does not seem to offer what it was asked for.
         let as_chat = match self.turn(candidate, Service::Chat, None) {
-            Ok(turn) => turn.take::<F>(client, attempts).await,
+            Ok(turn) => turn.take::<F>(attempts).await,
             Err(error) => Err(error),
         };
         match (as_chat, refused) {
@@ -161,7 +158,6 @@ impl Call<'_> {
     /// Asks one target for a value, in one way after the other: it may refuse what a way needs.
     async fn ask_in_turn<F: Form>(
         &self,
-        client: &Client,
         candidate: Candidate<'_>,
         request: &StructuredRequest,
         attempts: &mut Attempts,
@@ -176,7 +172,7 @@ impl Call<'_> {
                 emulation.notify_one();
             }
             let turn = self.turn(candidate, Service::Chat, Some(step))?;
-            match turn.take::<F>(client, attempts).await? {
+            match turn.take::<F>(attempts).await? {
                 Taken::Answer(answer) => {
                     // Only an answer shows that it was the way, and not something else of the request.
                     refused.iter().for_each(|(way, refusal)| offers.lacks(*way, candidate.model, *refusal));
@@ -210,17 +206,20 @@ impl Call<'_> {
         let body = self.request.body(service, way, upstream, model, self.kept)?;
         let is_translated = self.request.is_translated(service);
         let mut held = self.memory.reservation();
-        // Items that the request only refers to, or answers that did not fit, may have made it long.
-        if matches!(self.request, Request::Response(_) | Request::Structured(_)) {
+        // Items that the request only refers to, answers that did not fit, or the protocol may have made it long.
+        let is_longer = matches!(self.request, Request::Response(_) | Request::Structured(_));
+        if is_longer || upstream.protocol.may_lengthen() {
             held.resize(body.len())?;
         }
         let attempt = Attempt {
             upstream,
+            client: upstream.clients.get()?,
             model,
             service,
             is_translated,
             refusable: step.and_then(|step| step.refusable),
             body,
+            wanted: Wanted::of(self.request.payload()),
             answer_bytes: self.answer_bytes,
             memory: self.memory,
             caller: self.caller,
@@ -281,16 +280,12 @@ struct Turn<'a> {
 
 impl Turn<'_> {
     /// Makes up to three attempts.
-    async fn take<F: Form>(
-        &self,
-        client: &Client,
-        attempts: &mut Attempts,
-    ) -> Result<Taken<F::Answer>, LlmError> {
+    async fn take<F: Form>(&self, attempts: &mut Attempts) -> Result<Taken<F::Answer>, LlmError> {
         let mut pauses = PAUSES.iter().take(self.attempt.caller.retries().unwrap_or(PAUSES.len()));
         while !self.time_left().is_zero() {
             attempts.count += 1;
             let limit = self.limit.min(self.time_left());
-            let answer = timeout(limit, self.attempt.make::<F>(client)).await;
+            let answer = timeout(limit, self.attempt.make::<F>()).await;
             let AttemptError { error, next } =
                 match answer.unwrap_or_else(|_| Err(AttemptError::timeout(limit))) {
                     Ok(answer) => return Ok(Taken::Answer(answer)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::capabilities::Capabilities;
 use super::options::{ModelOptions, UpstreamOptions};
+use super::shared::Shared;
 use super::upstream::Upstream;
 
 /// The name of the built-in model.
@@ -60,23 +61,32 @@ struct Route {
 }
 
 impl Routes {
-    /// The routes of these models, and `default` for all others.
+    /// The routes of these models, and `default` for all others; upstreams on other machines are reached through `proxy`.
     ///
     /// # Errors
     /// [`InvalidModels`], with everything that is wrong.
-    pub fn new(default: Option<&UpstreamOptions>, models: &[ModelOptions]) -> Result<Routes, InvalidModels> {
-        let mut errors = Vec::new();
-        let default = default.and_then(|options| match Upstream::new(options) {
+    pub fn new(
+        default: Option<&UpstreamOptions>,
+        models: &[ModelOptions],
+        proxy: Option<&str>,
+    ) -> Result<Routes, InvalidModels> {
+        let (mut errors, mut shared) = (Vec::new(), Shared::new(proxy));
+        let is_default = default.is_some();
+        let default = default.and_then(|options| match Upstream::new(options, &mut shared) {
             Ok(upstream) => Some(Arc::new(upstream)),
-            Err(error) => {
-                errors.push(format!("llm: {error}"));
+            Err(wrong) => {
+                errors.extend(wrong.iter().map(|error| format!("llm: {error}")));
                 None
             }
         });
+        // What is wrong with the default upstream is not told again for each model that uses it.
+        let told_already = is_default && default.is_none();
         let mut routes = Routes { default, exact: HashMap::new(), prefixes: Vec::new() };
         for model in models {
-            if let Err(error) = routes.add(model) {
-                errors.push(format!("llm.models, name = {:?}: {error}", model.name));
+            let place = |error| format!("llm.models, name = {:?}: {error}", model.name);
+            match routes.add(model, &mut shared) {
+                Err(_) if told_already && model.upstream.is_none() => {}
+                added => errors.extend(added.err().into_iter().flatten().map(place)),
             }
         }
         routes.prefixes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
@@ -84,18 +94,23 @@ impl Routes {
         if errors.is_empty() { Ok(routes) } else { Err(InvalidModels(errors)) }
     }
 
-    fn add(&mut self, model: &ModelOptions) -> Result<(), String> {
+    fn add(&mut self, model: &ModelOptions, shared: &mut Shared) -> Result<(), Vec<String>> {
+        let none = || vec!["it needs a `base_url`, as llm.base_url is not set".to_owned()];
         let upstream = match &model.upstream {
-            Some(options) => Arc::new(Upstream::new(options)?),
-            None => self.default.clone().ok_or("it needs a `base_url`, as llm.base_url is not set")?,
+            Some(options) => Arc::new(Upstream::new(options, shared)?),
+            None => self.default.clone().ok_or_else(none)?,
         };
         let route = Route {
-            upstream,
             upstream_model: model.upstream_model.clone(),
             timeout: model.timeout,
             fallback: model.fallback.clone(),
-            capabilities: model.capabilities,
+            capabilities: upstream.protocol.capabilities(model.capabilities),
+            upstream,
         };
+        self.insert(model, route).map_err(|wrong| vec![wrong])
+    }
+
+    fn insert(&mut self, model: &ModelOptions, route: Route) -> Result<(), String> {
         if model.name.is_empty() || model.name.starts_with(PROMPT) {
             return Err(format!("it needs a name that does not begin with `{PROMPT}`"));
         }
@@ -158,7 +173,7 @@ impl Routes {
             }),
             (None, _) if model == ECHO => Some(Target::Echo),
             (None, Some(upstream)) => {
-                let capabilities = Capabilities::default();
+                let capabilities = upstream.protocol.capabilities(Capabilities::default());
                 let (name, asked) = (model.to_owned(), model.to_owned());
                 Some(Target::Model { upstream: upstream.clone(), name, asked, timeout: None, capabilities })
             }
@@ -221,7 +236,7 @@ mod tests {
             model("ab*", Some("ab"), &["a1", "echo"]),
             ModelOptions { upstream_model: Some("x".into()), ..model("abc", None, &["other"]) },
         ];
-        let routes = Routes::new(Some(&upstream("http://d/")), &models).unwrap();
+        let routes = Routes::new(Some(&upstream("http://d/")), &models, None).unwrap();
         for (model, expected) in [
             ("abc", &["d:x", "d:other"][..]),
             ("abd", &["ab:abd", "a:a1", "echo"]),
@@ -232,9 +247,9 @@ mod tests {
         ] {
             assert_eq!(found(&routes, model), expected, "{model}");
         }
-        let alone = Routes::new(None, &[]).unwrap();
+        let alone = Routes::new(None, &[], None).unwrap();
         assert!(found(&alone, "else").is_empty() && found(&alone, ECHO) == [ECHO]);
-        let all = Routes::new(None, &[model("*", Some("h"), &[])]).unwrap();
+        let all = Routes::new(None, &[model("*", Some("h"), &[])], None).unwrap();
         assert_eq!((found(&all, "x"), found(&all, ECHO)), (vec!["h:x".to_owned()], vec![ECHO.to_owned()]));
     }
 
@@ -247,8 +262,11 @@ mod tests {
             model("prompt:x", Some("h"), &[]),
             model("", Some("h"), &[]),
         ];
-        let InvalidModels(errors) = Routes::new(Some(&upstream("nothing")), &models).unwrap_err();
-        assert_eq!(errors.len(), 6, "{errors:?}");
-        assert!(errors[5].contains("nobody"), "{errors:?}");
+        let InvalidModels(errors) = Routes::new(Some(&upstream("nothing")), &models, None).unwrap_err();
+        // Not named: `b*`, which uses the default upstream.
+        assert_eq!(errors.len(), 5, "{errors:?}");
+        assert!(errors[4].contains("nobody"), "{errors:?}");
+        let InvalidModels(errors) = Routes::new(None, &[model("b*", None, &[])], None).unwrap_err();
+        assert!(errors[0].contains("base_url"), "{errors:?}");
     }
 }

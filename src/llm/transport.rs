@@ -1,16 +1,20 @@
 //! What all upstreams have in common below their protocols: HTTP clients, and what the headers of answers say.
 //!
 //! Upstreams on other machines are reached through `llm.proxy`, if it is set. The proxies of the environment are not used.
+//! An authority of certificates of its own is trusted for its upstream alone.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use reqwest::{Client, NoProxy, Proxy};
+use reqwest::{Certificate, Client, NoProxy, Proxy};
 
-use super::error::UpstreamError;
+use super::error::{LlmError, UpstreamError};
 use base::encoding::media_type;
-use base::outbound;
+use base::outbound::{self, PerRuntime};
 
 /// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -18,16 +22,72 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Hosts that are never reached through the proxy: this machine itself.
 const NO_PROXY: &str = "localhost,127.0.0.0/8,::1";
 
-/// A client for upstreams, which reaches those on other machines through the proxy at this address, if there is one.
+/// The longest file of certificates, in bytes.
+const CA_BYTES: u64 = 1 << 20;
+
+/// The clients for upstreams whose certificates the same authorities sign.
+#[derive(Debug, Default)]
+pub struct Clients {
+    proxy: Option<String>,
+    /// The authorities that are trusted beside those of the system.
+    authorities: Vec<Certificate>,
+    clients: PerRuntime<Client>,
+}
+
+impl Clients {
+    /// Clients that reach upstreams on other machines through the proxy at this address, if there is one, and trust these authorities
+    /// beside those of the system.
+    pub fn new(proxy: Option<&str>, authorities: Vec<Certificate>) -> Clients {
+        Clients { proxy: proxy.map(str::to_owned), authorities, clients: PerRuntime::default() }
+    }
+
+    /// The client of the current runtime.
+    ///
+    /// # Errors
+    /// [`LlmError::NoClient`].
+    pub fn get(&self) -> Result<Client, LlmError> {
+        let client = self.clients.get_or_make(|| self.make());
+        client.map_err(|error| LlmError::NoClient { message: error.to_string() })
+    }
+
+    /// A new client.
+    ///
+    /// # Errors
+    /// When the address of the proxy or an authority cannot be used, or the system's part of TLS cannot be set up.
+    pub fn make(&self) -> reqwest::Result<Client> {
+        let mut client = outbound::client().connect_timeout(CONNECT_TIMEOUT);
+        if let Some(address) = &self.proxy {
+            client = client.proxy(proxy(address)?);
+        }
+        if !self.authorities.is_empty() {
+            client = client.tls_certs_merge(self.authorities.iter().cloned());
+        }
+        client.build()
+    }
+}
+
+/// The authorities in a file in PEM.
 ///
 /// # Errors
-/// When the address cannot be used, or the system's part of TLS cannot be set up.
-pub fn client(proxy_address: Option<&str>) -> reqwest::Result<Client> {
-    let mut client = outbound::client().connect_timeout(CONNECT_TIMEOUT);
-    if let Some(address) = proxy_address {
-        client = client.proxy(proxy(address)?);
+/// What is wrong with the file, and which file it is.
+pub fn authorities(file: &Path) -> Result<Vec<Certificate>, String> {
+    let wrong = |what: &str| format!("`ca_file`: {} {what}", file.display());
+    let mut pem = Vec::new();
+    let read = File::open(file).and_then(|opened| opened.take(CA_BYTES + 1).read_to_end(&mut pem));
+    read.map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+    if pem.len() as u64 > CA_BYTES {
+        return Err(wrong(&format!("is longer than {CA_BYTES} bytes")));
     }
-    client.build()
+    let none = || wrong("holds no certificate in PEM (-----BEGIN CERTIFICATE-----)");
+    let found = Certificate::from_pem_bundle(&pem).map_err(|_| none())?;
+    if found.is_empty() {
+        return Err(none());
+    }
+    // A certificate is read when a client is made.
+    match Clients::new(None, found.clone()).make() {
+        Ok(_) => Ok(found),
+        Err(_) => Err(wrong("holds a certificate that cannot be used as an authority's")),
+    }
 }
 
 /// The proxy at an address.

@@ -1,5 +1,7 @@
 //! `[llm]`: the models that answer, where they are, and what only this service may know about them.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -9,9 +11,12 @@ use super::{Secret, Secrets};
 section! {
     /// `[llm]`
     pub struct Llm in "llm" {
-        /// The base URL of the default upstream, such as `https://api.openai.com/v1`. Without one, `echo` is the default model.
+        /// What the default upstream speaks.
+        protocol: Protocol = Protocol::OpenAi;
+        /// The base URL of the default upstream, such as `https://api.openai.com/v1`. Without one, GigaChat has its own, and else `echo`
+        /// is the default model.
         base_url: Option<String> = None;
-        /// The key that the default upstream is given.
+        /// The key that the default upstream is given; GigaChat's authorization key.
         api_key: Option<Secret> = None;
         /// The variable of the environment that holds it.
         api_key_env: Option<String> = None;
@@ -19,6 +24,12 @@ section! {
         headers: Secrets = Secrets::default();
         /// Whether the default upstream has the Responses API (`POST /v1/responses`); where nothing is said, it is asked once.
         responses: Option<bool> = None;
+        /// For whom GigaChat gives tokens; `GIGACHAT_API_PERS` if nothing is said.
+        scope: Option<String> = None;
+        /// Where GigaChat's tokens are given; its own address if nothing is said.
+        oauth_url: Option<String> = None;
+        /// A file in PEM with certificate authorities that are trusted for the default upstream, beside those of the system.
+        ca_file: Option<PathBuf> = None;
         /// The model of requests that name none.
         default_model: Option<String> = None;
         /// The model of requests for embeddings that name none.
@@ -52,6 +63,29 @@ section! {
     }
 }
 
+/// What an upstream speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", try_from = "String")]
+pub enum Protocol {
+    /// OpenAI's API, as many servers offer it.
+    #[default]
+    OpenAi,
+    /// GigaChat's.
+    GigaChat,
+}
+
+impl TryFrom<String> for Protocol {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Protocol, String> {
+        match name.as_str() {
+            "openai" => Ok(Protocol::OpenAi),
+            "gigachat" => Ok(Protocol::GigaChat),
+            _ => Err(format!("there is no protocol {name:?}; there are \"openai\" and \"gigachat\"")),
+        }
+    }
+}
+
 /// What a client that leaves means for its upstream call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -71,6 +105,8 @@ pub struct Model {
     pub name: String,
     /// What the upstream calls it; the same name if nothing is said.
     pub upstream_model: Option<String>,
+    /// What the upstream speaks. One that differs from that of `[llm]` makes another upstream, as another `base_url` does.
+    pub protocol: Option<Protocol>,
     /// The upstream's base URL; that of `[llm]` if nothing is said.
     pub base_url: Option<String>,
     /// The key that the upstream is given; that of `[llm]` goes to its own `base_url` only.
@@ -81,6 +117,12 @@ pub struct Model {
     pub headers: Secrets,
     /// Whether the upstream has the Responses API.
     pub responses: Option<bool>,
+    /// For whom GigaChat gives tokens.
+    pub scope: Option<String>,
+    /// Where GigaChat's tokens are given; with another place than that of `[llm]`, the key of `[llm]` is not used.
+    pub oauth_url: Option<String>,
+    /// A file in PEM with certificate authorities that are trusted for the upstream, beside those of the system.
+    pub ca_file: Option<PathBuf>,
     /// The time for one attempt, in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Models that are asked when this one does not answer, in turn.
@@ -102,4 +144,27 @@ pub struct Capabilities {
     /// `response_format` of any JSON object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_object: Option<bool>,
+    /// `functions` in the place of `tools`: the form of OpenAI's API before there were tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<bool>,
+}
+
+impl Llm {
+    /// The settings that belong to a protocol which their upstream does not speak, each with its place.
+    pub(super) fn foreign(&self) -> Vec<String> {
+        let default = foreign("llm", self.protocol, [&self.scope, &self.oauth_url]);
+        let models = self.models.iter().flat_map(|model| {
+            let of_default = if model.base_url.is_none() { self.protocol } else { Protocol::OpenAi };
+            let place = format!("llm.models, name = {:?}", model.name);
+            foreign(&place, model.protocol.unwrap_or(of_default), [&model.scope, &model.oauth_url])
+        });
+        default.into_iter().chain(models).collect()
+    }
+}
+
+fn foreign(place: &str, protocol: Protocol, [scope, oauth_url]: [&Option<String>; 2]) -> Vec<String> {
+    let given = [("scope", scope), ("oauth_url", oauth_url)].into_iter().filter(|(_, value)| value.is_some());
+    let foreign = given.filter(|_| protocol != Protocol::GigaChat);
+    let told = |(name, _)| format!("`{place}` has `{name}`, which is for `protocol = \"gigachat\"` only");
+    foreign.map(told).collect()
 }

@@ -98,6 +98,7 @@ fn invalid_values(settings: &Settings) -> Vec<String> {
     if settings.llm.models.iter().any(|model| model.timeout_ms == Some(0)) {
         invalid.push("`llm.models.timeout_ms` must be at least 1".into());
     }
+    invalid.extend(settings.llm.foreign());
     invalid.extend(origins::invalid(&settings.server.origins));
     if settings.store.prefix.contains(['*', '?', '[', ']', '\\']) {
         invalid.push("`store.prefix` must not contain any of * ? [ ] \\".into());
@@ -284,6 +285,30 @@ mod tests {
         for name in ["render.timeout_ms", "render.queue", "store.prefix"] {
             assert!(error.contains(name), "{error}");
         }
+    }
+
+    #[test]
+    fn what_belongs_to_another_protocol_is_named_in_each_place() {
+        let text = r#"
+            [llm]
+            scope = "A"
+            [[llm.models]]
+            name = "one"
+            oauth_url = "https://h/"
+            [[llm.models]]
+            name = "two"
+            protocol = "gigachat"
+            scope = "B"
+        "#;
+        let error = load_text(text, &[]).unwrap_err().to_string();
+        for told in ["`llm` has `scope`", "`llm.models, name = \"one\"` has `oauth_url`"] {
+            assert!(error.contains(told), "{error}");
+        }
+        assert!(!error.contains("two"), "{error}");
+        let of_default = "[llm]\nprotocol = \"gigachat\"\n[[llm.models]]\nname = \"m\"\nscope = \"B\"";
+        assert!(load_text(of_default, &[]).is_ok());
+        let error = load_text("[llm]\nprotocol = \"telepathy\"", &[]).unwrap_err().to_string();
+        assert!(error.contains("telepathy") && error.contains("gigachat"), "{error}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use section::section;
 pub use agents::Agents;
 pub use assistant::Assistant;
 pub use listen::Listen;
-pub use llm::{Capabilities, Llm, Model, OnDisconnect};
+pub use llm::{Capabilities, Llm, Model, OnDisconnect, Protocol};
 pub use load::{DEFAULT_FILE, SettingsError, load};
 pub use requests::Requests;
 pub use secrets::{Secret, Secrets};

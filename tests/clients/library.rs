@@ -30,20 +30,24 @@ impl Library {
 
 /// Runs a program of `tests/clients`, which must be content with what it sees.
 pub async fn check_program(program: &str, service: &str) {
-    let command = match program.ends_with(".py") {
+    check_program_with(program, service, &[]).await;
+}
+
+/// The same with these variables of the environment.
+pub async fn check_program_with(program: &str, service: &str, variables: &[(&str, &str)]) {
+    let mut command = match program.ends_with(".py") {
         true => python(environment(program), program),
         false => node(program),
     };
+    command.envs(variables.iter().copied());
     succeed(program, command, service).await;
 }
 
 /// The Python environment with what a program needs, by its path or its text. Instructor has one of its own, as it needs older packages
-/// than the others.
+/// than the others; so has GigaChat's library, which is compared with the newest of OpenAI's.
 pub fn environment(program: &str) -> &'static str {
-    match program.contains("instructor") {
-        true => "instructor",
-        false => "frameworks",
-    }
+    let own = ["instructor", "gigachat"].into_iter().find(|name| program.contains(name));
+    own.unwrap_or("frameworks")
 }
 
 fn python(venv: &str, program: &str) -> Command {

@@ -4,6 +4,7 @@
 
 mod answers;
 mod frameworks;
+mod gigachat;
 mod library;
 mod readme;
 mod structured;

@@ -93,8 +93,12 @@ async fn asked_by(program: &str, known: Known) -> Asked {
 /// A model of which everything is said.
 fn declared(name: &str, ability: Ability) -> Model {
     let can = |one| Some(one == ability);
-    let capabilities =
-        Capabilities { json_schema: can(JsonSchema), tools: can(Tools), json_object: can(JsonObject) };
+    let capabilities = Capabilities {
+        json_schema: can(JsonSchema),
+        tools: can(Tools),
+        json_object: can(JsonObject),
+        functions: None,
+    };
     Model { name: name.into(), capabilities, ..Model::default() }
 }
 

@@ -1,8 +1,5 @@
 //! What only the Redis store has to do: live with what others keep on the same server.
 
-use std::path::Path;
-use std::process::Command;
-
 use ai_prompt_shell::store::{self, Etag, ItemError, Precondition, StoreError, VALUE_LIMIT};
 use redis::cmd;
 
@@ -131,7 +128,7 @@ async fn a_wrong_password_is_an_error_that_does_not_repeat_it() {
 #[tokio::test]
 async fn tls_works_with_a_private_authority_and_only_if_that_is_trusted() {
     let folder = tempfile::tempdir().unwrap();
-    make_certificates(folder.path());
+    support::tls::make_certificates(folder.path());
     let server =
         RedisServer::start_with_tls(&folder.path().join("server.pem"), &folder.path().join("server.key"));
     let address = format!("rediss://127.0.0.1:{}/0", server.port);
@@ -145,17 +142,4 @@ async fn tls_works_with_a_private_authority_and_only_if_that_is_trusted() {
 
     let error = store::open(&address).await.unwrap().ping().await.unwrap_err();
     assert!(error.to_string().contains("certificate"), "{error}");
-}
-
-fn make_certificates(folder: &Path) {
-    let new = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2";
-    let authority = "-subj /CN=authority -keyout ca.key -out ca.pem";
-    let server = "-subj /CN=server -keyout server.key -out server.pem -CA ca.pem -CAkey ca.key \
-                  -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=CA:FALSE";
-    for which in [authority, server] {
-        let arguments = new.split_whitespace().chain(which.split_whitespace());
-        let done =
-            Command::new("openssl").args(arguments).current_dir(folder).output().expect("install openssl");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    }
 }

@@ -7,26 +7,32 @@ use super::plan::Way;
 use super::request::{FailedAnswer, StructuredRequest};
 use super::strategy::FUNCTION;
 use crate::llm::error::LlmError;
+use crate::llm::protocol::Protocol;
 use template::value::RawObject;
 
 /// The members that ask for calls of functions.
 const OF_FUNCTIONS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
 
 impl StructuredRequest {
-    /// The request for a chat completion that asks for the value in this way.
+    /// The request for a chat completion that asks for the value in this way, of an upstream that speaks this protocol.
     ///
     /// # Errors
     /// [`LlmError::Invalid`] if its messages, or its tools, are no list.
-    pub fn body(&self, way: Way) -> Result<RawObject, LlmError> {
+    pub fn body(&self, way: Way, protocol: Protocol) -> Result<RawObject, LlmError> {
         let mut body = RawObject::clone(&self.payload);
         if self.plan.native != Some(way) {
-            self.ask_for_value(&mut body, way).map_err(|error| invalid("tools", &error))?;
+            self.ask_for_value(&mut body, way, protocol).map_err(|error| invalid("tools", &error))?;
         }
         self.put_messages(&mut body, way).map_err(|error| invalid("messages", &error))?;
         Ok(body)
     }
 
-    fn ask_for_value(&self, body: &mut RawObject, way: Way) -> Result<(), serde_json::Error> {
+    fn ask_for_value(
+        &self,
+        body: &mut RawObject,
+        way: Way,
+        protocol: Protocol,
+    ) -> Result<(), serde_json::Error> {
         body.remove("response_format");
         // The function whose arguments the value is; and servers refuse an empty list.
         let is_value = self.plan.is_call && way != Way::Tools;
@@ -36,21 +42,23 @@ impl StructuredRequest {
         match way {
             Way::Tools if self.plan.is_call => Ok(()),
             Way::JsonSchema => body.set("response_format", self.schema.response_format()),
-            Way::Tools => self.put_function(body),
+            Way::Tools => self.put_function(body, protocol),
             Way::JsonObject => body.set("response_format", &json!({"type": "json_object"})),
             Way::Text => Ok(()),
         }
     }
 
-    /// Adds the function that carries the value, beside the client's own functions, if it has some: the model has to call one.
-    fn put_function(&self, body: &mut RawObject) -> Result<(), serde_json::Error> {
+    /// Adds the function that carries the value, beside the client's own functions, if it has some: the model has to call one. Where it
+    /// cannot be made to, an answer without a call is one that does not fit.
+    fn put_function(&self, body: &mut RawObject, protocol: Protocol) -> Result<(), serde_json::Error> {
         let mut tools: Vec<Box<RawValue>> = body.read("tools")?.unwrap_or_default();
         let may_call_others =
             !tools.is_empty() && body.find::<String>("tool_choice").as_deref() != Some("none");
         tools.push(self.schema.function().to_owned());
         body.set("tools", &tools)?;
         match may_call_others {
-            true => body.set("tool_choice", "required"),
+            true if protocol.may_require_any() => body.set("tool_choice", "required"),
+            true => body.set("tool_choice", "auto"),
             false => body.set("tool_choice", &json!({"type": "function", "function": {"name": FUNCTION}})),
         }
     }
@@ -141,6 +149,16 @@ mod tests {
     use std::sync::Arc;
     use template::value::parse_json;
 
+    #[test]
+    fn a_protocol_that_cannot_require_any_function_is_asked_for_one_all_the_same() {
+        let tool = json!({"type": "function", "function": {"name": "f"}});
+        let body =
+            |protocol| request(json!({"messages": [], "tools": [tool]})).body(Way::Tools, protocol).unwrap();
+        let choice = |protocol| body(protocol).find::<String>("tool_choice");
+        assert_eq!(choice(Protocol::OpenAi).as_deref(), Some("required"));
+        assert_eq!(choice(Protocol::GigaChat).as_deref(), Some("auto"));
+    }
+
     fn request(payload: Json) -> StructuredRequest {
         let schema = json!({"title": "T", "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
         StructuredRequest {
@@ -154,7 +172,7 @@ mod tests {
     }
 
     fn body(request: &StructuredRequest, way: Way) -> Json {
-        serde_json::to_value(request.body(way).unwrap()).unwrap()
+        serde_json::to_value(request.body(way, Protocol::OpenAi).unwrap()).unwrap()
     }
 
     #[test]

@@ -100,6 +100,8 @@ impl Ladder {
 fn declared(way: Way, capabilities: Capabilities) -> Option<bool> {
     match way {
         Way::JsonSchema => capabilities.json_schema,
+        // The function that carries the value is one of `tools`.
+        Way::Tools if capabilities.functions == Some(true) => Some(false),
         Way::Tools => capabilities.tools,
         Way::JsonObject => capabilities.json_object,
         Way::Text => Some(true),
@@ -116,8 +118,12 @@ mod tests {
         steps.into_iter().map(|step| (step.way, step.refusable.is_some())).collect()
     }
 
-    const NOTHING: Capabilities =
-        Capabilities { json_schema: Some(false), tools: Some(false), json_object: Some(false) };
+    const NOTHING: Capabilities = Capabilities {
+        json_schema: Some(false),
+        tools: Some(false),
+        json_object: Some(false),
+        functions: None,
+    };
 
     #[test]
     fn what_is_declared_is_believed_and_the_rest_is_tried() {
@@ -130,6 +136,8 @@ mod tests {
         let tools = Capabilities { tools: Some(true), ..NOTHING };
         assert_eq!(ways(tools, &offers, Plan::ANY), [(Way::Tools, false)]);
         assert_eq!(ways(NOTHING, &offers, Plan::ANY), [(Way::Text, false)]);
+        let functions = Capabilities { tools: Some(true), functions: Some(true), ..NOTHING };
+        assert_eq!(ways(functions, &offers, Plan::ANY), [(Way::Text, false)]);
         let object = Capabilities { json_object: Some(true), ..NOTHING };
         assert_eq!(ways(object, &offers, Plan::ANY), [(Way::JsonObject, false)]);
     }

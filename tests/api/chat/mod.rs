@@ -6,6 +6,7 @@ mod command;
 mod contents;
 mod doors;
 mod echo;
+mod gigachat;
 mod leaving;
 mod models;
 mod odd;

@@ -112,6 +112,7 @@ pub fn declared(name: &str, ability: Ability) -> Model {
         json_schema: can(Ability::JsonSchema),
         tools: can(Ability::Tools),
         json_object: can(Ability::JsonObject),
+        functions: None,
     };
     Model { name: name.into(), capabilities, ..Model::default() }
 }

@@ -8,8 +8,30 @@ use tracing::level_filters::LevelFilter;
 /// The key of the upstreams in the tests.
 pub const KEY: &str = "sk-the-secret-key-of-the-tests";
 
+/// The authorization key for GigaChat in the tests: the base64 of an id and of [`GIGACHAT_SECRET`].
+pub const GIGACHAT_KEY: &str = "dGhlLWlkOnRoZS1jbGllbnQtc2VjcmV0LW9mLXRoZS10ZXN0cw==";
+
+/// The secret in it.
+pub const GIGACHAT_SECRET: &str = "the-client-secret-of-the-tests";
+
+/// How the tokens of GigaChat begin in the tests.
+pub const TOKEN: &str = "eyJ-a-token-of-the-tests";
+
+/// The model that only answers of GigaChat name.
+pub const GIGACHAT_MODEL: &str = "GigaChat:scripted";
+
 /// What only a secret, a message or an answer holds.
-const PRIVATE: [&str; 5] = [KEY, "Bearer", "\"role\"", "\\\"role\\\"", "chatcmpl-scripted"];
+const PRIVATE: [&str; 9] = [
+    KEY,
+    GIGACHAT_KEY,
+    GIGACHAT_SECRET,
+    TOKEN,
+    GIGACHAT_MODEL,
+    "Bearer",
+    "\"role\"",
+    "\\\"role\\\"",
+    "chatcmpl-scripted",
+];
 
 /// The first line that showed something.
 static SHOWN: Mutex<Option<String>> = Mutex::new(None);
