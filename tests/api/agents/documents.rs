@@ -1,13 +1,11 @@
 //! Agents as documents: written, shown, listed, exported, replaced by other programs, and overridden by settings.
 
-use std::path::Path;
-
 use redis::Commands;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Travel, output, packages, started, tell};
 use crate::commands::{good, run, text};
-use support::app::{Answer, TestApp, write};
+use support::app::{Answer, write};
 use support::redis::RedisServer;
 
 /// The document of the agent `travel`, under another name.

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Script, Travel, calls, messages, output, relevant, says, shown, started, steps, tell};
-use crate::chat::llm;
+use super::{Travel, calls, messages, output, relevant, says, shown, steps, tell};
 use crate::sessions::SKILL;
 use support::app::{Answer, TestApp};
-use support::upstream::{Act, Upstream, completion, json as reply_json};
+use support::upstream::Act;
 
 /// A message while something else happens.
 fn meanwhile(travel: &Travel, id: &str, text: &str) -> tokio::task::JoinHandle<Answer> {
