@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::sessions::{Draft, Record, SessionError, SessionKind, SessionState, Subject};
 use agent::{Agent, Conversation, Overrides};
+use base::model::Id;
 
 /// How much a session tells of its log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,8 +58,10 @@ impl Body {
     /// # Errors
     /// [`SessionError::OutOfTurn`] if its document cannot be read any more.
     pub fn agent(&self) -> Result<Agent, SessionError> {
-        let failed = |_| SessionError::OutOfTurn { state: SessionState::Failed };
-        Agent::read(&self.frozen.document, &self.frozen.overrides).map_err(failed)
+        let failed = || SessionError::OutOfTurn { state: SessionState::Failed };
+        let id = Id::parse(&self.frozen.agent).map_err(|_| failed())?;
+        let agent = Agent::read(&self.frozen.document, &self.frozen.overrides).map_err(|_| failed())?;
+        Ok(agent.stored_as(id))
     }
 
     /// The next version of the session.

@@ -19,12 +19,12 @@ pub enum AgentError {
         /// Everything that is wrong.
         problems: Vec<ProblemDetail>,
     },
-    /// The texts of the session are too long to be kept.
+    /// The session is too large to be kept.
     #[error(
-        "the texts of the session are longer than {limit} bytes; nothing has changed: start another session"
+        "what the session keeps is longer than {limit} bytes; it stays as it was after its last step: start another one"
     )]
     TooLarge {
-        /// The longest that all of them may be, in bytes.
+        /// The longest that it may be, in bytes.
         limit: usize,
     },
     /// The store was not read yet.

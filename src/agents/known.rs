@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::{AgentError, Agents};
 use crate::catalog::AgentEntry;
 use agent::{Agent, Overrides, override_name};
-use base::model::{DocumentKind, Id, ProblemDetail};
+use base::model::{DocumentKind, Id, Problem, ProblemDetail};
 
 impl Agents {
     /// Why an agent cannot be used now; empty if it can.
@@ -17,6 +17,20 @@ impl Agents {
             faults.extend(self.overridden(agent).err().into_iter().flatten());
         }
         faults
+    }
+
+    /// What is wrong with the settings that override those of agents.
+    pub fn override_problems(&self) -> Vec<Problem> {
+        let snapshot = self.catalog.snapshot();
+        let ids = snapshot.ids(DocumentKind::Agent);
+        let agents = ids.iter().filter_map(|id| snapshot.agent(id)?.agent.as_ref());
+        let faults = agents.filter_map(|agent| Some((&agent.id, self.overridden(agent).err()?)));
+        let problems = faults.flat_map(|(id, faults)| {
+            let problem =
+                move |detail| Problem { kind: DocumentKind::Agent, key: format!("agents.{id}"), detail };
+            faults.into_iter().map(problem)
+        });
+        problems.collect()
     }
 
     /// The agent with this id, and what overrides its settings.
@@ -49,9 +63,10 @@ impl Agents {
         if overrides.is_empty() {
             return Ok(agent.clone());
         }
-        let read = Agent::read(&agent.document, &overrides);
-        read.map(Arc::new)
-            .map_err(|faults| faults.iter().map(|fault| ProblemDetail::new(fault.to_string())).collect())
+        match Agent::read(&agent.document, &overrides) {
+            Ok(read) => Ok(Arc::new(read.stored_as(agent.id.clone()))),
+            Err(faults) => Err(faults.iter().map(|fault| ProblemDetail::new(fault.to_string())).collect()),
+        }
     }
 
     /// What overrides the settings of an agent. The environment writes names with `_`, and comes later in the order of names than

@@ -1,6 +1,7 @@
 //! From a message to what waits next: each step is stored before the next one begins.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
@@ -9,13 +10,19 @@ use super::call::TOOL_TIME;
 use super::model::Talk;
 use super::report::{Report, StepReport};
 use super::{AgentError, Agents};
-use crate::sessions::{EventKind, SessionError, SessionKind, SessionState, Thinking, Work};
+use crate::sessions::{Draft, EventKind, SessionError, SessionKind, SessionState, Thinking, Work};
 use agent::{Agent, Conversation, Event, Moved, OutOfTurn, Task, ToolCall};
 use base::caller::Caller;
 use base::model::Id;
 
-/// How long all texts of a session may be, in bytes: as one value of the store, with room for its events.
+/// How long all messages of a session may be, in bytes, before another one is taken.
 const BYTES_MAX: usize = 2 << 20;
+
+/// How long all that a session keeps may be, in bytes of JSON: half of a value of the store, beside its events.
+const KEPT_MAX: usize = 8 << 20;
+
+/// How long preparing a call of a model may take, beside the model itself.
+const PREPARING_TIME: Duration = Duration::from_secs(30);
 
 /// A session that is to be started.
 #[derive(Debug)]
@@ -59,10 +66,7 @@ impl Agents {
             log: start.log,
         };
         let body = Body { frozen: Arc::new(frozen), conversation: Conversation::new(start.variables) };
-        if body.frozen.document.to_string().len() > BYTES_MAX {
-            return Err(AgentError::TooLarge { limit: BYTES_MAX });
-        }
-        let mut work = self.sessions.create(body.draft()?, TOOL_TIME).await?;
+        let mut work = self.sessions.create(draft(&body)?, TOOL_TIME).await?;
         match self.advance(caller, &mut work, (&agent, body), Event::Start).await {
             Ok(progress) => {
                 work.finish().await;
@@ -154,10 +158,10 @@ impl Agents {
                 let state = state_json(body.state(), body.conversation.exit_code());
                 events.push((EventKind::State, state.clone()));
                 events.extend(body.state().is_end().then_some((EventKind::End, state)));
-                return Ok(work.save(body.draft()?, &events).await?);
+                return Ok(work.save(draft(body)?, &events).await?);
             }
             if !events.is_empty() {
-                work.save(body.draft()?, &events).await?;
+                work.save(draft(body)?, &events).await?;
             }
             let talk = Talk { agent, conversation: &body.conversation };
             event = self.perform(caller, work, talk, (task, report)).await?;
@@ -172,7 +176,11 @@ impl Agents {
         talk: Talk<'_>,
         (task, report): (Task, &mut Report<'_>),
     ) -> Result<Event, AgentError> {
-        work.extend(TOOL_TIME.max(talk.time())).await?;
+        let time = match task {
+            Task::Classify | Task::Select | Task::Answer => talk.time() + PREPARING_TIME,
+            _ => TOOL_TIME,
+        };
+        work.extend(time).await?;
         if let Some(under_way) = report.under_way() {
             work.teller().tell(EventKind::State, under_way);
         }
@@ -192,6 +200,15 @@ impl Agents {
             }
         });
         Ok(work.unless_ended(event).await?)
+    }
+}
+
+/// The next version of a session, unless it is too large.
+fn draft(body: &Body) -> Result<Draft, AgentError> {
+    let draft = body.draft()?;
+    match draft.body.get().len() > KEPT_MAX {
+        true => Err(AgentError::TooLarge { limit: KEPT_MAX }),
+        false => Ok(draft),
     }
 }
 

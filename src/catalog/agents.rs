@@ -22,8 +22,9 @@ pub struct AgentEntry {
 }
 
 impl AgentEntry {
-    /// An agent that can be used, as far as it depends on itself.
+    /// An agent that can be used, as far as it depends on itself. It has the id that it is stored under, whatever it calls itself.
     pub fn good(id: Id, agent: Agent) -> AgentEntry {
+        let agent = agent.stored_as(id.clone());
         AgentEntry { id, document: agent.document.clone(), agent: Some(Arc::new(agent)), fault: None }
     }
 

@@ -13,6 +13,7 @@ use crate::catalog::package_notes;
 use crate::settings::{Settings, SettingsError};
 use crate::store::{self, StoreError};
 use crate::telemetry;
+use agent::override_name;
 
 /// Checks everything and prints what is wrong.
 ///
@@ -33,10 +34,13 @@ pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
         }
         settings.packages.dir = dir;
     }
-    let problems = problems(common, &settings).await?;
+    let Checked { problems, agents } = checked(common, &settings).await?;
     let failed = if options.test { package_tests::run(&settings).await? } else { Vec::new() };
     let notes = package_notes(&settings.packages.dir);
-    let notes = notes.map_err(|source| CliError::file(&settings.packages.dir, source))?;
+    let mut notes = notes.map_err(|source| CliError::file(&settings.packages.dir, source))?;
+    if let (None, Some(agents)) = (&common.server, &agents) {
+        notes.extend(unknown_agents(&settings, agents));
+    }
     match options.json {
         true => print_json(&json!({"problems": problems, "failures": failed, "notes": notes})),
         false => {
@@ -47,30 +51,40 @@ pub async fn run(common: &Common, options: Check) -> Result<(), CliError> {
     if problems.is_empty() && failed.is_empty() { Ok(()) } else { Err(CliError::Reported) }
 }
 
-async fn problems(common: &Common, settings: &Settings) -> Result<Vec<Json>, CliError> {
+/// What is wrong, and which agents there are.
+#[derive(Default)]
+struct Checked {
+    problems: Vec<Json>,
+    /// None if that is not known.
+    agents: Option<Vec<String>>,
+}
+
+async fn checked(common: &Common, settings: &Settings) -> Result<Checked, CliError> {
     if common.server.is_some() {
-        return problems_of(&target::open(common).await?).await;
+        return checked_at(&target::open(common).await?).await;
     }
-    let mut problems = Vec::new();
+    let mut checked = Checked::default();
     let mut settings = without_new_store(settings);
     let app = match App::build(&settings).await {
         Err(BuildError::Store(StoreError::Locked { .. })) => {
             // The running service knows the store; the packages are checked here.
-            problems = problems_of(&target::open(common).await?).await?;
+            checked = checked_at(&target::open(common).await?).await?;
             settings.store.url = store::MEMORY.to_owned();
             App::build(&settings).await?
         }
         built => built?,
     };
-    for problem in problems_of(&target::inside(&app, &settings)?).await? {
-        if !problems.contains(&problem) {
-            problems.push(problem);
+    let Checked { problems, agents } = checked_at(&target::inside(&app, &settings)?).await?;
+    for problem in problems {
+        if !checked.problems.contains(&problem) {
+            checked.problems.push(problem);
         }
     }
-    Ok(problems)
+    checked.agents = agents.map(|agents| checked.agents.into_iter().flatten().chain(agents).collect());
+    Ok(checked)
 }
 
-async fn problems_of(client: &Client) -> Result<Vec<Json>, CliError> {
+async fn checked_at(client: &Client) -> Result<Checked, CliError> {
     let status = client.get("/api/status").await?;
     let mut problems = status.get("problems").and_then(Json::as_array).cloned().unwrap_or_default();
     for problem in problems.iter_mut().filter_map(Json::as_object_mut) {
@@ -78,8 +92,19 @@ async fn problems_of(client: &Client) -> Result<Vec<Json>, CliError> {
     }
     if let Some(error) = status.pointer("/store/error").and_then(Json::as_str) {
         problems.push(json!({"kind": "store", "key": status.pointer("/store/url"), "message": error}));
+        // Which agents there are is not known.
+        return Ok(Checked { problems, agents: None });
     }
-    Ok(problems)
+    let agents = client.get("/api/agents").await?;
+    let agents = agents.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned);
+    Ok(Checked { problems, agents: Some(agents.collect()) })
+}
+
+/// The settings of agents that there are not: often a name is misspelt.
+fn unknown_agents(settings: &Settings, agents: &[String]) -> Vec<String> {
+    let is_known = |name: &str| agents.iter().any(|id| override_name(id) == override_name(name));
+    let unknown = settings.agents.0.keys().filter(|name| !is_known(name));
+    unknown.map(|name| format!("the settings [agents.{name}] are for an agent that does not exist")).collect()
 }
 
 /// The settings with a store in memory in place of an embedded one that does not exist yet, since a check creates no files.

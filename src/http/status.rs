@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::error::ApiError;
 use crate::app::App;
-use crate::catalog::{Loss, MissingCount, StoreState};
+use crate::catalog::{Loss, MissingCount, Snapshot, StoreState};
 use crate::telemetry;
 use base::model::{DocumentKind, ListedProblem};
 
@@ -112,8 +112,19 @@ pub async fn status(app: Data<App>) -> web::Json<StatusReply> {
         loaded_at: snapshot.loaded_at,
         counts: DocumentKind::ALL.into_iter().map(count).collect(),
         log: LogReply { dropped_lines: telemetry::dropped() },
-        problems: snapshot.problems.clone(),
+        problems: problems(&app, &snapshot),
     })
+}
+
+/// What is wrong with documents, and with settings that override those of agents.
+fn problems(app: &App, snapshot: &Snapshot) -> Arc<Vec<ListedProblem>> {
+    let overrides = app.agents.override_problems();
+    if overrides.is_empty() {
+        return snapshot.problems.clone();
+    }
+    // Settings do not change: they are wrong since the agents are as they are.
+    let listed = overrides.into_iter().map(|problem| ListedProblem { problem, since: snapshot.loaded_at });
+    Arc::new(snapshot.problems.iter().cloned().chain(listed).collect())
 }
 
 /// The state of the store in a word.

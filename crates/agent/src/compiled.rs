@@ -17,7 +17,7 @@ use super::tool::AgentTool;
 pub struct Agent {
     /// Its id.
     pub id: Id,
-    /// Its name, which is its id as it is written.
+    /// Its name, as texts see it: usually its id.
     pub name: String,
     /// What it is for.
     pub description: String,
@@ -101,6 +101,12 @@ impl StepTexts {
 }
 
 impl Agent {
+    /// The same agent under another id: that of its key in the store, whatever it calls itself.
+    #[must_use]
+    pub fn stored_as(self, id: Id) -> Agent {
+        Agent { id, ..self }
+    }
+
     /// The tool that the model knows by this name.
     pub fn tool(&self, name: &str) -> Option<&AgentTool> {
         self.tools.iter().find(|tool| tool.name == name)

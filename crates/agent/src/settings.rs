@@ -69,7 +69,11 @@ impl Settings {
         }
         let unknown = overridden(&mut all, overrides);
         faults.extend(unknown.into_iter().map(|message| (String::new(), message)));
-        faults.extend(out_of_bounds(&all).map(|(name, message)| (place_of(document, name), message)));
+        let is_overridden = |name: &str| overrides.contains_key(&override_name(name));
+        faults.extend(out_of_bounds(&all).map(|(name, message)| match is_overridden(name) {
+            true => (String::new(), format!("{message} (the settings override it)")),
+            false => (place_of(document, name), message),
+        }));
         (Settings(all), faults)
     }
 

@@ -107,6 +107,7 @@ impl Known<'_> {
             if !self.names.contains(&name) {
                 let known = self.names.join("`, `");
                 faults.push(format!("uses `{name}`, which is not known here; it can use `{known}`"));
+                continue;
             }
             for (root, known) in [("settings", self.settings), ("texts", self.texts)] {
                 if let Some(member) = member(&need.name, root)

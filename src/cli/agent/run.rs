@@ -90,7 +90,8 @@ impl Talk<'_> {
     /// What the user makes of a call that waits; nothing at the end of input.
     async fn decided(&mut self, turn: &Turn) -> Result<Option<Json>, CliError> {
         let arguments = turn.pending.as_ref().map(|call| call.arguments.clone()).unwrap_or_default();
-        if let Some(call) = &turn.pending {
+        // Elsewhere than on a terminal only the agent's own texts are printed.
+        if let Some(call) = turn.pending.as_ref().filter(|_| self.is_attended) {
             show::pending(call);
         }
         loop {

@@ -1,7 +1,7 @@
 //! Sessions of skills: dialogues in steps, in front of a scripted model.
 
 mod forks;
-mod lasting;
+pub mod lasting;
 mod leaving;
 mod limits;
 mod registered;
@@ -9,7 +9,7 @@ mod replicas;
 mod seed;
 mod socket;
 mod states;
-mod streams;
+pub mod streams;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -3,10 +3,10 @@
 mod calls;
 mod described;
 mod grpc;
-mod grpc_server;
+pub mod grpc_server;
 mod imports;
 mod mcp;
-mod mcp_server;
+pub mod mcp_server;
 mod render;
 mod rest;
 mod rest_places;

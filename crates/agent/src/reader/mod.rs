@@ -97,6 +97,10 @@ impl Agent {
         let mut reader = Reader::new(document, overrides);
         match (reader.agent(), reader.faults) {
             (Some(agent), faults) if faults.is_empty() => Ok(agent),
+            // What is missing would be a fault by the schema.
+            (None, faults) if faults.is_empty() => {
+                Err(vec![Violation::new("", "does not fit the schema of agents")])
+            }
             (_, faults) => Err(faults),
         }
     }

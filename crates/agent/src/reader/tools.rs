@@ -1,5 +1,7 @@
 //! Tools with their rules.
 
+use std::collections::HashSet;
+
 use base::model::string_member;
 use base::schema::Schema;
 use serde_json::{Map as JsonMap, Value as Json, json};
@@ -22,20 +24,22 @@ impl Reader<'_> {
     pub(super) fn tools(&mut self) -> Vec<AgentTool> {
         let document = self.document;
         let tools = document.get("tools").and_then(Json::as_array).into_iter().flatten();
-        let mut read: Vec<AgentTool> = Vec::new();
+        let (mut read, mut names) = (Vec::new(), HashSet::new());
         for (at, tool) in tools.enumerate() {
             let path = format!("/tools/{at}");
-            let Some(tool) = self.tool(&path, tool) else { continue };
-            if read.iter().any(|known| known.name == tool.name) {
-                self.fault(format!("{path}/name"), format!("there is another tool called `{}`", tool.name));
+            // Also one that cannot be read has its name.
+            if let Some(name) = tool.get("name").and_then(Json::as_str)
+                && !names.insert(name)
+            {
+                self.fault(format!("{path}/name"), format!("there is another tool called `{name}`"));
             }
-            read.push(tool);
+            read.extend(self.tool(&path, tool));
         }
         read
     }
 
     fn tool(&mut self, path: &str, tool: &Json) -> Option<AgentTool> {
-        let name = string_member(tool, "name")?;
+        let name = string_member(tool, "name");
         let parameters = match tool.get("parameters") {
             Some(parameters) => parameters.clone(),
             None => json!({"type": "object", "properties": {}}),
@@ -44,10 +48,8 @@ impl Reader<'_> {
         let schema = schema.map_err(|error| self.fault(format!("{path}/parameters"), error.to_string())).ok();
         let id =
             self.id(&format!("{path}/tool"), tool.get("tool").and_then(Json::as_str).unwrap_or_default());
-        let health = match tool.get("health").and_then(Json::as_str) {
-            Some(health) => Some(self.id(&format!("{path}/health"), health)?),
-            None => None,
-        };
+        let health = tool.get("health").and_then(Json::as_str);
+        let health = health.map(|health| self.id(&format!("{path}/health"), health));
         let bound = self.bound(&format!("{path}/bind"), tool.get("bind"), &parameters);
         let checks = self.checks(&format!("{path}/checks"), tool.get("checks"), &parameters);
         let ok = tool.get("ok").map(|ok| self.outcome(&format!("{path}/ok"), ok, &CALL, Step::Valid));
@@ -59,12 +61,13 @@ impl Reader<'_> {
             let message = "asks for what is missing, but no rule in `checks` says so with `missing`";
             self.fault(format!("{path}/on_missing"), message);
         }
+        // What is not there is a fault by the schema, or was told.
         Some(AgentTool {
-            name,
+            name: name?,
             description: string_member(tool, "description").unwrap_or_default(),
             tool: id?,
             parameters,
-            health,
+            health: health.map_or(Some(None), |health| health.map(Some))?,
             schema: schema?,
             bound,
             checks,

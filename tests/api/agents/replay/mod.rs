@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value as Json, json};
 
 use cases::{Asked, Case, Told, all_match};
-use services::Service;
+pub use services::Service;
 use support::upstream::{Act, Seen, Upstream, json as reply_json};
 
 /// How many cases are played at the same time.
