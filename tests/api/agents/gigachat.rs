@@ -31,6 +31,7 @@ async fn the_simple_agent_talks_to_gigachat() {
     let gigachat = GigaChat::start(reply).await;
     let (rag, haiku) = (Service::start("rag").await, Service::start("haiku").await);
     let app = TestApp::start_with(|settings| {
+        settings.packages.builtin = true;
         settings.llm = gigachat.settings();
         for (name, service) in [("rag", &rag), ("haiku", &haiku)] {
             let module = Module { url: Some(service.url.clone()), ..Module::default() };
