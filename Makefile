@@ -17,7 +17,7 @@ dist: ## build the binary as it is shipped, target/dist/ai-prompt-shell (ten min
 	$(CARGO) build --profile dist --bin ai-prompt-shell
 
 setup: ## install what the tests need (Debian's packages, when missing)
-	@scripts/setup redis-server openssl curl git tmux ssh:openssh-client sshd:openssh-server
+	@scripts/setup redis-server openssl curl git python3 tmux ssh:openssh-client sshd:openssh-server
 
 test: setup ## all tests; those of the template engine also without Jinja
 	$(CARGO) test

@@ -100,6 +100,18 @@ impl Toolbox {
         Ok(TimedAnswer { answer, duration: began.elapsed() })
     }
 
+    /// Whether a call with these arguments would be made. Nothing is sent: a tool of which only its server knows what it takes,
+    /// takes everything.
+    ///
+    /// # Errors
+    /// [`ToolboxError`] if there is no such tool, or it does not take them.
+    pub async fn takes(&self, id: &Id, arguments: &Value) -> Result<(), ToolboxError> {
+        let snapshot = self.catalog.snapshot();
+        let none = || ToolboxError::NotFound(snapshot.no_document(DocumentKind::Tool, id));
+        let tool = snapshot.tool(id).ok_or_else(none)?;
+        self.bind(tool, None, by_name(arguments)?).await.map(|_| ())
+    }
+
     /// The arguments as the tool gets them, checked in the pool if that takes long; `None` as [`Tools::bind`].
     async fn bind(
         &self,

@@ -3,7 +3,7 @@
 //!
 //! - [`Agents`]: starts sessions of agents, and takes their messages
 //! - `known`: agents that can be used, with the settings that override their own
-//! - `turn`: from a message to what waits next; `model`: the calls of models; `call`: those of tools
+//! - `turn`: from a message to what waits next; `model`: the calls of models; `reading`: what their answers mean; `call`: those of tools
 //! - `report`: what happened in a turn, for the log and for those who watch
 //! - `body`: what a session keeps; [`AgentSession`]: one to be shown
 //! - [`Rehearsal`]: a conversation whose answers are given, for tests of agents
@@ -15,6 +15,8 @@ mod call;
 mod error;
 mod known;
 mod model;
+mod reading;
+mod rehearsal;
 mod report;
 mod session;
 mod turn;
@@ -25,6 +27,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 pub use body::LogDetail;
 pub use error::AgentError;
+pub use rehearsal::{GivenCall, Rehearsal, Rehearsed, Script, Stopped, Turn};
 pub use report::{LogLine, StepReport};
 pub use session::AgentSession;
 pub use turn::{Progress, Start};

@@ -1,6 +1,5 @@
 //! The calls of models: is a message relevant, which tool fits it, and what do the results say.
 
-use std::error::Error;
 use std::time::Duration;
 
 use serde_json::value::{RawValue, to_raw_value};
@@ -8,21 +7,17 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 use tokio::time::timeout;
 
 use super::Agents;
+use super::reading::{
+    answered, chosen, failure, late, relevance, relevance_schema, unanswered, unwritable, written,
+};
 use super::report::Report;
-use crate::llm::{self, Choice, FinishReason, LlmError, ToolForm, UpstreamError};
+use crate::llm::{self, Choice, ToolForm};
 use crate::render::Content;
-use crate::requests::{Context, Request, RequestError, Wanted};
-use crate::structured::{StructuredError, UnsolvedCause};
-use agent::{Agent, Conversation, Failure, FailureKind, ToolCall};
+use crate::requests::{Context, Request, Wanted};
+use agent::{Agent, Conversation, Failure, ToolCall};
 use base::caller::Caller;
 use base::model::Id;
 use template::value::{RawObject, Value};
-
-/// What a model says of a message.
-#[derive(serde::Deserialize)]
-struct Relevance {
-    relevant: bool,
-}
 
 /// An agent and the conversation that a model is asked about.
 #[derive(Clone, Copy)]
@@ -58,12 +53,7 @@ impl Agents {
     ) -> Result<bool, Failure> {
         let Some(prompt) = &talk.agent.prompts.classify else { return Ok(true) };
         let (messages, params) = self.messages(caller, talk, prompt).await?;
-        let schema = json!({
-            "type": "object",
-            "properties": {"relevant": {"type": "boolean"}},
-            "required": ["relevant"],
-            "additionalProperties": false,
-        });
+        let schema = relevance_schema();
         let model = talk.agent.settings.model().map(str::to_owned);
         report.verbose(|| {
             let payload = json!({"model": model, "messages": messages, "schema": schema});
@@ -81,20 +71,11 @@ impl Agents {
             Ok(solved) => solved,
             Err(_) => return Err(late(talk.time())),
         };
-        match solved {
-            Ok(solution) => {
-                let value = solution.values.first().map_or("null", |value| value.get());
-                report.verbose(|| format!("post_chat_completions // response: {value}"));
-                let read = serde_json::from_str::<Relevance>(value);
-                read.map(|read| read.relevant).map_err(|error| Failure::unreadable(error.to_string()))
-            }
-            Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => {
-                report.verbose(|| format!("post_chat_completions // response: {}", shown(&unsolved.cause)));
-                in_words(talk.agent, &unsolved.cause)
-            }
-            Err(RequestError::Structured(StructuredError::Llm(error))) => Err(failure(&error)),
-            Err(error) => Err(unanswered(&error)),
+        let value = solved.map(|solution| solution.values.into_iter().next());
+        if let Some(written) = written(&value) {
+            report.verbose(|| format!("post_chat_completions // response: {written}"));
         }
+        relevance(talk.agent, value)
     }
 
     /// The tool that a model chooses.
@@ -109,12 +90,7 @@ impl Agents {
     ) -> Result<Option<ToolCall>, Failure> {
         let (messages, mut params) = self.messages(caller, talk, &talk.agent.prompts.select).await?;
         params.extend(self.offered(talk.agent));
-        let choice = self.ask(caller, talk, (messages, params), report).await?;
-        if let Some(why) = unreadable(&choice) {
-            return Err(Failure::unreadable(why));
-        }
-        let call = choice.tool_calls.first();
-        call.map(|call| ToolCall::read(&call.name, &call.arguments)).transpose()
+        chosen(&self.ask(caller, talk, (messages, params), report).await?)
     }
 
     /// The tools as the agent's model is offered them: members of the body.
@@ -148,12 +124,7 @@ impl Agents {
     ) -> Result<String, Failure> {
         let Some(prompt) = &talk.agent.prompts.answer else { return Ok(String::new()) };
         let asked = self.messages(caller, talk, prompt).await?;
-        let choice = self.ask(caller, talk, asked, report).await?;
-        match unreadable(&choice) {
-            Some(why) => Err(Failure::unreadable(why)),
-            None if choice.text.trim().is_empty() => Err(Failure::unreadable("the answer has no text")),
-            None => Ok(choice.text.trim().to_owned()),
-        }
+        answered(&self.ask(caller, talk, asked, report).await?)
     }
 
     /// Asks the agent's model; its first choice.
@@ -240,75 +211,4 @@ fn variables(talk: Talk<'_>) -> Json {
     });
     variables.extend(own.as_object().cloned().unwrap_or_default());
     Json::Object(variables)
-}
-
-/// Why a choice cannot be read, if it cannot.
-fn unreadable(choice: &Choice) -> Option<String> {
-    if let Some(refusal) = choice.refusal.as_ref().filter(|_| choice.tool_calls.is_empty()) {
-        return Some(format!("the model refuses to answer: {refusal}"));
-    }
-    match &choice.finish_reason {
-        Some(FinishReason::Length) => Some("the answer was cut at the limit of tokens".to_owned()),
-        Some(FinishReason::ContentFilter) => Some("a filter of the provider stopped the answer".to_owned()),
-        _ => None,
-    }
-}
-
-/// What an answer means that is not the JSON that was asked for.
-fn in_words(agent: &Agent, cause: &UnsolvedCause) -> Result<bool, Failure> {
-    match cause {
-        UnsolvedCause::Invalid { answer, .. } if !answer.trim().is_empty() => Ok(agent.is_relevant(answer)),
-        UnsolvedCause::Invalid { .. } => Err(Failure::unreadable("the answer has no text")),
-        UnsolvedCause::Refused { refusal, .. } if !refusal.is_empty() => {
-            Err(Failure::unreadable(format!("{cause}: {refusal}")))
-        }
-        cause => Err(Failure::unreadable(cause.to_string())),
-    }
-}
-
-/// What a model wrote that is of no use.
-fn shown(cause: &UnsolvedCause) -> &str {
-    match cause {
-        UnsolvedCause::Invalid { answer, .. } | UnsolvedCause::Truncated { answer } => answer,
-        UnsolvedCause::Refused { refusal, .. } => refusal,
-    }
-}
-
-/// The failure of a call of a model.
-fn failure(error: &LlmError) -> Failure {
-    match error {
-        LlmError::Unavailable { cause: UpstreamError::Unusable { message }, .. }
-        | LlmError::Interrupted(UpstreamError::Unusable { message }) => Failure::unreadable(message.clone()),
-        LlmError::Refused { status, body } => {
-            let body: Json = serde_json::from_slice(body).unwrap_or_default();
-            let cause = body.pointer("/error/message").and_then(Json::as_str).unwrap_or("it gave no reason");
-            let message = format!("the upstream refused the request with {status}: {cause}");
-            Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() }
-        }
-        LlmError::Unavailable { cause, .. } => {
-            let causes = vec![cause.to_string()];
-            Failure { kind: FailureKind::Unanswered, message: error.to_string(), causes }
-        }
-        error => unanswered(error),
-    }
-}
-
-/// The failure of an error, with the causes that it names.
-fn unanswered(error: &(dyn Error + 'static)) -> Failure {
-    let mut causes = Vec::new();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        causes.push(cause.to_string());
-        next = cause.source();
-    }
-    Failure { kind: FailureKind::Unanswered, message: error.to_string(), causes }
-}
-
-fn unwritable(error: &serde_json::Error) -> Failure {
-    unanswered(error)
-}
-
-fn late(time: Duration) -> Failure {
-    let message = format!("the model did not answer within {} ms (LLM_TIMEOUT_MS)", time.as_millis());
-    Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() }
 }

@@ -4,13 +4,14 @@
 //! - `packages`, `prompt_folders`, `slots`: the documents of the sources with their last good versions; `state`: the mutable state of it all
 //! - `document`: how documents of all kinds are read and checked; `entry`: how they serve, with their state
 //! - `partials`: what templates include by a path
-//! - `agents`: agents, and what they need of other documents
+//! - `agents`: agents, and what they need of other documents; [`AgentSessions`]: by which they are tested
 //! - `skill_folders`: the skills of packages; `skill_files`: the files beside them
 //! - `merge`, `dependences`, `environs`, `checks`, `dependents`, `scope`, `prompts`: from the sources to a snapshot
 //! - `no_document`: the error of an id that no document has
 //! - `declared`: the names of parameters, and those that hide environs
 //! - `sync`: follows the sources; `scan`: reads the store; `health`: the state of the store; `write`: changes the store
 
+mod agent_sessions;
 mod agents;
 mod checks;
 mod declared;
@@ -44,6 +45,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
+pub use agent_sessions::AgentSessions;
 pub use agents::AgentEntry;
 pub use checks::{Check, CheckResult};
 pub use declared::clashes_of;

@@ -94,7 +94,7 @@ pub enum Command {
 pub struct Check {
     /// The folder of packages to check [default: setting packages.dir]
     pub dir: Option<PathBuf>,
-    /// Run the packages' tests: prompts/*.test.json and skills/NAME/session.test.json
+    /// Run the packages' tests: prompts/*.test.json, skills/NAME/session.test.json and sessions/*.json
     #[arg(long)]
     pub test: bool,
     /// Print the result as JSON

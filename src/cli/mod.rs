@@ -4,6 +4,7 @@
 //! inside the command, on the store of the settings, behind a private Unix socket.
 
 mod agent;
+mod agent_tests;
 mod ai;
 mod args;
 mod chat;

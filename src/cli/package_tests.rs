@@ -1,4 +1,4 @@
-//! Runs the tests that packages bring: `prompts/NAME.test.json`, a list of cases, and the sessions of skills.
+//! Runs the tests that packages bring: `prompts/NAME.test.json`, a list of cases, and the sessions of skills and agents.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use super::client::Client;
 use super::documents;
 use super::error::CliError;
-use super::{session_tests, target};
+use super::{agent_tests, session_tests, target};
 use crate::app::App;
 use crate::catalog::test_files;
-use crate::settings::{Settings, Skills};
+use crate::settings::{Agents, Settings, Skills};
 use crate::store;
 use base::model::Id;
 
@@ -45,6 +45,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<String>, CliError> {
     settings.store.url = store::MEMORY.to_owned();
     // A session file means the same everywhere.
     settings.skills = Skills::default();
+    settings.agents = Agents::default();
     let app = App::build(&settings).await?;
     let client = target::inside(&app, &settings)?;
     let mut failed = Vec::new();
@@ -61,6 +62,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<String>, CliError> {
         }
     }
     failed.extend(session_tests::run(&app).await);
+    failed.extend(agent_tests::run_packages(&app, dir).await?.failures);
     Ok(failed)
 }
 

@@ -12,6 +12,7 @@
 //! - [`ToolForm`]: `tools`, or `functions` as they were before
 //! - `retry`: attempts, backoff and fallbacks; `attempt`: one request; `form`: what is read of its
 //!   answer; `transport`: HTTP clients and headers
+//! - [`GivenReply`]: what an upstream would have sent, given beforehand
 //! - `spoken`: a chat whose answer is told as it comes, and read
 //! - `stream`: a streamed answer; `translator`: its events in the format of the client; `collect`: read as one answer;
 //!   `kept_events`: as they came; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
@@ -27,6 +28,7 @@ mod completion;
 mod echo;
 mod error;
 mod form;
+mod given;
 mod idle;
 mod kept_events;
 mod listing;
@@ -62,6 +64,7 @@ pub use client_format::{AnswerChoice, AnswerWriter, DONE};
 pub use collect::{Added, Collector};
 pub use completion::{Choice, Completion, FinishReason, ToolCall, Usage};
 pub use error::{LlmError, UpstreamError};
+pub use given::GivenReply;
 pub use kept_events::KeptEvents;
 pub use options::{LlmOptions, ModelOptions, UpstreamOptions};
 pub use prospects::{Preview, Prospects};

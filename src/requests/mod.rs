@@ -25,7 +25,7 @@ pub use stream::{Growing, RequestStream};
 pub use wanted::Wanted;
 
 use crate::llm::structured::Strategy;
-use crate::llm::{Llm, Preview, Usage};
+use crate::llm::{Completion, Llm, Preview, Usage};
 use crate::render::{Renderer, Warning};
 use crate::structured::{AttemptReport, Solved, Structured};
 use base::caller::Caller;
@@ -142,6 +142,22 @@ impl Requests {
         let began = Instant::now();
         let solved = self.structured.solve(caller, &prepared.task).await?;
         self.kept(&prepared, solved, began.elapsed()).await
+    }
+
+    /// The value by a schema that an answer says which is given beforehand: no model is asked, and nothing is kept.
+    ///
+    /// # Errors
+    /// [`RequestError`] if it does not fit, or the schema is none.
+    pub async fn read_given(
+        &self,
+        caller: &Caller,
+        schema: &RawValue,
+        completion: Completion,
+    ) -> Result<Option<Box<RawValue>>, RequestError> {
+        let schema = self.structured.schema(schema.get()).await?;
+        let solved = self.structured.read_given(caller, schema, completion).await?;
+        let value = solved.solutions.first().map(to_raw_value).transpose();
+        value.map_err(prepare::unwritable)
     }
 
     /// The request that would be sent first to the model.

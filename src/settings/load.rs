@@ -39,11 +39,11 @@ pub fn load(file: Option<&Path>, overrides: &[(&str, String)]) -> Result<Setting
         .add_source(File::from(path).format(FileFormat::Toml).required(false))
         .add_source(environment());
     for (key, value) in overrides {
-        sources = match LISTS.contains(key) {
+        let overridden = match LISTS.contains(key) {
             true => sources.set_override(key, items(value)),
-            false => sources.set_override(key, typed(key, value)),
-        }
-        .map_err(unreadable)?;
+            false => sources.set_override(spelled(key), typed(key, value)),
+        };
+        sources = overridden.map_err(unreadable)?;
     }
     let mut settings: Settings =
         sources.build().map_err(unreadable)?.try_deserialize().map_err(unreadable)?;
@@ -60,6 +60,15 @@ const LISTS: [&str; 4] =
 fn items(text: &str) -> Vec<String> {
     let bare = |item: &str| item.trim().trim_matches('"').to_owned();
     serde_json::from_str(text).unwrap_or_else(|_| text.split(',').map(bare).collect())
+}
+
+/// The key of a flag. Settings of agents can be spelled in several ways; the way of the environment takes the place of what the
+/// environment says, and wins over all others.
+fn spelled(key: &str) -> String {
+    match key.starts_with("agents.") {
+        true => key.to_lowercase().replace('-', "_"),
+        false => key.to_owned(),
+    }
 }
 
 /// What a flag says: a text, of which its setting knows the type; sampling parameters say their type by how they look.

@@ -134,6 +134,33 @@ impl Structured {
         .await
     }
 
+    /// Reads an answer that is given beforehand, in the place of a model's. Nothing is asked, and nothing is sent back.
+    ///
+    /// # Errors
+    /// [`StructuredError`] if it does not fit.
+    pub async fn read_given(
+        &self,
+        caller: &Caller,
+        schema: Arc<CompiledSchema>,
+        completion: Completion,
+    ) -> Result<Solved, StructuredError> {
+        let (payload, checks) = (Arc::default(), Checks::default());
+        let task = Task { payload, schema, plan: Plan::ANY, checks, max_repairs: 0 };
+        let (payload, schema) = (task.payload.clone(), task.schema.output.clone());
+        let request = StructuredRequest {
+            payload,
+            schema,
+            text: None,
+            plan: task.plan,
+            failed: Vec::new(),
+            emulation: None,
+        };
+        let mut run = Run::default();
+        let origin = AnswerOrigin::of(&request, String::new(), None);
+        let attempt = run.answered(origin, completion.usage, Duration::ZERO);
+        self.settle(caller, &task, First { request, completion, attempt, run }).await
+    }
+
     /// Whether a value fits.
     ///
     /// # Errors

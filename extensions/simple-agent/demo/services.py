@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The two services of the simple agent, as small as they can be: `rag` answers questions, `haiku` writes haiku.
 
-Usage: services.py rag|haiku [PORT]     port 0 takes a free one; the address is printed on the first line
-       services.py rag --script FILE    answers by a script, for tests
+Usage: services.py rag|haiku [PORT]              a free port if it is 0, or not given; the address is printed on the first line
+       services.py rag|haiku [PORT] --scripted   takes a script, for tests
 
-A script is a JSON list of answers, one for each request in turn: {"path", "status", "body", "text", "close"}. What it does not say is
-usual: status 200, and the answer of the demo. With "close" the connection is closed without an answer. Requests are told on the
-standard error output, a line of JSON each.
+`PUT /script` brings a JSON list of answers, one for each request to come: {"status", "body", "text", "close"}. What an answer does not
+say is usual: status 200, and the answer of the demo. With "close" the connection is closed without an answer. The reply tells the
+requests since the last script, {"path", "body"} each, and how many answers of that are left.
 """
 
 import json
@@ -46,30 +46,47 @@ def generate_haiku(body):
 SERVICES = {"rag": {"/search": search}, "haiku": {"/generate_haiku": generate_haiku}}
 
 
-def handler(service, script):
-    """Serves one of the services, by a script if there is one."""
+def handler(service, is_scripted):
+    """Serves one of the services, by a script if that is wanted."""
+    script, seen = [], []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # an answer goes out in one piece
 
         def do_GET(self):
-            self.answer({"status": "ok"} if self.path == "/health" else None, None)
+            self.serve(None, lambda: {"status": "ok"} if self.path == "/health" else None)
 
         def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-            function = SERVICES[service].get(self.path)
-            self.answer(function and function(body), body)
+            body, function = self.body(), SERVICES[service].get(self.path)
+            self.serve(body, lambda: function(body) if function else None)
 
-        def answer(self, usual, body):
-            print(json.dumps({"path": self.path, "body": body}, ensure_ascii=False), file=sys.stderr, flush=True)
-            scripted = script.pop(0) if script else {}
-            if scripted.get("close"):
+        def do_PUT(self):
+            if not is_scripted or self.path != "/script":
+                return self.reply({"status": 404})
+            told = {"seen": list(seen), "left": len(script)}
+            script[:], seen[:] = self.body(), []
+            self.reply({"body": told})
+
+        def body(self):
+            return json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+
+        def serve(self, body, usual):
+            seen.append({"path": self.path, "body": body})
+            answer = script.pop(0) if script else {}
+            if not answer.keys() & {"status", "body", "text", "close"}:
+                usual = usual()
+                answer = {"status": 404} if usual is None else {"body": usual}
+            self.reply(answer)
+
+        def reply(self, answer):
+            if answer.get("close"):
                 self.close_connection = True
                 return
-            status = scripted.get("status", 404 if usual is None else 200)
-            text = scripted.get("text") or json.dumps(scripted.get("body", usual), ensure_ascii=False)
-            self.send_response(status)
-            self.send_header("content-type", "text/plain" if "text" in scripted else "application/json")
+            is_text = "text" in answer
+            text = answer["text"] if is_text else json.dumps(answer.get("body"), ensure_ascii=False)
+            self.send_response(answer.get("status", 200))
+            self.send_header("content-type", "text/plain; charset=utf-8" if is_text else "application/json")
             self.send_header("content-length", str(len(text.encode())))
             self.end_headers()
             self.wfile.write(text.encode())
@@ -81,13 +98,9 @@ def handler(service, script):
 
 
 def main(service, *options):
-    script, port = [], 0
-    if options[:1] == ("--script",):
-        with open(options[1], encoding="utf-8") as file:
-            script = json.load(file)
-    elif options:
-        port = int(options[0])
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler(service, script))
+    is_scripted, ports = "--scripted" in options, [option for option in options if option.isdigit()]
+    address = ("127.0.0.1", int(ports[0]) if ports else 0)
+    server = ThreadingHTTPServer(address, handler(service, is_scripted))
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     try:
         server.serve_forever()

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::agent_tests;
 use super::args::{Common, Values};
 use super::error::CliError;
 
@@ -21,6 +22,11 @@ use super::error::CliError;
 pub enum AgentAction {
     /// Talk to one: it hears a line, chooses a tool, and shows what comes of it
     Run(AgentRun),
+    /// Play the sessions of agents (sessions/*.json), without models and tools; exit code 1 if one is not as expected
+    Test {
+        /// A package, a folder of packages, or a folder of session files
+        dir: PathBuf,
+    },
 }
 
 /// Options of `agent run`.
@@ -46,5 +52,6 @@ pub struct AgentRun {
 pub async fn run(common: &Common, action: AgentAction) -> Result<(), CliError> {
     match action {
         AgentAction::Run(options) => run::run(common, &options).await,
+        AgentAction::Test { dir } => agent_tests::print(common, &dir).await,
     }
 }

@@ -1,10 +1,13 @@
-//! Agents: an agent of documents alone, in front of a scripted model and real servers of tools.
+//! Agents over HTTP and on the command line: the one that ships, and one of documents alone, in front of a scripted model and real servers
+//! of tools.
 
 mod documents;
 mod faults;
 mod lasting;
 mod logging;
 mod models;
+mod replay;
+mod session_files;
 mod sessions;
 mod terminal;
 mod travel;
