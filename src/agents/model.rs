@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::Agents;
 use super::reading::{
-    answered, chosen, failure, late, relevance, relevance_schema, unanswered, unwritable, written,
+    answered, attempts, chosen, failure, late, relevance, relevance_schema, unanswered, unwritable,
 };
 use super::report::Report;
 use crate::llm::{self, Choice, ToolForm};
@@ -53,28 +53,23 @@ impl Agents {
     ) -> Result<bool, Failure> {
         let Some(prompt) = &talk.agent.prompts.classify else { return Ok(true) };
         let (messages, params) = self.messages(caller, talk, prompt).await?;
-        let schema = relevance_schema();
-        let model = talk.agent.settings.model().map(str::to_owned);
-        report.verbose(|| {
-            let payload = json!({"model": model, "messages": messages, "schema": schema});
-            format!("post_chat_completions // payload: {payload}")
-        });
-        let mut wanted = Wanted { model, n: 1, max_repairs: Some(0), ..Wanted::default() };
-        wanted.schema = Some(to_raw_value(&schema).map_err(|error| unwritable(&error))?);
-        wanted
-            .params
-            .fill(params.iter().filter(|(name, _)| *name != "messages"))
-            .map_err(|e| unwritable(&e))?;
-        let request = Request { context: Context::Messages(messages), wanted, save: false };
+        let request = || relevance_request(talk.agent, messages.clone(), &params);
+        if report.is_verbose() {
+            // Why there may be none is told by the request itself.
+            if let Ok(preview) = self.requests.preview(caller, request()?).await {
+                let payload = String::from_utf8_lossy(&preview.body);
+                report.verbose(|| format!("post_chat_completions // payload: {payload}"));
+            }
+        }
         let patient = talk.caller(caller);
-        let solved = match timeout(talk.time(), self.requests.solve(&patient, request)).await {
+        let solved = match timeout(talk.time(), self.requests.solve(&patient, request()?)).await {
             Ok(solved) => solved,
             Err(_) => return Err(late(talk.time())),
         };
-        let value = solved.map(|solution| solution.values.into_iter().next());
-        if let Some(written) = written(&value) {
-            report.verbose(|| format!("post_chat_completions // response: {written}"));
+        if let Some(attempts) = attempts(&solved) {
+            report.verbose(|| format!("post_chat_completions // response: {}", json!(attempts)));
         }
+        let value = solved.map(|solution| solution.values.into_iter().next());
         relevance(talk.agent, value)
     }
 
@@ -195,6 +190,19 @@ impl Agents {
         params.retain(|name, _| !is_ours(name));
         Ok((messages, params))
     }
+}
+
+/// The request for whether a message is relevant.
+fn relevance_request(
+    agent: &Agent,
+    messages: Vec<Box<RawValue>>,
+    params: &JsonMap<String, Json>,
+) -> Result<Request, Failure> {
+    let model = agent.settings.model().map(str::to_owned);
+    let mut wanted = Wanted { model, n: 1, max_repairs: Some(0), ..Wanted::default() };
+    wanted.schema = Some(to_raw_value(&relevance_schema()).map_err(|error| unwritable(&error))?);
+    wanted.params.fill(params.iter()).map_err(|error| unwritable(&error))?;
+    Ok(Request { context: Context::Messages(messages), wanted, save: false })
 }
 
 /// What prompts see beside the variables of the session.

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 use crate::llm::{Choice, FinishReason, LlmError, UpstreamError};
-use crate::requests::RequestError;
-use crate::structured::{StructuredError, UnsolvedCause};
+use crate::requests::{RequestError, Solution};
+use crate::structured::{AttemptReport, StructuredError, UnsolvedCause};
 use agent::{Agent, Failure, FailureKind, ToolCall};
 
 /// What a model says of a message.
@@ -94,13 +94,10 @@ fn in_words(agent: &Agent, cause: &UnsolvedCause) -> Result<bool, Failure> {
 }
 
 /// What a model wrote, whether it is of use or not; nothing if it did not answer.
-pub fn written(value: &Result<Option<Box<RawValue>>, RequestError>) -> Option<&str> {
-    match value {
-        Ok(value) => value.as_ref().map(|value| value.get()),
-        Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => match &unsolved.cause {
-            UnsolvedCause::Invalid { answer, .. } | UnsolvedCause::Truncated { answer } => Some(answer),
-            UnsolvedCause::Refused { refusal, .. } => Some(refusal),
-        },
+pub fn attempts(solved: &Result<Solution, RequestError>) -> Option<&[AttemptReport]> {
+    match solved {
+        Ok(solution) => Some(&solution.report),
+        Err(RequestError::Structured(StructuredError::Unsolved(unsolved))) => Some(&unsolved.report),
         Err(_) => None,
     }
 }

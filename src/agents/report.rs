@@ -125,9 +125,14 @@ impl<'a> Report<'a> {
         ended.chain(&self.begun.output).cloned().collect()
     }
 
+    /// Whether it logs what models and tools are sent, and answer.
+    pub fn is_verbose(&self) -> bool {
+        self.log == LogDetail::Verbose
+    }
+
     /// Logs what a model or a tool is sent, or answers, if that is wanted.
     pub fn verbose(&mut self, text: impl FnOnce() -> String) {
-        if self.log == LogDetail::Verbose {
+        if self.is_verbose() {
             let line = self.line(Level::Debug, text());
             self.begun.log.push(line);
         }
