@@ -10,10 +10,20 @@ use base::caller::Caller;
 use base::model::Id;
 use template::value::Value;
 
-/// How long a tool may take in any case; usually its own time limit is shorter.
-pub(super) const TOOL_TIME: Duration = Duration::from_secs(600);
+/// How long a tool may take, beside the time limit of its document, with waiting for its turn.
+const WAITING_TIME: Duration = Duration::from_secs(60);
+
+/// The longest time limit of a tool.
+const TOOL_TIME_MAX: Duration = Duration::from_secs(600);
 
 impl Agents {
+    /// How long a call of a tool of the catalog may take in all.
+    pub(super) fn tool_time(&self, id: &Id) -> Duration {
+        let snapshot = self.catalog.snapshot();
+        let limit = snapshot.tool(id).and_then(|tool| tool.document.get("timeoutMs")?.as_u64());
+        limit.map_or(Duration::ZERO, Duration::from_millis).min(TOOL_TIME_MAX) + WAITING_TIME
+    }
+
     /// Calls a tool of the catalog; the answer, or why there is none.
     pub(super) async fn call(
         &self,
@@ -24,11 +34,12 @@ impl Agents {
     ) -> Result<Value, String> {
         report.verbose(|| format!("call_tool // {id}: {}", Json::Object(arguments.clone())));
         let arguments = Value::from(&Json::Object(arguments.clone()));
-        let called = tokio::time::timeout(TOOL_TIME, self.toolbox.call(caller, id, &arguments)).await;
+        let limit = self.tool_time(id);
+        let called = tokio::time::timeout(limit, self.toolbox.call(caller, id, &arguments)).await;
         let answer = match called {
             Ok(Ok(timed)) => Ok(timed.answer.value),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("there was no answer within {} s", TOOL_TIME.as_secs())),
+            Err(_) => Err(format!("there was no answer within {} s", limit.as_secs())),
         };
         report.verbose(|| match &answer {
             Ok(answer) => format!("call_tool // {id} answers: {}", answer.to_json()),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use super::body::{Body, Frozen, LogDetail};
-use super::call::TOOL_TIME;
 use super::model::Talk;
 use super::report::{Report, StepReport};
 use super::{AgentError, Agents};
@@ -21,7 +20,7 @@ const BYTES_MAX: usize = 2 << 20;
 /// How long all that a session keeps may be, in bytes of JSON: half of a value of the store, beside its events.
 const KEPT_MAX: usize = 8 << 20;
 
-/// How long preparing a call of a model may take, beside the model itself.
+/// How long work may take beside the calls of models and tools themselves.
 const PREPARING_TIME: Duration = Duration::from_secs(30);
 
 /// A session that is to be started.
@@ -66,7 +65,7 @@ impl Agents {
             log: start.log,
         };
         let body = Body { frozen: Arc::new(frozen), conversation: Conversation::new(start.variables) };
-        let mut work = self.sessions.create(draft(&body)?, TOOL_TIME).await?;
+        let mut work = self.sessions.create(draft(&body)?, PREPARING_TIME).await?;
         match self.advance(caller, &mut work, (&agent, body), Event::Start).await {
             Ok(progress) => {
                 work.finish().await;
@@ -84,7 +83,7 @@ impl Agents {
     /// # Errors
     /// [`AgentError`]; then the session is as after its last step.
     pub async fn hear(&self, caller: &Caller, session: &str, event: Event) -> Result<Progress, AgentError> {
-        let mut work = self.sessions.work(session, SessionKind::Agent, TOOL_TIME).await?;
+        let mut work = self.sessions.work(session, SessionKind::Agent, PREPARING_TIME).await?;
         let heard = async {
             let body = Body::read(work.record())?;
             let agent = body.agent()?;
@@ -160,7 +159,8 @@ impl Agents {
                 events.extend(body.state().is_end().then_some((EventKind::End, state)));
                 return Ok(work.save(draft(body)?, &events).await?);
             }
-            if !events.is_empty() {
+            // An approval is stored before the call, so that it counts once.
+            if !events.is_empty() || before == SessionState::WaitingConfirmation {
                 work.save(draft(body)?, &events).await?;
             }
             let talk = Talk { agent, conversation: &body.conversation };
@@ -176,9 +176,9 @@ impl Agents {
         talk: Talk<'_>,
         (task, report): (Task, &mut Report<'_>),
     ) -> Result<Event, AgentError> {
-        let time = match task {
-            Task::Classify | Task::Select | Task::Answer => talk.time() + PREPARING_TIME,
-            _ => TOOL_TIME,
+        let time = match &task {
+            Task::CheckHealth { tool } | Task::Call { tool, .. } => self.tool_time(tool) + PREPARING_TIME,
+            _ => talk.time() + PREPARING_TIME,
         };
         work.extend(time).await?;
         if let Some(under_way) = report.under_way() {

@@ -1,6 +1,7 @@
 //! What lasts: sessions of agents that outlive their process, and those that move between replicas.
 
 use std::path::Path;
+use std::time::Duration;
 
 use redis::Commands;
 use serde_json::json;
@@ -131,4 +132,38 @@ async fn whoever_watches_at_one_replica_sees_the_steps_of_another_before_the_tur
     one.model.abandoned(1).await;
     assert_eq!(turn.await.unwrap().error().3["state"], "cancelled");
     assert_eq!(stream.rest().await.last().unwrap().data["state"], "cancelled");
+}
+
+#[tokio::test]
+async fn an_approval_counts_once_also_if_whoever_gave_it_leaves_during_the_call() {
+    let travel = Travel::start().await;
+    let file = packages().join("travel/agents/travel.json");
+    let mut document: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    document["name"] = "careful".into();
+    document["tools"][0]["confirm"] = true.into();
+    assert_eq!(travel.app.put("/api/agents/careful", document).await.status, 201);
+    let id = started(&travel.app, "careful", json!({})).await;
+    travel.model_says([relevant(true), calls("find_trips", &json!({"city": "Hades"}))]);
+    output(&travel.say(&id, "Down").await, "waiting_confirmation");
+    let (base, path) = (travel.app.base.clone(), format!("/api/sessions/{id}/messages"));
+    let approval =
+        tokio::spawn(async move { TestApp::at(&base).post(&path, json!({"approve": true})).await });
+    for _ in 0..1_000 {
+        if !travel.trips.searches().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(travel.trips.searches().len(), 1);
+    approval.abort();
+    let mut state = shown(&travel.app, &id).await["state"].clone();
+    for _ in 0..1_000 {
+        if state != "thinking" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        state = shown(&travel.app, &id).await["state"].clone();
+    }
+    assert_eq!(state, "waiting");
+    travel.tell(&id, json!({"approve": true})).await.assert_error(409, "conflict_error", "session_state");
 }

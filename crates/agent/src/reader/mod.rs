@@ -197,7 +197,12 @@ impl<'d> Reader<'d> {
         for (name, outcome) in given.into_iter().flatten() {
             let place = format!("{path}/outcomes/{name}");
             match outcomes_of(step).iter().find(|(known, _)| known == name) {
-                Some((known, names)) => outcomes.push((*known, self.outcome(&place, outcome, names, step))),
+                Some((known, names)) => {
+                    if *known == "confirm" && outcome.get("next").is_some() {
+                        self.fault(format!("{place}/next"), "is for the user to decide: leave it out");
+                    }
+                    outcomes.push((*known, self.outcome(&place, outcome, names, step)));
+                }
                 None => {
                     let known: Vec<&str> = outcomes_of(step).iter().map(|(name, _)| *name).collect();
                     self.fault(
