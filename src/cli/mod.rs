@@ -7,6 +7,7 @@ mod agent;
 mod agent_tests;
 mod ai;
 mod args;
+mod case_files;
 mod chat;
 mod check;
 mod client;

@@ -4,11 +4,12 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use super::answers::{ExpectedCall, call, reply};
 use crate::agents::{Script, Turn};
+use crate::cli::case_files;
 use crate::sessions::SessionState;
 use agent::{Event, Message, Role};
 use base::model::Id;
 use base::schema::{Members, Violation};
-use template::value::{RawObject, parse_json};
+use template::value::RawObject;
 
 /// One case.
 #[derive(Debug)]
@@ -54,23 +55,7 @@ pub struct ExpectedTurn {
 /// # Errors
 /// Everything that is wrong, a line for each.
 pub fn cases(text: &[u8], agents: &[Id]) -> Result<Vec<Case>, Vec<String>> {
-    let not_a_list = |error| vec![format!("must be a JSON list of cases, which are objects: {error}")];
-    let bodies: Vec<RawObject> = parse_json(text).map_err(not_a_list)?;
-    let (mut cases, mut wrong) = (Vec::new(), Vec::new());
-    for (at, body) in bodies.into_iter().enumerate() {
-        let name: Option<String> = body.find("name");
-        match case(body, agents) {
-            Ok(case) => cases.push(case),
-            Err(violations) => {
-                let name = name.unwrap_or_else(|| format!("case {}", at + 1));
-                wrong.extend(violations.iter().map(|violation| format!("{name}: {violation}")));
-            }
-        }
-    }
-    if cases.is_empty() && wrong.is_empty() {
-        wrong.push("there is no case in it".to_owned());
-    }
-    if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
+    case_files::cases(text, |body| case(body, agents))
 }
 
 fn case(body: RawObject, agents: &[Id]) -> Result<Case, Vec<Violation>> {

@@ -3,12 +3,13 @@
 use serde_json::{Map, Value as Json};
 
 use super::super::package_tests::ExpectedError;
+use crate::cli::case_files;
 use crate::http::{read_event, start_of};
 use crate::sessions::SessionState;
 use crate::skills::{Act, SkillSource, Start};
 use base::model::Id;
 use base::schema::{Members, Violation};
-use template::value::{RawObject, parse_json};
+use template::value::RawObject;
 
 /// The members that directives have.
 const DIRECTIVE: [&str; 6] = ["type", "content", "command", "question", "required", "message"];
@@ -50,26 +51,7 @@ pub struct ExpectedStep {
 /// # Errors
 /// Everything that is wrong, a line for each.
 pub fn cases(text: &[u8], skill: &Id) -> Result<Vec<Case>, Vec<String>> {
-    let bodies: Vec<RawObject> = parse_json(text).map_err(|error| vec![not_a_list(&error)])?;
-    let (mut cases, mut wrong) = (Vec::new(), Vec::new());
-    for (at, body) in bodies.into_iter().enumerate() {
-        let name: Option<String> = body.find("name");
-        match case(body, skill) {
-            Ok(case) => cases.push(case),
-            Err(violations) => {
-                let name = name.unwrap_or_else(|| format!("case {}", at + 1));
-                wrong.extend(violations.iter().map(|violation| format!("{name}: {violation}")));
-            }
-        }
-    }
-    if cases.is_empty() && wrong.is_empty() {
-        wrong.push("there is no case in it".to_owned());
-    }
-    if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
-}
-
-fn not_a_list(error: &serde_json::Error) -> String {
-    format!("must be a JSON list of cases, which are objects: {error}")
+    case_files::cases(text, |body| case(body, skill))
 }
 
 fn case(body: RawObject, skill: &Id) -> Result<Case, Vec<Violation>> {
