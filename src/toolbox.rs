@@ -67,6 +67,11 @@ impl Toolbox {
         Toolbox { catalog, tools, pool, check_time }
     }
 
+    /// The time limit of one call of the tool `id`; `None` if there is no such tool, or it cannot be used.
+    pub fn time_limit(&self, id: &Id) -> Option<Duration> {
+        self.tools.time_limit(self.catalog.snapshot().tool(id)?).ok()
+    }
+
     /// Calls the tool `id` with named arguments: an object, or null for none.
     ///
     /// # Errors

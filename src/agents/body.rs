@@ -80,10 +80,15 @@ impl Body {
 
     /// What the session waits for.
     pub fn state(&self) -> SessionState {
-        match (self.conversation.exit_code(), self.conversation.pending()) {
-            (Some(_), _) => SessionState::Ended,
-            (None, Some(_)) => SessionState::WaitingConfirmation,
-            (None, None) => SessionState::Waiting,
-        }
+        state_of(&self.conversation)
+    }
+}
+
+/// What a conversation waits for.
+pub fn state_of(conversation: &Conversation) -> SessionState {
+    match (conversation.exit_code(), conversation.pending()) {
+        (Some(_), _) => SessionState::Ended,
+        (None, Some(_)) => SessionState::WaitingConfirmation,
+        (None, None) => SessionState::Waiting,
     }
 }

@@ -10,7 +10,7 @@ use base::caller::Caller;
 use base::model::Id;
 use template::value::Value;
 
-/// How long a tool may take, beside the time limit of its document, with waiting for its turn.
+/// How long a call may wait, beside the time limit of the tool: for its turn, and for the start of its server.
 const WAITING_TIME: Duration = Duration::from_secs(60);
 
 /// The longest time limit of a tool.
@@ -19,9 +19,7 @@ const TOOL_TIME_MAX: Duration = Duration::from_secs(600);
 impl Agents {
     /// How long a call of a tool of the catalog may take in all.
     pub(super) fn tool_time(&self, id: &Id) -> Duration {
-        let snapshot = self.catalog.snapshot();
-        let limit = snapshot.tool(id).and_then(|tool| tool.document.get("timeoutMs")?.as_u64());
-        limit.map_or(Duration::ZERO, Duration::from_millis).min(TOOL_TIME_MAX) + WAITING_TIME
+        self.toolbox.time_limit(id).unwrap_or_default().min(TOOL_TIME_MAX) + WAITING_TIME
     }
 
     /// Calls a tool of the catalog; the answer, or why there is none.

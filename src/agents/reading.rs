@@ -104,15 +104,13 @@ pub fn attempts(solved: &Result<Solution, RequestError>) -> Option<&[AttemptRepo
 
 /// The failure of a call of a model.
 pub fn failure(error: &LlmError) -> Failure {
+    if let Some((status, cause)) = error.refusal() {
+        let message = format!("the upstream refused the request with {status}: {cause}");
+        return Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() };
+    }
     match error {
         LlmError::Unavailable { cause: UpstreamError::Unusable { message }, .. }
         | LlmError::Interrupted(UpstreamError::Unusable { message }) => Failure::unreadable(message.clone()),
-        LlmError::Refused { status, body } => {
-            let body: Json = serde_json::from_slice(body).unwrap_or_default();
-            let cause = body.pointer("/error/message").and_then(Json::as_str).unwrap_or("it gave no reason");
-            let message = format!("the upstream refused the request with {status}: {cause}");
-            Failure { kind: FailureKind::Unanswered, message, causes: Vec::new() }
-        }
         LlmError::Unavailable { cause, .. } => {
             let causes = vec![cause.to_string()];
             Failure { kind: FailureKind::Unanswered, message: error.to_string(), causes }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde_json::value::to_raw_value;
 use serde_json::{Map as JsonMap, Value as Json};
 
+use super::body::state_of;
 use super::reading::{answered, chosen, failure, relevance, relevance_schema};
 use super::{AgentError, Agents};
 use crate::llm::{Choice, GivenReply};
@@ -155,11 +156,7 @@ impl Stage<'_> {
         let mut given = Given { model: turn.model.into(), calls: turn.calls.into() };
         rehearsed.stopped = self.until_it_waits(turn.event, &mut given, &mut rehearsed).await.err();
         rehearsed.unused = (given.model.len(), given.calls.len());
-        rehearsed.state = Some(match (self.conversation.exit_code(), self.conversation.pending()) {
-            (Some(_), _) => SessionState::Ended,
-            (None, Some(_)) => SessionState::WaitingConfirmation,
-            (None, None) => SessionState::Waiting,
-        });
+        rehearsed.state = Some(state_of(&self.conversation));
         rehearsed
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::body::LogDetail;
-use crate::sessions::{EventKind, SessionState};
+use crate::sessions::{EventKind, SessionState, Teller, Work};
 use agent::{Agent, Level, Note, Said, Step};
 
 /// A line of an agent's log.
@@ -70,6 +70,7 @@ pub struct Report<'a> {
     session: String,
     log: LogDetail,
     log_content: bool,
+    teller: Teller,
     begun: Begun,
     /// The steps that have ended.
     pub steps: Vec<StepReport>,
@@ -82,7 +83,7 @@ struct Begun {
     output: Vec<String>,
     intro: usize,
     log: Vec<LogLine>,
-    /// Whether those who watch were told of it.
+    /// Whether those who watch know all of it.
     is_told: bool,
 }
 
@@ -93,10 +94,10 @@ impl Begun {
 }
 
 impl<'a> Report<'a> {
-    /// The report of a turn in a session.
-    pub fn new(agent: &'a Agent, session: &str, log: LogDetail, log_content: bool) -> Report<'a> {
-        let begun = Begun::new(Step::Main);
-        Report { agent, session: session.to_owned(), log, log_content, begun, steps: Vec::new() }
+    /// The report of a turn in a session that is worked on.
+    pub fn new(agent: &'a Agent, work: &Work, log: LogDetail, log_content: bool) -> Report<'a> {
+        let (session, teller) = (work.id().to_owned(), work.teller());
+        Report { agent, session, log, log_content, teller, begun: Begun::new(Step::Main), steps: Vec::new() }
     }
 
     /// Takes what was said. Gives the events of the steps that have ended.
@@ -106,17 +107,20 @@ impl<'a> Report<'a> {
         self.steps.iter().skip(ended).map(StepReport::event).collect()
     }
 
-    /// What those are told who watch, while a step is under way; nothing if they know it.
-    pub fn under_way(&mut self) -> Option<String> {
+    /// Tells those who watch what is new of the step under way.
+    pub fn under_way(&mut self, step: Step) {
+        if step != self.begun.step {
+            self.begun = Begun::new(step);
+        }
         if std::mem::replace(&mut self.begun.is_told, true) {
-            return None;
+            return;
         }
         let Begun { step, output, log, .. } = &self.begun;
         let mut json = json!({"state": SessionState::Thinking, "at": step, "output": output});
         if let (false, Some(members)) = (log.is_empty(), json.as_object_mut()) {
             members.insert("log".to_owned(), json!(log));
         }
-        Some(json.to_string())
+        self.teller.tell(EventKind::State, json.to_string());
     }
 
     /// All texts that were shown.
@@ -135,6 +139,9 @@ impl<'a> Report<'a> {
         if self.is_verbose() {
             let line = self.line(Level::Debug, text());
             self.begun.log.push(line);
+            // Whoever waits in vain for the end of the step has seen it.
+            self.begun.is_told = false;
+            self.under_way(self.begun.step);
         }
     }
 

@@ -10,7 +10,7 @@ use super::model::Talk;
 use super::report::{Report, StepReport};
 use super::{AgentError, Agents};
 use crate::sessions::{Draft, EventKind, SessionError, SessionKind, SessionState, Thinking, Work};
-use agent::{Agent, Conversation, Event, Moved, OutOfTurn, Task, ToolCall};
+use agent::{Agent, Conversation, Event, Moved, OutOfTurn, Step, Task, ToolCall};
 use base::caller::Caller;
 use base::model::Id;
 
@@ -101,17 +101,16 @@ impl Agents {
         (agent, mut body): (&Agent, Body),
         event: Event,
     ) -> Result<Progress, AgentError> {
-        let said = match &event {
-            Event::Line(line) => line.len(),
-            _ => 0,
-        };
-        if body.conversation.history().bytes() + said > BYTES_MAX {
+        if let Event::Line(line) = &event
+            && agent.is_message(line)
+            && body.conversation.history().bytes() + line.len() > BYTES_MAX
+        {
             return Err(AgentError::TooLarge { limit: BYTES_MAX });
         }
-        let mut report = Report::new(agent, work.id(), body.frozen.log, self.options.log_content);
-        let before = state_json(body.state(), None);
-        let thinking = Thinking::new(work.teller(), before);
-        let done = self.turn(caller, work, (agent, &mut body), (event, &mut report)).await;
+        let mut report = Report::new(agent, work, body.frozen.log, self.options.log_content);
+        let mut thinking = Thinking::new(work.teller(), state_json(body.state(), None));
+        let told = (&mut report, &mut thinking);
+        let done = self.turn(caller, work, (agent, &mut body, event), told).await;
         let failure = done.as_ref().err().map(ToString::to_string);
         match &done {
             Err(error) if error.is_out_of_turn() => thinking.end(None),
@@ -133,8 +132,8 @@ impl Agents {
         &self,
         caller: &Caller,
         work: &mut Work,
-        (agent, body): (&Agent, &mut Body),
-        (event, report): (Event, &mut Report<'_>),
+        (agent, body, mut event): (&Agent, &mut Body, Event),
+        (report, thinking): (&mut Report<'_>, &mut Thinking),
     ) -> Result<(), AgentError> {
         let out_of_turn = |error: OutOfTurn, body: &Body| SessionError::OutOfTurn {
             state: match error {
@@ -142,7 +141,6 @@ impl Agents {
                 _ => body.state(),
             },
         };
-        let mut event = event;
         loop {
             let before = body.state();
             let Moved { notes, task } = match body.conversation.take(agent, event) {
@@ -162,6 +160,7 @@ impl Agents {
             // An approval is stored before the call, so that it counts once.
             if !events.is_empty() || before == SessionState::WaitingConfirmation {
                 work.save(draft(body)?, &events).await?;
+                thinking.stored(state_json(body.state(), None));
             }
             let talk = Talk { agent, conversation: &body.conversation };
             event = self.perform(caller, work, talk, (task, report)).await?;
@@ -181,9 +180,12 @@ impl Agents {
             _ => talk.time() + PREPARING_TIME,
         };
         work.extend(time).await?;
-        if let Some(under_way) = report.under_way() {
-            work.teller().tell(EventKind::State, under_way);
-        }
+        report.under_way(match &task {
+            Task::Classify => Step::Cls,
+            Task::Select => Step::Select,
+            Task::CheckHealth { .. } | Task::Call { .. } | Task::Answer => Step::Exec,
+            Task::Listen | Task::Confirm | Task::End { .. } => Step::Main,
+        });
         // Boxed, because the future is large.
         let event = Box::pin(async {
             match task {

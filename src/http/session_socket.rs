@@ -182,6 +182,7 @@ impl Conversation {
         match JsonBody::of(body, &self.bounds) {
             Err(error) => self.refuse(Some(error)).await,
             Ok(body) => {
+                // On this thread, as everything else of the connection.
                 self.working.spawn_local(async move {
                     match is_of_agent {
                         true => tell_agent(&app, &caller, &id, body).await.err(),

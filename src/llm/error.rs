@@ -206,6 +206,14 @@ impl LlmError {
         LlmError::ModelNotFound { model: beginning.to_owned() }
     }
 
+    /// The status and the reason of an upstream that refuses the request.
+    pub fn refusal(&self) -> Option<(u16, String)> {
+        let LlmError::Refused { status, body } = self else { return None };
+        let body: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let reason = body.pointer("/error/message").and_then(serde_json::Value::as_str);
+        Some((*status, reason.unwrap_or("it gave no reason").to_owned()))
+    }
+
     /// The error as a log may show it: without the upstream's own words.
     pub fn for_log(&self) -> String {
         match self {

@@ -18,6 +18,11 @@ impl Thinking {
         Thinking { teller: Some(teller), before }
     }
 
+    /// The session is stored in another state: it is the one before from now on.
+    pub fn stored(&mut self, state: String) {
+        self.before = state;
+    }
+
     /// Ends the work. If it failed and the session goes on, they are told why, and the state before.
     pub fn end(mut self, failure: Option<&str>) {
         match (failure, &self.teller) {

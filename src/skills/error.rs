@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::Value as Json;
-
 use crate::catalog::{NoDocumentError, NotLoadedError};
 use crate::formats::UnusableSkill;
 use crate::llm::LlmError;
@@ -85,13 +83,9 @@ pub enum SkillError {
 
 impl From<LlmError> for SkillError {
     fn from(error: LlmError) -> SkillError {
-        match error {
-            LlmError::Refused { status, body } => {
-                let body: Json = serde_json::from_slice(&body).unwrap_or_default();
-                let cause = body.pointer("/error/message").and_then(Json::as_str);
-                SkillError::Refused { status, cause: cause.unwrap_or("it gave no reason").to_owned() }
-            }
-            error => SkillError::Llm(error),
+        match error.refusal() {
+            Some((status, cause)) => SkillError::Refused { status, cause },
+            None => SkillError::Llm(error),
         }
     }
 }

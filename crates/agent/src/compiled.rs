@@ -122,6 +122,12 @@ impl Agent {
         first_word(answer, &self.yes, &self.no).unwrap_or(false)
     }
 
+    /// Whether a line is a message: neither blank nor a command.
+    pub fn is_message(&self, line: &str) -> bool {
+        let commands = self.settings.exit_commands().chain(self.settings.help_commands());
+        !line.trim().is_empty() && !Agent::is_command(line, commands)
+    }
+
     /// Whether a line is one of these commands: as a whole, in any case.
     pub(super) fn is_command<'c>(line: &str, mut commands: impl Iterator<Item = &'c str>) -> bool {
         let line = line.trim().to_lowercase();

@@ -6,7 +6,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use template::value::{Map, SmolStr, Value};
 
 use super::compiled::Agent;
-use super::outcome::Item;
+use super::outcome::{Item, Level};
 use super::text::Text;
 
 /// The names that every text can use.
@@ -31,7 +31,7 @@ pub enum Rendered {
     /// It goes into the log.
     Logged {
         /// How important it is.
-        level: super::outcome::Level,
+        level: Level,
         /// The text.
         text: String,
     },
@@ -60,46 +60,39 @@ impl<'a> Scene<'a> {
         self.with("tool", tool).with("arguments", &json).with("arguments_json", text.as_str())
     }
 
-    /// Renders texts. One that cannot be rendered is empty, and the log says why.
+    /// Renders texts. In the place of one that cannot be rendered, the log says why.
     pub fn say(&self, items: &[Item]) -> Vec<Rendered> {
-        items.iter().flat_map(|item| self.rendered(item)).collect()
+        items.iter().map(|item| self.rendered(item)).collect()
     }
 
-    fn rendered(&self, item: &Item) -> Vec<Rendered> {
-        let (text, fault) = match item {
-            Item::Shown { text, .. } | Item::Logged { text, .. } => self.text(text),
-        };
-        let rendered = match item {
-            Item::Shown { in_history, .. } => Rendered::Shown { text, in_history: *in_history },
-            Item::Logged { level, .. } => Rendered::Logged { level: *level, text },
-        };
-        let fault = fault.map(|fault| Rendered::Logged {
-            level: super::outcome::Level::Error,
-            text: format!("a text of the agent cannot be rendered: {fault}"),
-        });
-        [rendered].into_iter().chain(fault).collect()
+    fn rendered(&self, item: &Item) -> Rendered {
+        let (Item::Shown { text, .. } | Item::Logged { text, .. }) = item;
+        match (item, self.text(text)) {
+            (Item::Shown { in_history, .. }, Ok(text)) => Rendered::Shown { text, in_history: *in_history },
+            (Item::Logged { level, .. }, Ok(text)) => Rendered::Logged { level: *level, text },
+            (_, Err(fault)) => Rendered::Logged {
+                level: Level::Error,
+                text: format!("a text of the agent cannot be rendered: {fault}"),
+            },
+        }
     }
 
-    fn text(&self, text: &Text) -> (String, Option<String>) {
+    fn text(&self, text: &Text) -> Result<String, String> {
         let mut members = self.members.clone();
-        let needs_help = text.has_help || self.named(text).any(|named| named.has_help);
-        if needs_help {
-            let help = self.agent.help.render(&data(&self.members)).unwrap_or_default();
+        if text.has_help || self.named(text).any(|named| named.has_help) {
+            let help = self.agent.help.render(&data(&self.members))?;
             members.push(("help".into(), help.as_str().into()));
         }
         if !text.named.is_empty() {
             let seen = data(&members);
             let named = text.named.iter().filter_map(|name| {
                 let (_, text) = self.agent.texts.iter().find(|(known, _)| known == name)?;
-                Some((SmolStr::new(name), text.render(&seen).unwrap_or_default().as_str().into()))
+                Some(text.render(&seen).map(|text| (SmolStr::new(name), Value::from(text.as_str()))))
             });
-            let named: Map = named.collect();
+            let named = named.collect::<Result<Map, String>>()?;
             members.push(("texts".into(), Value::Map(Arc::new(named))));
         }
-        match text.render(&data(&members)) {
-            Ok(text) => (text, None),
-            Err(fault) => (String::new(), Some(fault)),
-        }
+        text.render(&data(&members))
     }
 
     fn named(&self, text: &Text) -> impl Iterator<Item = &Text> {

@@ -64,7 +64,18 @@ impl Settings {
                     faults
                         .push((format!("/settings/{name}"), format!("is said in `{place}`: write it there")));
                 }
-                None => _ = all.insert(name.clone(), value.clone()),
+                None => {
+                    let engine = [DEFAULT_MODEL].into_iter().chain(KNOWN.iter().map(|known| known.name));
+                    let others = all.keys().map(String::as_str).chain(engine);
+                    let mut others = others.filter(|other| override_name(other) == override_name(name));
+                    let other = others.find(|other| other != name).map(str::to_owned);
+                    drop(others);
+                    if let Some(other) = other {
+                        let message = format!("is another spelling of `{other}`: write it so");
+                        faults.push((format!("/settings/{name}"), message));
+                    }
+                    all.insert(name.clone(), value.clone());
+                }
             }
         }
         let unknown = overridden(&mut all, overrides);

@@ -109,6 +109,9 @@ impl Known<'_> {
                 faults.push(format!("uses `{name}`, which is not known here; it can use `{known}`"));
                 continue;
             }
+            if name == "texts" && member(&need.name, "texts").is_none() {
+                faults.push("uses `texts` as a whole; name the text that is meant: `texts.NAME`".to_owned());
+            }
             for (root, known) in [("settings", self.settings), ("texts", self.texts)] {
                 if let Some(member) = member(&need.name, root)
                     && !known.iter().any(|name| name == member)

@@ -241,6 +241,14 @@ impl Tools {
         self.start_timeout
     }
 
+    /// The time limit of one call of a tool.
+    ///
+    /// # Errors
+    /// [`ToolError::Unusable`] if the tool's document is not usable.
+    pub fn time_limit(&self, tool: &Arc<Tool>) -> Result<Duration, ToolError> {
+        Ok(self.prepare(tool)?.timeout)
+    }
+
     /// Calls a tool, within its time limit; dropping the future cancels the call.
     ///
     /// The time limit includes the wait for other calls of the same tool, which [`ToolOptions::parallel_per_tool`] bounds. It

@@ -60,6 +60,10 @@ impl Talk<'_> {
         loop {
             let body = match turn.state {
                 State::Ended => return Ok(End::Ended),
+                State::Other => {
+                    warn(format_args!("The session {} was ended, or is used, elsewhere.", self.session.id));
+                    return Err(CliError::Reported);
+                }
                 State::WaitingConfirmation => self.decided(&turn).await?,
                 State::Waiting => self.line().await?,
             };
@@ -122,7 +126,7 @@ impl Talk<'_> {
     }
 
     /// Ends the session, with which nobody goes on.
-    async fn cancel(&self) {
+    async fn cancel(&mut self) {
         if let Err(error) = self.session.cancel().await {
             warn(format_args!("The session {} could not be ended: {error}", self.session.id));
         }

@@ -38,6 +38,9 @@ pub enum State {
     WaitingConfirmation,
     /// Nothing: it is over.
     Ended,
+    /// Nothing that can be said here: somebody else has ended it, or works on it.
+    #[serde(other)]
+    Other,
 }
 
 /// What came of a message.
@@ -71,6 +74,9 @@ struct StepEvent {
     outcome: Option<String>,
     #[serde(default)]
     state: Option<String>,
+    /// Only of a whole session, which comes in the place of events that are gone.
+    #[serde(default)]
+    session_id: Option<String>,
     /// How many of the texts were shown when the step began.
     #[serde(default)]
     intro: usize,
@@ -96,6 +102,7 @@ pub struct Session<'c> {
     exit_code: u8,
     log: LogFile,
     events: Option<Events>,
+    progress: Progress,
 }
 
 /// The stream of events.
@@ -132,7 +139,14 @@ impl<'c> Session<'c> {
         let started: Started = client.read(reply)?;
         started.output.iter().for_each(|text| show::text(text, false, Level::Debug));
         log.add(|| entries(&started.log))?;
-        Ok(Session { client, id: started.session_id, exit_code: 0, log, events: None })
+        Ok(Session {
+            client,
+            id: started.session_id,
+            exit_code: 0,
+            log,
+            events: None,
+            progress: Progress::default(),
+        })
     }
 
     /// Sends a message, and shows what comes of it.
@@ -144,22 +158,30 @@ impl<'c> Session<'c> {
         if self.events.is_none() {
             self.events = Events::open(client, &id).await;
         }
-        let mut progress = Progress::default();
+        self.progress = Progress::default();
         let url = format!("{}/messages", session_path(&id));
         let mut reply = std::pin::pin!(client.post(&url, body));
         let reply = loop {
             tokio::select! {
-                reply = &mut reply => break reply?,
-                event = next(&mut self.events) => self.tell(&event, &mut progress)?,
+                reply = &mut reply => break reply,
+                event = next(&mut self.events) => self.tell(&event)?,
                 () = interrupted() => return Err(CliError::Cancelled),
             }
         };
+        self.progress.spinner = None;
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(error) => {
+                // What it still tells of this turn must not be taken for the next one.
+                self.events = None;
+                return Err(error);
+            }
+        };
         let turn: Turn = client.read(reply)?;
-        self.catch_up(&mut progress).await?;
-        progress.spinner = None;
-        let rest = turn.output.get(progress.shown..).unwrap_or_default();
+        self.catch_up().await?;
+        let rest = turn.output.get(self.progress.shown..).unwrap_or_default();
         let log: Vec<LogLine> = turn.steps.iter().flat_map(|step| step.log.clone()).collect();
-        let log = log.get(progress.logged..).unwrap_or_default();
+        let log = log.get(self.progress.logged..).unwrap_or_default();
         rest.iter().for_each(|text| show::text(text, false, worst(log)));
         self.log.add(|| entries(log))?;
         self.exit_code = turn.exit_code;
@@ -179,19 +201,21 @@ impl<'c> Session<'c> {
         self.exit_code
     }
 
-    /// Ends the session before its time.
+    /// Ends the session before its time, and shows and logs what is left of the turn.
     ///
     /// # Errors
-    /// The service's own.
-    pub async fn cancel(&self) -> Result<(), CliError> {
-        self.client.delete(&session_path(&self.id)).await
+    /// The service's own, and that of the log file.
+    pub async fn cancel(&mut self) -> Result<(), CliError> {
+        self.progress.spinner = None;
+        self.client.delete(&session_path(&self.id)).await?;
+        self.catch_up().await
     }
 
     /// Reads the events of this turn to their end, so that none of them is taken for one of the next turn.
-    async fn catch_up(&mut self, progress: &mut Progress) -> Result<(), CliError> {
-        while self.events.is_some() && !progress.is_over {
+    async fn catch_up(&mut self) -> Result<(), CliError> {
+        while self.events.is_some() && !self.progress.is_over {
             match timeout(LAST_EVENT, next(&mut self.events)).await {
-                Ok(event) => self.tell(&event, progress)?,
+                Ok(event) => self.tell(&event)?,
                 Err(_) => self.events = None,
             }
         }
@@ -199,7 +223,13 @@ impl<'c> Session<'c> {
     }
 
     /// Shows and logs what is new in an event.
-    fn tell(&mut self, event: &StepEvent, progress: &mut Progress) -> Result<(), CliError> {
+    fn tell(&mut self, event: &StepEvent) -> Result<(), CliError> {
+        if event.session_id.is_some() {
+            // The answer to the message has what is missing.
+            self.events = None;
+            return Ok(());
+        }
+        let progress = &mut self.progress;
         let is_under_way = event.outcome.is_none();
         let intro = if is_under_way { event.output.len() } else { event.intro };
         let (shown, logged) = progress.of_step;

@@ -44,8 +44,10 @@ impl Stage<'_> {
         let (length, limit) = (line.chars().count(), settings.message_chars());
         if length > limit {
             let scene = self.scene().with("length", number(length)).with("limit", number(limit));
-            let place = self.place().clone();
-            return self.finish(Step::Main, "too_long", &scene, |stage| stage.stay(place));
+            return self.finish(Step::Main, "too_long", &scene, |stage| match stage.place() {
+                Place::Asking { .. } => Task::Listen,
+                _ => stage.restart(),
+            });
         }
         self.message(line)
     }
@@ -80,8 +82,11 @@ impl Stage<'_> {
         };
         call.arguments.insert(parameter.to_owned(), value);
         self.conversation.turn.call = Some(call);
-        let scene = self.scene();
-        self.finish(Step::Main, "message", &scene, |stage| stage.validate(false))
+        let (agent, scene) = (self.agent, self.scene());
+        let items = agent.steps.of(Step::Main).outcome("message").map(|outcome| outcome.items.as_slice());
+        self.say(Step::Main, Some("message"), items.unwrap_or_default(), &scene);
+        // The tool is chosen: whatever usually follows a message, it is checked again.
+        self.validate(false)
     }
 }
 

@@ -49,7 +49,8 @@ impl<'a> Stage<'a> {
     pub fn say(&mut self, step: Step, outcome: Option<&'static str>, items: &[Item], scene: &Scene<'_>) {
         let said = scene.say(items).into_iter().map(|rendered| match rendered {
             Rendered::Shown { text, in_history } => {
-                if in_history {
+                // Some models take no empty messages.
+                if in_history && !text.trim().is_empty() {
                     self.conversation.history.add(Role::Assistant, &text);
                 }
                 Said::Shown(text)

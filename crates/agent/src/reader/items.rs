@@ -42,40 +42,33 @@ impl Reader<'_> {
         Some(Item::Logged { level, text })
     }
 
-    /// An outcome of a step: a list of items, or an object with such a list and what follows.
+    /// An outcome: a list of items, or an object with such a list and what follows, which may be the end or one of these steps.
     pub(super) fn outcome(
         &mut self,
         path: &str,
         outcome: &Json,
         extra: &[&'static str],
-        step: Step,
+        following: &[Step],
     ) -> Outcome {
         if outcome.is_array() {
             return Outcome { items: self.items(path, outcome, extra), next: None };
         }
         let said = outcome.get("say").map(|items| self.items(&format!("{path}/say"), items, extra));
-        let next = outcome.get("next").and_then(|next| self.next(&format!("{path}/next"), next, step));
+        let next = outcome.get("next").and_then(|next| self.next(&format!("{path}/next"), next, following));
         Outcome { items: said.unwrap_or_default(), next }
     }
 
-    fn next(&mut self, path: &str, next: &Json, step: Step) -> Option<Next> {
+    fn next(&mut self, path: &str, next: &Json, following: &[Step]) -> Option<Next> {
         if let Some(code) = next.get("end").and_then(Json::as_u64) {
             return u8::try_from(code).ok().map(Next::End);
         }
         let next = next.as_str().and_then(Step::named)?;
-        // From step to step it only goes on, so that no outcome leads around in circles.
-        let is_possible = match next {
-            Step::Main => step != Step::Main,
-            Step::Cls => step == Step::Main,
-            Step::Select => matches!(step, Step::Main | Step::Cls),
-            Step::Valid | Step::Exec => false,
-        };
-        if !is_possible {
-            self.fault(
-                path,
-                format!("`{next}` cannot follow here: nothing is chosen that it could work with"),
-            );
+        if following.contains(&next) {
+            return Some(Next::Step(next));
         }
-        is_possible.then_some(Next::Step(next))
+        let possible = following.iter().map(|step| format!("`{step}`, "));
+        let possible: String = possible.chain(["or {\"end\": CODE}".to_owned()]).collect();
+        self.fault(path, format!("`{next}` cannot follow here: it can be {possible}"));
+        None
     }
 }

@@ -45,7 +45,6 @@ const VALID: OutcomeNames = &[
 ];
 
 const EXEC: OutcomeNames = &[
-    ("done", &["tool", "arguments", "arguments_json", "result"]),
     ("limit", &["limit"]),
     ("answered", &["answer", "results"]),
     ("llm_error", &["error"]),
@@ -75,6 +74,16 @@ fn outcomes_of(step: Step) -> OutcomeNames {
         Step::Select => SELECT,
         Step::Valid => VALID,
         Step::Exec => EXEC,
+    }
+}
+
+/// The steps that may follow an outcome of a step. From step to step it only goes on, so that no outcome leads around in circles.
+fn following(step: Step, outcome: &str) -> &'static [Step] {
+    match (step, outcome) {
+        (Step::Main, "message") => &[Step::Cls, Step::Select],
+        (Step::Main, _) => &[],
+        (Step::Cls, _) => &[Step::Main, Step::Select],
+        (Step::Select | Step::Valid | Step::Exec, _) => &[Step::Main],
     }
 }
 
@@ -201,7 +210,7 @@ impl<'d> Reader<'d> {
                     if *known == "confirm" && outcome.get("next").is_some() {
                         self.fault(format!("{place}/next"), "is for the user to decide: leave it out");
                     }
-                    outcomes.push((*known, self.outcome(&place, outcome, names, step)));
+                    outcomes.push((*known, self.outcome(&place, outcome, names, following(step, known))));
                 }
                 None => {
                     let known: Vec<&str> = outcomes_of(step).iter().map(|(name, _)| *name).collect();

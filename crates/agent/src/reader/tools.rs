@@ -52,7 +52,7 @@ impl Reader<'_> {
         let health = health.map(|health| self.id(&format!("{path}/health"), health));
         let bound = self.bound(&format!("{path}/bind"), tool.get("bind"), &parameters);
         let checks = self.checks(&format!("{path}/checks"), tool.get("checks"), &parameters);
-        let ok = tool.get("ok").map(|ok| self.outcome(&format!("{path}/ok"), ok, &CALL, Step::Valid));
+        let ok = tool.get("ok").map(|ok| self.outcome(&format!("{path}/ok"), ok, &CALL, &[Step::Main]));
         let output = tool.get("output").map(|items| self.items(&format!("{path}/output"), items, &RESULT));
         let failure = self.failures(&format!("{path}/failure"), tool.get("failure"));
         let texts = |member: &str| super::texts_at(tool, &format!("/{member}"));
@@ -120,7 +120,7 @@ impl Reader<'_> {
         }
         let mut rule = |name: &str| -> Option<Outcome> {
             let outcome = check.get(name)?;
-            Some(self.outcome(&format!("{path}/{name}"), outcome, &RULE, Step::Valid))
+            Some(self.outcome(&format!("{path}/{name}"), outcome, &RULE, &[Step::Main]))
         };
         let (missing, empty, too_long) = (rule("missing"), rule("empty"), rule("too_long"));
         let limit = check.get("max_chars").and_then(|limit| self.limit(&format!("{path}/max_chars"), limit));
@@ -146,7 +146,7 @@ impl Reader<'_> {
     fn failures(&mut self, path: &str, failure: Option<&Json>) -> Failures {
         let mut outcome = |name: &str| {
             let given = failure?.get(name)?;
-            Some(self.outcome(&format!("{path}/{name}"), given, &FAILURE, Step::Exec))
+            Some(self.outcome(&format!("{path}/{name}"), given, &FAILURE, &[Step::Main]))
         };
         Failures {
             health_failed: outcome("health_failed"),
