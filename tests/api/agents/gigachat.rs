@@ -7,6 +7,7 @@ use super::replay::Service;
 use super::{messages, output, started, steps, tell};
 use support::app::TestApp;
 use support::gigachat::{GigaChat, Reply};
+use support::log::{GIGACHAT_KEY, TOKEN};
 
 /// What GigaChat says: it classifies and chooses by calls of functions.
 fn reply(body: &Json) -> Reply {
@@ -39,14 +40,13 @@ async fn the_simple_agent_talks_to_gigachat() {
         }
     })
     .await;
-    let id = started(&app, "simple-agent", json!({})).await;
+    let id = started(&app, "simple-agent", json!({"log": "lines"})).await;
     let turn = tell(&app, &id, json!({"text": "Напиши хайку про осень"})).await;
     let whole = ["main/message", "cls/relevant", "select/selected", "valid/ok", "exec/done", "main/restart"];
     assert_eq!(steps(&turn), whole);
-    assert!(
-        output(&turn, "waiting")
-            .contains(&"Инструмент generate_haiku проверен и готов к вызову. Тема: осень")
-    );
+    let said = output(&turn, "waiting");
+    assert!(said.contains(&"Инструмент generate_haiku проверен и готов к вызову. Тема: осень"));
+    assert_eq!(said.last(), Some(&"#слов итого: 9"));
     let turn = tell(&app, &id, json!({"text": "Какая погода?"})).await;
     assert_eq!(steps(&turn), ["main/message", "cls/irrelevant", "main/restart"]);
     let turn = tell(&app, &id, json!({"text": "Сколько дней отпуск?"})).await;
@@ -67,4 +67,8 @@ async fn the_simple_agent_talks_to_gigachat() {
     let turn = tell(&app, &id, json!({"text": "Ещё хайку"})).await;
     assert_eq!(steps(&turn).last().map(String::as_str), Some("cls/llm_error"));
     assert_eq!((&turn.body["state"], &turn.body["exit_code"]), (&json!("ended"), &json!(1)));
+    let log = turn.body["steps"].as_array().unwrap().last().unwrap()["log"].to_string();
+    assert!(log.contains("credentials doesn't match") && log.contains("critical"), "{log}");
+    assert!(!log.contains(GIGACHAT_KEY) && !log.contains(TOKEN), "{log}");
+    assert_eq!(gigachat.asked().len(), 5);
 }

@@ -1,5 +1,6 @@
 //! Models of agents: how long they may take, how often they are asked again, and which one is asked.
 
+use ai_prompt_shell::settings::{Capabilities, Model};
 use serde_json::json;
 
 use super::{Script, Travel, output, relevant, started, steps, tell};
@@ -86,4 +87,32 @@ async fn an_agent_without_a_model_of_its_own_asks_the_service_s() {
     let answer = tell(&app, &id, json!({"text": "x"})).await;
     assert_eq!(output(&answer, "waiting"), ["none"]);
     assert_eq!(model.seen()[0].json()["model"], "usual");
+}
+
+#[tokio::test]
+async fn a_model_that_knows_functions_alone_is_offered_functions() {
+    let travel = Travel::start_with(|settings| {
+        let capabilities = Capabilities { functions: Some(true), ..Capabilities::default() };
+        let model = Model { name: "traveller-1".to_owned(), capabilities, ..Model::default() };
+        settings.llm.models = vec![model];
+    })
+    .await;
+    let mut answer = completion("");
+    answer["choices"][0]["message"] = json!({
+        "role": "assistant", "content": null,
+        "function_call": {"name": "book_seats", "arguments": {"city": "Oslo", "seats": 2}},
+    });
+    answer["choices"][0]["finish_reason"] = "function_call".into();
+    travel.model_says([relevant(true), reply_json(200, answer)]);
+    let id = travel.started().await;
+    let asked = travel.say(&id, "Two seats to Oslo").await;
+    assert_eq!(output(&asked, "waiting_confirmation").last(), Some(&"Book 2 seats to Oslo?"));
+    let bodies = travel.asked(0);
+    assert!(bodies.iter().all(|body| body.get("tools").is_none()), "{bodies:?}");
+    let names: Vec<&str> =
+        bodies[1]["functions"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        (names, &bodies[1]["function_call"]),
+        (vec!["find_trips", "add_up", "book_seats"], &json!("auto"))
+    );
 }

@@ -1,102 +1,13 @@
 //! `skill run` in a real terminal: tmux types, and reads the screen.
 
-use std::process::{Command, Output};
-use std::time::Duration;
-
 use serde_json::{Value as Json, json};
 
 use super::desk::{Desk, lines};
+use support::terminal::{Terminal, beside};
 
-/// How often the screen is looked at, and how many times.
-const LOOK: Duration = Duration::from_millis(50);
-const LOOKS: usize = 600;
-
-/// A terminal in which the program runs, and then a line says how it ended.
-struct Terminal {
-    socket: String,
-}
-
-impl Terminal {
-    /// Runs the program in the project, in a terminal of 100 columns and 50 lines.
-    fn start(desk: &Desk, arguments: &[&str]) -> Terminal {
-        let socket = desk.path("tmux").display().to_string();
-        let quoted = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
-        let words: Vec<String> = desk.words(arguments).iter().map(quoted).collect();
-        let variables: Vec<String> =
-            desk.environment().iter().map(|(name, value)| quoted(&format!("{name}={value}"))).collect();
-        let script = format!(
-            "env -i {} TERM=\"$TERM\" {}; echo \"ended with $?\"; sleep 1000",
-            variables.join(" "),
-            words.join(" ")
-        );
-        let terminal = Terminal { socket };
-        let folder = desk.path("work").display().to_string();
-        terminal.tmux(&[
-            "-f",
-            "/dev/null",
-            "new-session",
-            "-d",
-            "-x",
-            "100",
-            "-y",
-            "50",
-            "-c",
-            &folder,
-            &script,
-        ]);
-        terminal
-    }
-
-    fn tmux(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new("tmux");
-        command.env("LC_ALL", "C.UTF-8").args(["-u", "-S", &self.socket]).args(arguments);
-        command.output().expect("tmux is missing: make setup")
-    }
-
-    /// What stands on the screen, and above it.
-    fn screen(&self) -> String {
-        let output = self.tmux(&["capture-pane", "-p", "-J", "-S", "-1000"]);
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    /// Waits until a text stands on the screen so many times, and gives the screen.
-    #[track_caller]
-    fn shows_times(&self, text: &str, times: usize) -> String {
-        for _ in 0..LOOKS {
-            let screen = self.screen();
-            if screen.matches(text).count() >= times {
-                return screen;
-            }
-            std::thread::sleep(LOOK);
-        }
-        panic!("{text:?} is never shown {times} times: {}", self.screen());
-    }
-
-    #[track_caller]
-    fn shows(&self, text: &str) -> String {
-        self.shows_times(text, 1)
-    }
-
-    /// Types a text, and Enter.
-    fn enter(&self, text: &str) {
-        self.tmux(&["send-keys", "-l", text]);
-        self.key("Enter");
-    }
-
-    fn key(&self, key: &str) {
-        self.tmux(&["send-keys", key]);
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
-    }
-}
-
-/// Runs what waits for the terminal beside the model.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.unwrap()
+/// Runs the program in the project.
+fn start(desk: &Desk, arguments: &[&str]) -> Terminal {
+    Terminal::start(&desk.path("tmux"), &desk.path("work"), &desk.environment(), &desk.words(arguments))
 }
 
 const QUESTION: &str = "[y]es / [s]kip / [e]dit / [c]ancel:";
@@ -116,7 +27,7 @@ async fn the_worked_example_of_the_original_commits_in_a_real_repository() {
     desk.write("work/new-file.txt", "new\n");
     let body = "## What I do\n\nЯ выполняю следующие шаги:\n1. Запускаю `git status --porcelain`";
     desk.skill("git-quick-commit", "name: git-quick-commit\ndescription: Commits all changes.\n", body);
-    let terminal = Terminal::start(&desk, &["skill", "run", "git-quick-commit"]);
+    let terminal = start(&desk, &["skill", "run", "git-quick-commit"]);
     let desk = beside(move || {
         terminal.shows(QUESTION);
         terminal.enter("y");
@@ -188,7 +99,7 @@ async fn a_command_is_edited_skipped_refused_and_shown_as_it_is() {
     .await;
     desk.skill("x", "description: d\n", "Do it.");
     let log = desk.path("log").display().to_string();
-    let terminal = Terminal::start(&desk, &["skill", "run", "x", "--log", &log]);
+    let terminal = start(&desk, &["skill", "run", "x", "--log", &log]);
     let desk = beside(move || {
         terminal.shows(QUESTION);
         terminal.enter("e");
@@ -230,7 +141,7 @@ async fn a_command_is_edited_skipped_refused_and_shown_as_it_is() {
 async fn a_command_of_several_lines_is_shown_whole_and_edited_in_an_editor() {
     let desk = Desk::new(&["[CMD] cat <<E\none\nlast\nE", "[DONE] Ready."]).await;
     desk.skill("x", "description: d\n", "Do it.");
-    let terminal = Terminal::start(&desk, &["skill", "run", "x"]);
+    let terminal = start(&desk, &["skill", "run", "x"]);
     let desk = beside(move || {
         let screen = terminal.shows(QUESTION);
         assert!(screen.contains("$ cat <<E\n| one\n| last\n| E\n"), "{screen}");
@@ -249,7 +160,7 @@ async fn a_command_of_several_lines_is_shown_whole_and_edited_in_an_editor() {
 async fn the_end_of_input_cancels() {
     let desk = Desk::new(&["[CMD] ls"]).await;
     desk.skill("x", "description: d\n", "Do it.");
-    let terminal = Terminal::start(&desk, &["skill", "run", "x"]);
+    let terminal = start(&desk, &["skill", "run", "x"]);
     beside(move || {
         terminal.shows(QUESTION);
         terminal.key("C-d");
@@ -263,7 +174,7 @@ async fn the_end_of_input_cancels() {
 async fn one_of_the_skills_that_fit_is_chosen_by_its_number() {
     let fitting = r#"{"skills": ["skills.failing-tests", "skills.git-quick-commit"]}"#;
     let desk = Desk::new(&[fitting, "[DONE] Ready."]).await;
-    let terminal = Terminal::start(&desk, &["skill", "run", "--auto", "save my work"]);
+    let terminal = start(&desk, &["skill", "run", "--auto", "save my work"]);
     let desk = beside(move || {
         let screen = terminal.shows("Which one? [1]");
         assert!(screen.contains("2  skills.git-quick-commit (git-quick-commit): "), "{screen}");
@@ -282,7 +193,7 @@ async fn one_of_the_skills_that_fit_is_chosen_by_its_number() {
 async fn ctrl_c_kills_a_command_and_cancels_at_a_question() {
     let desk = Desk::new(&["[CMD] echo begun; sleep 1000", "[ASK] What now?"]).await;
     desk.skill("x", "description: d\n", "Do it.");
-    let terminal = Terminal::start(&desk, &["skill", "run", "x"]);
+    let terminal = start(&desk, &["skill", "run", "x"]);
     let desk = beside(move || {
         terminal.shows(QUESTION);
         terminal.enter("y");
@@ -311,7 +222,7 @@ async fn ctrl_c_cancels_while_the_model_thinks() {
     })
     .await;
     desk.skill("x", "description: d\n", "Do it.");
-    let terminal = Terminal::start(&desk, &["skill", "run", "x"]);
+    let terminal = start(&desk, &["skill", "run", "x"]);
     let desk = beside(move || {
         terminal.shows(QUESTION);
         terminal.enter("s");
@@ -336,7 +247,7 @@ async fn a_model_that_fails_is_tried_again_if_the_user_wants_it() {
     })
     .await;
     desk.skill("x", "description: d\n", "Do it.");
-    let terminal = Terminal::start(&desk, &["skill", "run", "x"]);
+    let terminal = start(&desk, &["skill", "run", "x"]);
     beside(move || {
         let screen = terminal.shows("[t]ry again / [c]ancel:");
         assert!(screen.contains("not today"), "{screen}");

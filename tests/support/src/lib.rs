@@ -7,5 +7,6 @@ pub mod mcp_tools;
 pub mod process;
 pub mod proxy;
 pub mod redis;
+pub mod terminal;
 pub mod tls;
 pub mod upstream;

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod directions;
 mod documents;
 mod happening;
 mod sequences;

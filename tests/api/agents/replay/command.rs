@@ -100,7 +100,7 @@ async fn a_verbose_log_has_what_models_and_tools_are_sent_and_answer() {
     let log = entries(&std::fs::read_to_string(folder.path().join("agent.log")).unwrap());
     for (prefix, parts) in [
         ("DEBUG [cls] post_chat_completions // payload: ", &["GigaChat-2-Max", "relevant", line][..]),
-        ("DEBUG [cls] post_chat_completions // response: ", &["\\\"relevant\\\":true", "usage"]),
+        ("DEBUG [cls] post_chat_completions // response: ", &["\\\"relevant\\\": true", "usage"]),
         ("DEBUG [select] post_chat_completions // payload: ", &["GigaChat-2-Max", "generate_haiku", line]),
         ("DEBUG [select] post_chat_completions // response: ", &["tool_calls", "rag_search"]),
         ("DEBUG [exec] call_tool // rag.health: ", &["{}"]),
