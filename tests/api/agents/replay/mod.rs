@@ -6,7 +6,7 @@ mod command;
 mod http;
 mod services;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value as Json, json};
@@ -120,4 +120,36 @@ async fn in_lanes(cases: Vec<Case>, play: impl AsyncFn(&Lane, &Case) -> Vec<Stri
     };
     let lanes = futures_util::future::join_all((0..LANES).map(|_| lane())).await;
     lanes.concat()
+}
+
+#[test]
+fn the_cases_reach_every_outcome_of_the_document() {
+    let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("extensions/simple-agent");
+    let read =
+        |path: &std::path::Path| -> Json { serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap() };
+    let document = read(&package.join("agents/simple-agent.json"));
+    let names = |json: &Json| {
+        json.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    let mut outcomes = BTreeSet::from(["valid/ok".to_owned(), "exec/done".to_owned()]);
+    for (step, texts) in document["steps"].as_object().unwrap() {
+        outcomes.extend(names(&texts["outcomes"]).iter().map(|name| format!("{step}/{name}")));
+    }
+    for tool in document["tools"].as_array().unwrap() {
+        outcomes.extend(names(&tool["failure"]).iter().map(|name| format!("exec/{name}")));
+        let rules = tool["checks"].as_array().unwrap().iter().flat_map(names);
+        let rules = rules.filter(|name| ["missing", "empty", "too_long"].contains(&name.as_str()));
+        outcomes.extend(rules.map(|name| format!("valid/{name}")));
+    }
+    // What every session begins with is no step of a turn.
+    outcomes.remove("main/start");
+    let mut reached = BTreeSet::new();
+    for file in std::fs::read_dir(package.join("sessions")).unwrap() {
+        let cases = read(&file.unwrap().path());
+        let turns = cases.as_array().unwrap().iter().flat_map(|case| case["turns"].as_array().unwrap());
+        let steps = turns.flat_map(|turn| turn["steps"].as_array().into_iter().flatten());
+        reached.extend(steps.map(|step| step.as_str().unwrap().to_owned()));
+    }
+    let missing: Vec<&String> = outcomes.difference(&reached).collect();
+    assert!(outcomes.len() > 20 && missing.is_empty(), "{missing:?}");
 }
