@@ -5,7 +5,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use data_encoding::BASE64;
+use data_encoding::BASE64_NOPAD;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
@@ -49,8 +49,16 @@ pub struct TokenRequest {
     /// `Basic`, and the authorization key.
     credentials: HeaderValue,
     body: String,
-    /// The key, and what it holds.
+    /// The key and what it holds, and what stands in the address beside host and path.
     secrets: Secrets,
+}
+
+/// What distinguishes requests for tokens: where, with which key, and for which scope.
+#[derive(PartialEq, Eq, Hash)]
+pub struct RequestKey {
+    url: Url,
+    credentials: HeaderValue,
+    body: String,
 }
 
 /// What is wrong with the settings for tokens; a message for each thing.
@@ -82,7 +90,7 @@ impl TokenRequest {
             (Ok(url), Ok(mut credentials)) if wrong.is_empty() => {
                 credentials.set_sensitive(true);
                 let scope: String = form_urlencoded::byte_serialize(scope.as_bytes()).collect();
-                let secrets = key.map(secrets_of).unwrap_or_default();
+                let secrets = secrets_of(&url, key.unwrap_or_default());
                 Ok(TokenRequest { url, credentials, body: format!("scope={scope}"), secrets })
             }
             (url, credentials) => {
@@ -91,6 +99,12 @@ impl TokenRequest {
                 Err(wrong)
             }
         }
+    }
+
+    /// By what it is known that two requests are for the same token.
+    pub fn key(&self) -> RequestKey {
+        let TokenRequest { url, credentials, body, .. } = self;
+        RequestKey { url: url.clone(), credentials: credentials.clone(), body: body.clone() }
     }
 
     /// Asks for a token: its text, and how long it lives.
@@ -155,11 +169,14 @@ struct Granted {
     ends: Option<u64>,
 }
 
-/// The key, and the client's secret: the key is the base64 of `id:secret`.
-fn secrets_of(key: &str) -> Secrets {
-    let decoded = BASE64.decode(key.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+/// The key, the client's secret, as the key is the base64 of `id:secret`, and what stands in the address beside host and path.
+fn secrets_of(url: &Url, key: &str) -> Secrets {
+    // Some write it without the padding.
+    let decoded = BASE64_NOPAD.decode(key.trim_end_matches('=').as_bytes()).ok();
+    let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
     let secret = decoded.as_deref().and_then(|decoded| decoded.split_once(':')).map(|(_, secret)| secret);
-    Secrets::new([Some(key), secret].into_iter().flatten())
+    let of_url = [Some(url.username()), url.password(), url.query()];
+    Secrets::new([Some(key), secret].into_iter().chain(of_url).flatten())
 }
 
 /// How long a token lives from `now` on that `ends` then.
@@ -228,5 +245,9 @@ mod tests {
         assert_eq!(request.body, "scope=A+B");
         let told = request.secrets.redact("no aWQ6dGhlLXNlY3JldA== and no the-secret".to_owned());
         assert_eq!(told, "no … and no …");
+        let url = "https://name-of-user:pass-of-user@h/?tenant=the-tenant";
+        let request = TokenRequest::new(url, Some("aWQ6dGhlLXNlY3JldA"), SCOPE).unwrap();
+        let told = "the-secret name-of-user pass-of-user tenant=the-tenant aWQ6dGhlLXNlY3JldA".to_owned();
+        assert_eq!(request.secrets.redact(told), "… … … … …");
     }
 }
