@@ -31,7 +31,21 @@ const MEMBERS_OF_MESSAGE: [&str; 7] =
     ["role", "content", "function_call", "name", "attachments", "functions_state_id", "reasoning_content"];
 
 /// The keywords of schemas that it does not know.
-const KEYWORDS: [&str; 6] = ["$ref", "$defs", "anyOf", "oneOf", "allOf", "const"];
+const KEYWORDS: [&str; 13] = [
+    "$ref",
+    "$dynamicRef",
+    "$defs",
+    "definitions",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "const",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "additionalItems",
+];
 
 type Checked<T> = Result<T, String>;
 
