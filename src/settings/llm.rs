@@ -156,7 +156,12 @@ impl Llm {
         let models = self.models.iter().flat_map(|model| {
             let of_default = if model.base_url.is_none() { self.protocol } else { Protocol::OpenAi };
             let place = format!("llm.models, name = {:?}", model.name);
-            foreign(&place, model.protocol.unwrap_or(of_default), [&model.scope, &model.oauth_url])
+            let protocol = model.protocol.unwrap_or(of_default);
+            let has_old_form = protocol == Protocol::GigaChat && model.capabilities.functions == Some(true);
+            let old_form = has_old_form.then(|| {
+                format!("`{place}` has `capabilities.functions`, which is for `protocol = \"openai\"` only: for GigaChat `tools` are translated")
+            });
+            foreign(&place, protocol, [&model.scope, &model.oauth_url]).into_iter().chain(old_form)
         });
         default.into_iter().chain(models).collect()
     }

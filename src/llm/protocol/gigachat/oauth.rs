@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::llm::error::UpstreamError;
 use crate::llm::protocol::openai;
-use crate::llm::transport::unreachable;
+use crate::llm::transport::{retry_after, unreachable};
 use base::outbound::{ERROR_BODY_BYTES, Secrets, error_body, whole_body};
 use base::random::random;
 
@@ -61,16 +61,28 @@ pub struct RequestKey {
     body: String,
 }
 
-/// What is wrong with the settings for tokens; a message for each thing.
-pub type Wrong = Vec<String>;
+/// Why no token was given.
+#[derive(Debug)]
+pub struct NotGiven {
+    /// What the server did.
+    pub cause: UpstreamError,
+    /// When it would like to be asked again.
+    pub after: Option<Duration>,
+}
+
+impl From<UpstreamError> for NotGiven {
+    fn from(cause: UpstreamError) -> NotGiven {
+        NotGiven { cause, after: None }
+    }
+}
 
 impl TokenRequest {
     /// A request to the address `url`, with the authorization key `key`, for the scope `scope`.
     ///
     /// # Errors
-    /// Everything that is wrong with them, without secrets.
-    pub fn new(url: &str, key: Option<&str>, scope: &str) -> Result<TokenRequest, Wrong> {
-        let mut wrong = Wrong::new();
+    /// Everything that is wrong with them, a message for each thing, without secrets.
+    pub fn new(url: &str, key: Option<&str>, scope: &str) -> Result<TokenRequest, Vec<String>> {
+        let mut wrong = Vec::new();
         let url =
             Url::parse(url).map_err(|error| format!("`oauth_url` is not a URL: {error}")).and_then(|url| {
                 let is_http = matches!(url.scheme(), "http" | "https");
@@ -110,13 +122,13 @@ impl TokenRequest {
     /// Asks for a token: its text, and how long it lives.
     ///
     /// # Errors
-    /// [`UpstreamError`], without secrets.
-    pub async fn send(&self, client: &Client) -> Result<(String, Duration), UpstreamError> {
+    /// [`NotGiven`], without secrets.
+    pub async fn send(&self, client: &Client) -> Result<(String, Duration), NotGiven> {
         let asked = timeout(TOKEN_TIMEOUT, self.ask(client)).await;
-        asked.unwrap_or_else(|_| Err(UpstreamError::timeout(TOKEN_TIMEOUT)))
+        asked.unwrap_or_else(|_| Err(UpstreamError::timeout(TOKEN_TIMEOUT).into()))
     }
 
-    async fn ask(&self, client: &Client) -> Result<(String, Duration), UpstreamError> {
+    async fn ask(&self, client: &Client) -> Result<(String, Duration), NotGiven> {
         let request = client.post(self.url.clone()).headers(self.headers()).body(self.body.clone());
         let response = request.send().await.map_err(|error| unreachable(&error))?;
         if !response.status().is_success() {
@@ -127,7 +139,7 @@ impl TokenRequest {
         let body = whole_body(response, TOKEN_BYTES).await.map_err(|_| unusable())?;
         let Granted { token, ends } = serde_json::from_slice(&body).map_err(|_| unusable())?;
         match token.trim().is_empty() {
-            true => Err(unusable()),
+            true => Err(unusable().into()),
             false => Ok((token, life(ends, now))),
         }
     }
@@ -145,10 +157,11 @@ impl TokenRequest {
         headers
     }
 
-    async fn refused(&self, response: Response) -> UpstreamError {
-        let status = response.status().as_u16();
+    async fn refused(&self, response: Response) -> NotGiven {
+        let (status, after) = (response.status().as_u16(), retry_after(response.headers()));
         let body = error_body(response, ERROR_BODY_BYTES).await;
-        UpstreamError::Status { status, message: openai::error(&body, &self.secrets).message }
+        let message = openai::error(&body, &self.secrets).message;
+        NotGiven { cause: UpstreamError::Status { status, message }, after }
     }
 }
 

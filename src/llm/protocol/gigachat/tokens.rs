@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use reqwest::Client;
 use tokio::sync::watch;
 
-use super::oauth::TokenRequest;
+use super::oauth::{NotGiven, TokenRequest};
 use crate::llm::error::UpstreamError;
 
 /// How long before its end a token is renewed.
@@ -146,9 +146,9 @@ impl TokenSource {
                 state.resting = is_renewal.then(|| now + RENEWAL_PAUSE);
                 Ok(token)
             }
-            Err(error) => {
+            Err(NotGiven { cause, after }) => {
                 state.resting = Some(now + RENEWAL_PAUSE);
-                let error = UpstreamError::no_token(error);
+                let error = UpstreamError::NoToken { cause: Box::new(cause), after };
                 tracing::warn!(cause = error.for_log(), "an upstream's token was not given");
                 Err(error)
             }

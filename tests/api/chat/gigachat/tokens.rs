@@ -140,6 +140,17 @@ async fn an_authorization_key_that_is_refused_is_told_with_the_servers_words_and
 }
 
 #[actix_web::test]
+async fn a_server_of_tokens_that_is_busy_says_when_it_may_be_asked_again() {
+    let (app, gigachat) = parrot().await;
+    gigachat.be_busy(77);
+    let answer = app.post(PATH, ask("q")).await;
+    answer.assert_error(429, "rate_limit_error", "llm_rate_limited");
+    assert_eq!(answer.headers["retry-after"], "77", "{answer:?}");
+    // There is no time to wait for that.
+    assert_eq!(gigachat.seen().len(), 1);
+}
+
+#[actix_web::test]
 async fn models_of_one_key_share_a_token_and_another_scope_has_its_own() {
     let gigachat = GigaChat::parrot().await;
     let app = TestApp::start_with(|settings| {
