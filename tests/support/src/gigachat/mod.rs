@@ -183,6 +183,11 @@ impl State {
         }
     }
 
+    /// The ids of the states of functions that its answers may have had.
+    fn states(&self) -> Vec<String> {
+        (1..=self.asked.len()).map(answers::state_id).collect()
+    }
+
     /// The token that is good.
     fn token(&self) -> Option<String> {
         let is_good = self.tokens > 0 && !self.is_expired;
@@ -241,7 +246,7 @@ fn answer(state: &Mutex<State>, seen: &Seen, script: &(impl Fn(&Json) -> Reply +
             Ok(texts) => reply_json(200, answers::vectors(&texts)),
             Err(message) => state.refuse(400, json!({"status": 400, "message": message})),
         },
-        ("POST", "/api/v1/chat/completions") => match strict::chat(seen) {
+        ("POST", "/api/v1/chat/completions") => match strict::chat(seen, &state.states()) {
             Ok(body) => {
                 state.asked.push(body.clone());
                 let (number, reply) = (state.asked.len(), script(&body));
