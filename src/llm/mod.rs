@@ -155,9 +155,6 @@ impl Llm {
     /// # Errors
     /// [`InvalidModels`].
     pub fn new(options: LlmOptions, memory: Arc<Memory>) -> Result<Llm, InvalidModels> {
-        if let Some(Err(_)) = options.proxy.as_deref().map(transport::proxy) {
-            return Err(InvalidModels(vec!["llm.proxy is not the address of a proxy".to_owned()]));
-        }
         let routes = Routes::new(options.upstream.as_ref(), &options.models, options.proxy.as_deref())?;
         let defaults = [&options.default_model, &options.default_embedding_model];
         let unknown: Vec<String> = defaults
