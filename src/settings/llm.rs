@@ -105,9 +105,10 @@ pub struct Model {
     pub name: String,
     /// What the upstream calls it; the same name if nothing is said.
     pub upstream_model: Option<String>,
-    /// What the upstream speaks. One that differs from that of `[llm]` makes another upstream, as another `base_url` does.
+    /// What the upstream speaks: OpenAI's API where there is a `base_url` of its own, and else what `[llm]` says. One that differs from that
+    /// of `[llm]` makes another upstream, as another `base_url` does.
     pub protocol: Option<Protocol>,
-    /// The upstream's base URL; that of `[llm]` if nothing is said.
+    /// The upstream's base URL; that of `[llm]` if nothing is said. With one of its own it gets nothing of `[llm]`, not even the protocol.
     pub base_url: Option<String>,
     /// The key that the upstream is given; that of `[llm]` goes to its own `base_url` only.
     pub api_key: Option<Secret>,
