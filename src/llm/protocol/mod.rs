@@ -11,7 +11,7 @@
 //!
 //! To add another protocol:
 //!
-//! 1. a file beside `openai`, with the functions that [`Protocol`] and [`StreamTranslator`] call;
+//! 1. a folder beside `openai`, with the functions that [`Protocol`] and [`StreamTranslator`] call;
 //! 2. here, a variant of both enums, and an arm in each of their methods (the compiler lists them);
 //! 3. in `settings/llm.rs`, a value of the setting `protocol`, which `app` translates into [`super::UpstreamOptions::protocol`].
 //!
