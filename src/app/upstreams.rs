@@ -35,7 +35,8 @@ pub fn own(default: Option<&UpstreamOptions>, model: &Model) -> Option<UpstreamO
     }
     let mut upstream = default?.clone();
     // The key is for the address where it is exchanged for tokens.
-    let is_same_place = own.oauth_url.is_none() || own.oauth_url == upstream.oauth_url;
+    let place_of_default = upstream.oauth_url.as_deref().or(upstream.protocol.usual_oauth_url());
+    let is_same_place = own.oauth_url.is_none() || own.oauth_url.as_deref() == place_of_default;
     upstream.api_key = own.api_key.or(upstream.api_key.filter(|_| is_same_place));
     upstream.headers.extend(own.headers);
     upstream.responses = own.responses.or(upstream.responses);
@@ -124,6 +125,11 @@ mod tests {
         let elsewhere =
             own(Some(&default), &Model { oauth_url: Some("https://other.test/".into()), ..model() });
         assert_eq!(elsewhere.unwrap().api_key, None);
+        // What is written out is the same place as what is left out.
+        let silent = UpstreamOptions { oauth_url: None, ..default.clone() };
+        let usual = Model { oauth_url: Protocol::GigaChat.usual_oauth_url().map(str::to_owned), ..model() };
+        assert_eq!(own(Some(&silent), &usual).unwrap().api_key, default.api_key);
+        assert_eq!(own(Some(&default), &usual).unwrap().api_key, None);
         let openai = Model { protocol: Some(settings::Protocol::OpenAi), ..model() };
         let address = Model { base_url: Some("https://other.test/v1".into()), ..model() };
         for model in [openai, address] {

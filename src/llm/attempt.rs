@@ -98,6 +98,28 @@ pub enum Next {
     GiveUp(Box<LlmError>),
 }
 
+/// What a status that is an error means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// The same request may succeed later.
+    Retry,
+    /// The request is wrong, or not allowed.
+    Refused,
+    /// It is no answer.
+    Other,
+}
+
+impl Meaning {
+    /// The meaning of a status.
+    pub fn of(status: u16) -> Meaning {
+        match status {
+            408 | 409 | 429 | 500.. => Meaning::Retry,
+            400..500 => Meaning::Refused,
+            _ => Meaning::Other,
+        }
+    }
+}
+
 impl AttemptError {
     fn retry(error: UpstreamError) -> AttemptError {
         AttemptError { error, next: Next::Retry(None) }
@@ -132,11 +154,12 @@ impl AttemptError {
 
     /// After a request that could not be sent. A token that is refused would be refused again.
     fn of_sending(error: UpstreamError) -> AttemptError {
-        match (&error, error.status()) {
-            (UpstreamError::NoToken { .. }, Some(408 | 409 | 429)) => AttemptError::retry(error),
-            (UpstreamError::NoToken { .. }, Some(300..500)) => AttemptError::fallback(error),
-            _ => AttemptError::retry(error),
-        }
+        let UpstreamError::NoToken { after, .. } = &error else { return AttemptError::retry(error) };
+        let next = match error.status().map(Meaning::of) {
+            None | Some(Meaning::Retry) => Next::Retry(*after),
+            Some(Meaning::Refused | Meaning::Other) => Next::Fallback,
+        };
+        AttemptError { error, next }
     }
 
     /// After this time without an answer.
@@ -209,9 +232,11 @@ impl Attempt<'_> {
         let next = match (status, of_parameter) {
             (_, Some(refusal)) => Next::OtherWay(refusal),
             (404 | 405 | 501, _) if self.may_lack_service() => Next::OtherService(Some(Box::new(refused))),
-            (408 | 409 | 429 | 500.., _) => Next::Retry(after),
-            (400..500, _) => Next::GiveUp(Box::new(refused)),
-            _ => Next::Fallback,
+            _ => match Meaning::of(status) {
+                Meaning::Retry => Next::Retry(after),
+                Meaning::Refused => Next::GiveUp(Box::new(refused)),
+                Meaning::Other => Next::Fallback,
+            },
         };
         AttemptError { error: UpstreamError::Status { status, message }, next }
     }

@@ -137,13 +137,15 @@ pub enum UpstreamError {
     NoToken {
         /// What that server did.
         cause: Box<UpstreamError>,
+        /// When it would like to be asked again.
+        after: Option<Duration>,
     },
 }
 
 impl UpstreamError {
     /// No token, because of this.
     pub(super) fn no_token(cause: UpstreamError) -> UpstreamError {
-        UpstreamError::NoToken { cause: Box::new(cause) }
+        UpstreamError::NoToken { cause: Box::new(cause), after: None }
     }
 
     /// A timeout after this time.
@@ -175,7 +177,7 @@ impl UpstreamError {
     pub fn status(&self) -> Option<u16> {
         match self {
             UpstreamError::Status { status, .. } => Some(*status),
-            UpstreamError::NoToken { cause } => cause.status(),
+            UpstreamError::NoToken { cause, .. } => cause.status(),
             _ => None,
         }
     }
@@ -190,7 +192,7 @@ impl UpstreamError {
         match self {
             UpstreamError::Status { status, .. } => format!("the upstream answered {status}"),
             UpstreamError::Reported { .. } => "the upstream reports an error".to_owned(),
-            UpstreamError::NoToken { cause } => format!("there is no access token: {}", cause.for_log()),
+            UpstreamError::NoToken { cause, .. } => format!("there is no access token: {}", cause.for_log()),
             error => error.to_string(),
         }
     }

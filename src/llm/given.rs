@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::attempt::Meaning;
 use super::completion::Completion;
 use super::error::{LlmError, UpstreamError};
 use super::protocol::{ErrorBody, Protocol, Wanted};
@@ -43,10 +44,9 @@ impl GivenReply {
             return completion.map_err(|error| unavailable(error.with_type("application/json")));
         }
         let ErrorBody { message, for_client, .. } = protocol.error(&body, &secrets);
-        match status {
-            408 | 409 | 429 => Err(unavailable(UpstreamError::Status { status, message })),
-            400..500 => Err(LlmError::Refused { status, body: for_client }),
-            _ => Err(unavailable(UpstreamError::Status { status, message })),
+        match Meaning::of(status) {
+            Meaning::Refused => Err(LlmError::Refused { status, body: for_client }),
+            Meaning::Retry | Meaning::Other => Err(unavailable(UpstreamError::Status { status, message })),
         }
     }
 }

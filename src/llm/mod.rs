@@ -5,7 +5,7 @@
 //! - `client_format`: the format of our clients, which is OpenAI's; [`Completion`]: an answer to a chat, read
 //! - `responses`: OpenAI's newer format, the Responses API; `text_completion`: its older one;
 //!   `request`: a request in any of these formats
-//! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one file and one variant there, and a
+//! - `protocol`: everything that depends on what an upstream speaks. Another protocol is one folder and one variant there, and a
 //!   setting
 //! - `options`, `capabilities`: what the settings say; `routes`: which upstreams are asked for which model; `upstream`: one of them;
 //!   `shared`: what several of them have in common; `offer`: what one offers; `echo`: the built-in model
@@ -16,6 +16,7 @@
 //! - `spoken`: a chat whose answer is told as it comes, and read
 //! - `stream`: a streamed answer; `translator`: its events in the format of the client; `collect`: read as one answer;
 //!   `kept_events`: as they came; `idle`: its time limits; `coalesce`: one piece of chunks that are ready at the same time
+//! - `pointer`: what references in schemas refer to
 //! - `message`: what a message says, in all the ways in which servers write it; `lenient`: reading what may be of another type
 //! - `listing`: the models that upstreams list; `log`: what the log says of a call; `error`: why there is no answer
 
@@ -37,6 +38,7 @@ mod lenient;
 pub mod message;
 mod offer;
 mod options;
+mod pointer;
 mod prospects;
 mod protocol;
 mod request;
@@ -153,9 +155,6 @@ impl Llm {
     /// # Errors
     /// [`InvalidModels`].
     pub fn new(options: LlmOptions, memory: Arc<Memory>) -> Result<Llm, InvalidModels> {
-        if let Some(Err(_)) = options.proxy.as_deref().map(transport::proxy) {
-            return Err(InvalidModels(vec!["llm.proxy is not the address of a proxy".to_owned()]));
-        }
         let routes = Routes::new(options.upstream.as_ref(), &options.models, options.proxy.as_deref())?;
         let defaults = [&options.default_model, &options.default_embedding_model];
         let unknown: Vec<String> = defaults

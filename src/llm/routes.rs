@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::capabilities::Capabilities;
 use super::options::{ModelOptions, UpstreamOptions};
 use super::shared::Shared;
+use super::transport;
 use super::upstream::Upstream;
 
 /// The name of the built-in model.
@@ -70,7 +71,12 @@ impl Routes {
         models: &[ModelOptions],
         proxy: Option<&str>,
     ) -> Result<Routes, InvalidModels> {
-        let (mut errors, mut shared) = (Vec::new(), Shared::new(proxy));
+        let proxy = proxy.map(|address| (address, transport::proxy(address).is_ok()));
+        let usable = proxy.and_then(|(address, is_usable)| is_usable.then_some(address));
+        let (mut errors, mut shared) = (Vec::new(), Shared::new(usable));
+        if proxy.is_some() && usable.is_none() {
+            errors.push("llm.proxy is not the address of a proxy".to_owned());
+        }
         let is_default = default.is_some();
         let default = default.and_then(|options| match Upstream::new(options, &mut shared) {
             Ok(upstream) => Some(Arc::new(upstream)),

@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::options::UpstreamOptions;
-use super::protocol::{Protocol, TokenSource};
+use super::protocol::{Protocol, RequestKey, TokenSource};
 use super::transport::{self, Clients};
 
-/// By what a source of tokens is found again.
+/// By what a source of tokens is found again: what is asked for, whether the settings say it or leave it out.
 #[derive(PartialEq, Eq, Hash)]
 struct TokenKey {
-    oauth_url: Option<String>,
-    scope: Option<String>,
-    api_key: Option<String>,
+    request: RequestKey,
     ca_file: Option<PathBuf>,
 }
 
@@ -52,11 +50,9 @@ impl Shared {
     /// Everything that is wrong with the options for it.
     pub fn tokens(&mut self, options: &UpstreamOptions) -> Result<Option<Arc<TokenSource>>, Vec<String>> {
         let UpstreamOptions { protocol, oauth_url, scope, api_key, ca_file, .. } = options;
-        let texts = [oauth_url, api_key, scope].map(|text| text.as_deref());
-        let [url, key, for_what] = texts;
-        let Some(request) = Protocol::token_request(*protocol, url, key, for_what)? else { return Ok(None) };
-        let [oauth_url, api_key, scope] = texts.map(|text| text.map(str::to_owned));
-        let key = TokenKey { oauth_url, scope, api_key, ca_file: ca_file.clone() };
+        let [url, key, scope] = [oauth_url, api_key, scope].map(|text| text.as_deref());
+        let Some(request) = Protocol::token_request(*protocol, url, key, scope)? else { return Ok(None) };
+        let key = TokenKey { request: request.key(), ca_file: ca_file.clone() };
         Ok(Some(self.sources.entry(key).or_insert_with(|| TokenSource::new(request)).clone()))
     }
 }

@@ -144,7 +144,7 @@ impl Requests {
         self.kept(&prepared, solved, began.elapsed()).await
     }
 
-    /// The value by a schema that an answer says which is given beforehand: no model is asked, and nothing is kept.
+    /// Reads the value out of an answer that is given beforehand, and checks it by a schema: no model is asked, and nothing is kept.
     ///
     /// # Errors
     /// [`RequestError`] if it does not fit, or the schema is none.

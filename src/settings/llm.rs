@@ -105,9 +105,10 @@ pub struct Model {
     pub name: String,
     /// What the upstream calls it; the same name if nothing is said.
     pub upstream_model: Option<String>,
-    /// What the upstream speaks. One that differs from that of `[llm]` makes another upstream, as another `base_url` does.
+    /// What the upstream speaks: OpenAI's API where there is a `base_url` of its own, and else what `[llm]` says. One that differs from that
+    /// of `[llm]` makes another upstream, as another `base_url` does.
     pub protocol: Option<Protocol>,
-    /// The upstream's base URL; that of `[llm]` if nothing is said.
+    /// The upstream's base URL; that of `[llm]` if nothing is said. With one of its own it gets nothing of `[llm]`, not even the protocol.
     pub base_url: Option<String>,
     /// The key that the upstream is given; that of `[llm]` goes to its own `base_url` only.
     pub api_key: Option<Secret>,
@@ -156,7 +157,12 @@ impl Llm {
         let models = self.models.iter().flat_map(|model| {
             let of_default = if model.base_url.is_none() { self.protocol } else { Protocol::OpenAi };
             let place = format!("llm.models, name = {:?}", model.name);
-            foreign(&place, model.protocol.unwrap_or(of_default), [&model.scope, &model.oauth_url])
+            let protocol = model.protocol.unwrap_or(of_default);
+            let has_old_form = protocol == Protocol::GigaChat && model.capabilities.functions == Some(true);
+            let old_form = has_old_form.then(|| {
+                format!("`{place}` has `capabilities.functions`, which is for `protocol = \"openai\"` only: for GigaChat `tools` are translated")
+            });
+            foreign(&place, protocol, [&model.scope, &model.oauth_url]).into_iter().chain(old_form)
         });
         default.into_iter().chain(models).collect()
     }

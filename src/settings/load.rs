@@ -308,9 +308,17 @@ mod tests {
             name = "two"
             protocol = "gigachat"
             scope = "B"
+            [[llm.models]]
+            name = "three"
+            protocol = "gigachat"
+            capabilities = { functions = true }
         "#;
         let error = load_text(text, &[]).unwrap_err().to_string();
-        for told in ["`llm` has `scope`", "`llm.models, name = \"one\"` has `oauth_url`"] {
+        for told in [
+            "`llm` has `scope`",
+            "`llm.models, name = \"one\"` has `oauth_url`",
+            "`llm.models, name = \"three\"` has `capabilities.functions`",
+        ] {
             assert!(error.contains(told), "{error}");
         }
         assert!(!error.contains("two"), "{error}");

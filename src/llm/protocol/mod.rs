@@ -11,7 +11,7 @@
 //!
 //! To add another protocol:
 //!
-//! 1. a file beside `openai`, with the functions that [`Protocol`] and [`StreamTranslator`] call;
+//! 1. a folder beside `openai`, with the functions that [`Protocol`] and [`StreamTranslator`] call;
 //! 2. here, a variant of both enums, and an arm in each of their methods (the compiler lists them);
 //! 3. in `settings/llm.rs`, a value of the setting `protocol`, which `app` translates into [`super::UpstreamOptions::protocol`].
 //!
@@ -21,7 +21,7 @@ mod gigachat;
 mod openai;
 mod wanted;
 
-pub use gigachat::{Token, TokenRequest, TokenSource};
+pub use gigachat::{RequestKey, Token, TokenRequest, TokenSource};
 pub use openai::named_calls;
 pub use wanted::Wanted;
 
@@ -104,6 +104,14 @@ impl Protocol {
         match self {
             Protocol::OpenAi => None,
             Protocol::GigaChat => Some(gigachat::BASE_URL),
+        }
+    }
+
+    /// Where tokens are given where the settings do not say it; `None` if there are none.
+    pub fn usual_oauth_url(self) -> Option<&'static str> {
+        match self {
+            Protocol::OpenAi => None,
+            Protocol::GigaChat => Some(gigachat::OAUTH_URL),
         }
     }
 

@@ -8,18 +8,25 @@ use super::request::{FailedAnswer, StructuredRequest};
 use super::strategy::FUNCTION;
 use crate::llm::error::LlmError;
 use crate::llm::protocol::Protocol;
+use crate::llm::tool_form::ToolForm;
 use template::value::RawObject;
 
-/// The members that ask for calls of functions.
+/// The members that ask for calls of functions, and those of the form that OpenAI's API had before.
 const OF_FUNCTIONS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
+const OF_OLD_FORM: [&str; 2] = ["functions", "function_call"];
 
 impl StructuredRequest {
     /// The request for a chat completion that asks for the value in this way, of an upstream that speaks this protocol.
     ///
     /// # Errors
-    /// [`LlmError::Invalid`] if its messages, or its tools, are no list.
+    /// [`LlmError::Invalid`] if its messages, or its tools, are no list, or if it has `functions` and the value is the arguments of a tool.
     pub fn body(&self, way: Way, protocol: Protocol) -> Result<RawObject, LlmError> {
         let mut body = RawObject::clone(&self.payload);
+        let adds_tool = self.plan.native != Some(way) && way == Way::Tools && !self.plan.is_call;
+        let functions: Vec<Box<RawValue>> = body.find("functions").unwrap_or_default();
+        if adds_tool && !functions.is_empty() && ToolForm::of(&body) == ToolForm::Functions {
+            return Err(two_forms());
+        }
         if self.plan.native != Some(way) {
             self.ask_for_value(&mut body, way, protocol).map_err(|error| invalid("tools", &error))?;
         }
@@ -38,6 +45,9 @@ impl StructuredRequest {
         let is_value = self.plan.is_call && way != Way::Tools;
         if is_value || body.find("tools").is_some_and(|tools: Vec<Box<RawValue>>| tools.is_empty()) {
             OF_FUNCTIONS.into_iter().for_each(|member| drop(body.remove(member)));
+        }
+        if is_value {
+            OF_OLD_FORM.into_iter().for_each(|member| drop(body.remove(member)));
         }
         match way {
             Way::Tools if self.plan.is_call => Ok(()),
@@ -79,6 +89,13 @@ impl StructuredRequest {
         }
         body.set("messages", &messages)
     }
+}
+
+/// The function that carries a value is one of `tools`, which stand beside no `functions`.
+fn two_forms() -> LlmError {
+    let message = "cannot be given with this `response_format`, as the model takes a value as a tool's arguments: \
+        send `tools` in their place, or leave out `response_format`";
+    LlmError::Invalid { param: "functions", message: message.to_owned() }
 }
 
 fn invalid(param: &'static str, error: &serde_json::Error) -> LlmError {

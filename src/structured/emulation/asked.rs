@@ -3,8 +3,8 @@
 use serde_json::value::RawValue;
 
 use super::functions::{Function, Functions};
-use crate::llm::Choice;
 use crate::llm::structured::{FUNCTION, Plan};
+use crate::llm::{Choice, ToolForm};
 use crate::structured::StructuredError;
 use template::value::RawObject;
 
@@ -52,13 +52,14 @@ impl Asked {
     pub fn read(payload: &RawObject) -> Option<Asked> {
         let format: Option<RawObject> = payload.find("response_format");
         let functions = || Functions::read(payload);
+        let has_old_form = ToolForm::of(payload) == ToolForm::Functions;
         match format.as_ref().and_then(|format| format.find::<String>("type")).as_deref() {
             Some("json_schema") => {
                 let schema: Box<RawValue> = format?.find::<RawObject>("json_schema")?.find("schema")?;
                 Some(Asked::value(schema.get(), functions()))
             }
             // The functions of the client could be called, which the text way has no place for.
-            Some("json_object") if !functions().may_be_called() => Some(Asked::Object),
+            Some("json_object") if !functions().may_be_called() && !has_old_form => Some(Asked::Object),
             _ if payload.get("tool_choice").is_some() => {
                 functions().forced().map(|function| Asked::call(function, false))
             }
@@ -175,6 +176,7 @@ mod tests {
             ),
             (json!({"response_format": {"type": "json_object"}}), Some(Asked::Object)),
             (json!({"response_format": {"type": "json_object"}, "tools": [function("f")]}), None),
+            (json!({"response_format": {"type": "json_object"}, "functions": [{"name": "f"}]}), None),
             (json!({"response_format": {"type": "text"}}), None),
             (json!({"response_format": {"type": "json_schema"}}), None),
             (json!({"response_format": null, "messages": []}), None),

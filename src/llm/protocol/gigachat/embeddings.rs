@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use data_encoding::BASE64;
+use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value as Json, json};
 
 use super::problems::Problems;
 use super::written;
@@ -14,11 +14,8 @@ use template::value::{RawObject, parse_json};
 pub fn request(payload: &RawObject, model: &str) -> Result<Bytes, LlmError> {
     let mut body = payload.clone();
     let mut problems = Problems::default();
-    let texts = match payload.find::<Json>("input") {
-        Some(Json::String(text)) => Some(vec![Json::String(text)]),
-        Some(Json::Array(texts)) if texts.iter().all(Json::is_string) => Some(texts),
-        _ => None,
-    };
+    let one = payload.find::<String>("input").map(|text| vec![text]);
+    let texts: Option<Vec<String>> = one.or_else(|| payload.find("input"));
     if texts.is_none() {
         problems.add("input", "must be a text or a list of texts: GigaChat takes no tokens");
     }
@@ -42,12 +39,42 @@ pub fn read(body: &[u8], base64: bool) -> Result<Bytes, UpstreamError> {
     let entries: Vec<RawObject> = answer.find("data").ok_or_else(unusable)?;
     let tokens: u64 = entries.iter().filter_map(tokens).sum();
     let vectors = entries.iter().map(|entry| vector(entry, base64));
-    let vectors: Vec<Json> = vectors.collect::<Option<_>>().ok_or_else(unusable)?;
-    let told = json!({
-        "object": "list", "data": vectors, "model": answer.find::<Json>("model"),
-        "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
-    });
-    Ok(told.to_string().into())
+    let data = vectors.collect::<Option<_>>().ok_or_else(unusable)?;
+    let usage = Usage { prompt_tokens: tokens, total_tokens: tokens };
+    let told = Vectors { object: "list", data, model: answer.get("model"), usage };
+    serde_json::to_vec(&told).map(Bytes::from).map_err(|_| unusable())
+}
+
+/// The list of vectors in OpenAI's format.
+#[derive(Serialize)]
+struct Vectors<'a> {
+    object: &'static str,
+    data: Vec<Entry<'a>>,
+    model: Option<&'a RawValue>,
+    usage: Usage,
+}
+
+#[derive(Serialize)]
+struct Usage {
+    prompt_tokens: u64,
+    total_tokens: u64,
+}
+
+/// An entry of it.
+#[derive(Serialize)]
+struct Entry<'a> {
+    object: &'static str,
+    index: u64,
+    embedding: Vector<'a>,
+}
+
+/// A vector as the client wants it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Vector<'a> {
+    /// As it came: all digits remain, and no number takes memory of its own.
+    Numbers(&'a RawValue),
+    Base64(String),
 }
 
 fn tokens(entry: &RawObject) -> Option<u64> {
@@ -55,14 +82,14 @@ fn tokens(entry: &RawObject) -> Option<u64> {
 }
 
 /// An entry of the list.
-fn vector(entry: &RawObject, base64: bool) -> Option<Json> {
+fn vector(entry: &RawObject, base64: bool) -> Option<Entry<'_>> {
     let index: u64 = entry.find("index").unwrap_or_default();
     let numbers: &RawValue = entry.get("embedding")?;
     let embedding = match base64 {
-        true => json!(encoded(numbers)?),
-        false => json!(parse_json::<Vec<f64>>(numbers.get().as_bytes()).ok()?),
+        true => Vector::Base64(encoded(numbers)?),
+        false => parse_json::<Vec<f64>>(numbers.get().as_bytes()).ok().map(|_| Vector::Numbers(numbers))?,
     };
-    Some(json!({"object": "embedding", "index": index, "embedding": embedding}))
+    Some(Entry { object: "embedding", index, embedding })
 }
 
 /// The numbers of 32 bits, the lowest byte first, as OpenAI has them.
@@ -75,6 +102,7 @@ fn encoded(numbers: &RawValue) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value as Json, json};
 
     fn asked(payload: &Json) -> Result<Json, String> {
         let payload: RawObject = parse_json(payload.to_string().as_bytes()).unwrap();

@@ -9,6 +9,9 @@ use super::problems::Problems;
 use super::schema::{self, Budget};
 use template::value::RawObject;
 
+/// The longest text of `tools`, `functions` or `tool_choice`, in bytes: what is read of it takes a multiple of that.
+const OFFERED_BYTES: usize = 1 << 20;
+
 /// What a client offers.
 struct Offered {
     /// The member in which it does so.
@@ -48,7 +51,7 @@ impl Offered {
     fn take(body: &mut RawObject, problems: &mut Problems) -> Offered {
         let tools: Vec<Json> = list(body, "tools", problems);
         let own: Vec<Json> = list(body, "functions", problems);
-        let choice = body.find::<Json>("tool_choice");
+        let choice = is_short(body, "tool_choice", problems).then(|| body.find("tool_choice")).flatten();
         ["tools", "functions", "tool_choice"].iter().for_each(|name| drop(body.remove(name)));
         if tools.is_empty() {
             return Offered { member: "functions", functions: own.into_iter().enumerate().collect(), choice };
@@ -57,7 +60,7 @@ impl Offered {
             problems.add("functions", "cannot be given together with `tools`; give one of them");
         }
         let of_tool = |(at, tool)| Some((at, function_of(at, tool, problems)?));
-        let functions = tools.iter().enumerate().filter_map(of_tool).collect();
+        let functions = tools.into_iter().enumerate().filter_map(of_tool).collect();
         Offered { member: "tools", functions, choice }
     }
 }
@@ -79,7 +82,19 @@ fn called(
     Some(call).filter(|_| !functions.is_empty())
 }
 
+/// Whether a member is not longer than it may be; if it is, that is a problem.
+fn is_short(body: &RawObject, member: &'static str, problems: &mut Problems) -> bool {
+    let is_short = body.get(member).is_none_or(|text| text.get().len() <= OFFERED_BYTES);
+    if !is_short {
+        problems.add(member, format!("is longer than {OFFERED_BYTES} bytes; offer less"));
+    }
+    is_short
+}
+
 fn list(body: &RawObject, member: &'static str, problems: &mut Problems) -> Vec<Json> {
+    if !is_short(body, member, problems) {
+        return Vec::new();
+    }
     body.read(member).map(Option::unwrap_or_default).unwrap_or_else(|_| {
         problems.add(member, "must be a list");
         Vec::new()
@@ -87,13 +102,13 @@ fn list(body: &RawObject, member: &'static str, problems: &mut Problems) -> Vec<
 }
 
 /// The function of a tool.
-fn function_of(at: usize, tool: &Json, problems: &mut Problems) -> Option<Json> {
-    let function = tool.get("function").filter(|function| function.is_object());
+fn function_of(at: usize, mut tool: Json, problems: &mut Problems) -> Option<Json> {
+    let function = tool.get_mut("function").filter(|function| function.is_object()).map(Json::take);
     if function.is_none() {
         let kind = tool.get("type").and_then(Json::as_str).unwrap_or_default();
         problems.add("tools", format!("[{at}] is of the type {kind:?}: GigaChat calls functions only"));
     }
-    function.cloned()
+    function
 }
 
 /// A function with parameters that GigaChat knows.
@@ -201,6 +216,19 @@ mod tests {
         assert_eq!(written(&json!({"functions": [own]})).unwrap()["function_call"], "auto");
         // Functions of GigaChat's own need no list.
         assert_eq!(written(&json!({"function_call": "auto"})).unwrap(), json!({"function_call": "auto"}));
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused_before_it_is_read() {
+        let long = json!({"name": "f", "parameters": {"enum": vec![0; OFFERED_BYTES / 2]}});
+        for body in [
+            json!({"functions": [long]}),
+            json!({"tools": [{"type": "function", "function": long}]}),
+            json!({"tools": [tool("f")], "tool_choice": long}),
+        ] {
+            let problem = written(&body).unwrap_err();
+            assert!(problem.contains("is longer than 1048576 bytes"), "{problem}");
+        }
     }
 
     #[test]

@@ -112,6 +112,9 @@ impl History<'_> {
     /// Adds the message at a place. Returns how many of the messages behind it are its results, and were added with it.
     fn add(&mut self, at: usize, message: &RawObject, behind: &[RawObject]) -> usize {
         let role: String = message.find("role").unwrap_or_default();
+        if message.get("audio").is_some_and(|audio| audio.get() != "null") {
+            self.problem::<()>(at, "has `audio`: GigaChat takes none from a history");
+        }
         let content = text(message.get("content")).unwrap_or_else(|problem| self.problem(at, &problem));
         match role.as_str() {
             "system" | "developer" => self.system.extend(Some(content).filter(|text| !text.is_empty())),
@@ -285,6 +288,7 @@ mod tests {
             {"role": "wizard", "content": 5}, {"role": "function", "content": "{}"},
             {"role": "assistant", "tool_calls": [call("c1", "f", "{}"), call("c2", "", "{}"), call("c3", "f", "{}")]},
             {"role": "tool", "tool_call_id": "c1", "content": "x"}, {"role": "tool", "tool_call_id": "c9", "content": "x"},
+            {"role": "assistant", "content": "", "audio": {"id": "a"}},
         ]);
         let problem = written(&messages).unwrap_err();
         for told in [
@@ -296,6 +300,7 @@ mod tests {
             "[4] has a call that names no function",
             "[4] makes the call \"c3\"",
             "[6] has a `tool_call_id`",
+            "[7] has `audio`",
         ] {
             assert!(problem.contains(told), "{told}: {problem}");
         }

@@ -27,7 +27,7 @@ use bytes::Bytes;
 
 pub use answer::read as answer;
 pub use embeddings::{read as vectors, request as embed};
-pub use oauth::{SCOPE, TokenRequest, URL as OAUTH_URL};
+pub use oauth::{RequestKey, SCOPE, TokenRequest, URL as OAUTH_URL};
 pub use request::write as chat;
 pub use stream::Chunks;
 pub use tokens::{Token, TokenSource};

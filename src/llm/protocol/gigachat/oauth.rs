@@ -5,7 +5,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use data_encoding::BASE64;
+use data_encoding::BASE64_NOPAD;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::llm::error::UpstreamError;
 use crate::llm::protocol::openai;
-use crate::llm::transport::unreachable;
+use crate::llm::transport::{retry_after, unreachable};
 use base::outbound::{ERROR_BODY_BYTES, Secrets, error_body, whole_body};
 use base::random::random;
 
@@ -49,20 +49,40 @@ pub struct TokenRequest {
     /// `Basic`, and the authorization key.
     credentials: HeaderValue,
     body: String,
-    /// The key, and what it holds.
+    /// The key and what it holds, and what stands in the address beside host and path.
     secrets: Secrets,
 }
 
-/// What is wrong with the settings for tokens; a message for each thing.
-pub type Wrong = Vec<String>;
+/// What distinguishes requests for tokens: where, with which key, and for which scope.
+#[derive(PartialEq, Eq, Hash)]
+pub struct RequestKey {
+    url: Url,
+    credentials: HeaderValue,
+    body: String,
+}
+
+/// Why no token was given.
+#[derive(Debug)]
+pub struct NotGiven {
+    /// What the server did.
+    pub cause: UpstreamError,
+    /// When it would like to be asked again.
+    pub after: Option<Duration>,
+}
+
+impl From<UpstreamError> for NotGiven {
+    fn from(cause: UpstreamError) -> NotGiven {
+        NotGiven { cause, after: None }
+    }
+}
 
 impl TokenRequest {
     /// A request to the address `url`, with the authorization key `key`, for the scope `scope`.
     ///
     /// # Errors
-    /// Everything that is wrong with them, without secrets.
-    pub fn new(url: &str, key: Option<&str>, scope: &str) -> Result<TokenRequest, Wrong> {
-        let mut wrong = Wrong::new();
+    /// Everything that is wrong with them, a message for each thing, without secrets.
+    pub fn new(url: &str, key: Option<&str>, scope: &str) -> Result<TokenRequest, Vec<String>> {
+        let mut wrong = Vec::new();
         let url =
             Url::parse(url).map_err(|error| format!("`oauth_url` is not a URL: {error}")).and_then(|url| {
                 let is_http = matches!(url.scheme(), "http" | "https");
@@ -82,7 +102,7 @@ impl TokenRequest {
             (Ok(url), Ok(mut credentials)) if wrong.is_empty() => {
                 credentials.set_sensitive(true);
                 let scope: String = form_urlencoded::byte_serialize(scope.as_bytes()).collect();
-                let secrets = key.map(secrets_of).unwrap_or_default();
+                let secrets = secrets_of(&url, key.unwrap_or_default());
                 Ok(TokenRequest { url, credentials, body: format!("scope={scope}"), secrets })
             }
             (url, credentials) => {
@@ -93,16 +113,22 @@ impl TokenRequest {
         }
     }
 
+    /// By what it is known that two requests are for the same token.
+    pub fn key(&self) -> RequestKey {
+        let TokenRequest { url, credentials, body, .. } = self;
+        RequestKey { url: url.clone(), credentials: credentials.clone(), body: body.clone() }
+    }
+
     /// Asks for a token: its text, and how long it lives.
     ///
     /// # Errors
-    /// [`UpstreamError`], without secrets.
-    pub async fn send(&self, client: &Client) -> Result<(String, Duration), UpstreamError> {
+    /// [`NotGiven`], without secrets.
+    pub async fn send(&self, client: &Client) -> Result<(String, Duration), NotGiven> {
         let asked = timeout(TOKEN_TIMEOUT, self.ask(client)).await;
-        asked.unwrap_or_else(|_| Err(UpstreamError::timeout(TOKEN_TIMEOUT)))
+        asked.unwrap_or_else(|_| Err(UpstreamError::timeout(TOKEN_TIMEOUT).into()))
     }
 
-    async fn ask(&self, client: &Client) -> Result<(String, Duration), UpstreamError> {
+    async fn ask(&self, client: &Client) -> Result<(String, Duration), NotGiven> {
         let request = client.post(self.url.clone()).headers(self.headers()).body(self.body.clone());
         let response = request.send().await.map_err(|error| unreachable(&error))?;
         if !response.status().is_success() {
@@ -113,7 +139,7 @@ impl TokenRequest {
         let body = whole_body(response, TOKEN_BYTES).await.map_err(|_| unusable())?;
         let Granted { token, ends } = serde_json::from_slice(&body).map_err(|_| unusable())?;
         match token.trim().is_empty() {
-            true => Err(unusable()),
+            true => Err(unusable().into()),
             false => Ok((token, life(ends, now))),
         }
     }
@@ -131,10 +157,11 @@ impl TokenRequest {
         headers
     }
 
-    async fn refused(&self, response: Response) -> UpstreamError {
-        let status = response.status().as_u16();
+    async fn refused(&self, response: Response) -> NotGiven {
+        let (status, after) = (response.status().as_u16(), retry_after(response.headers()));
         let body = error_body(response, ERROR_BODY_BYTES).await;
-        UpstreamError::Status { status, message: openai::error(&body, &self.secrets).message }
+        let message = openai::error(&body, &self.secrets).message;
+        NotGiven { cause: UpstreamError::Status { status, message }, after }
     }
 }
 
@@ -155,11 +182,14 @@ struct Granted {
     ends: Option<u64>,
 }
 
-/// The key, and the client's secret: the key is the base64 of `id:secret`.
-fn secrets_of(key: &str) -> Secrets {
-    let decoded = BASE64.decode(key.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+/// The key, the client's secret, as the key is the base64 of `id:secret`, and what stands in the address beside host and path.
+fn secrets_of(url: &Url, key: &str) -> Secrets {
+    // Some write it without the padding.
+    let decoded = BASE64_NOPAD.decode(key.trim_end_matches('=').as_bytes()).ok();
+    let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
     let secret = decoded.as_deref().and_then(|decoded| decoded.split_once(':')).map(|(_, secret)| secret);
-    Secrets::new([Some(key), secret].into_iter().flatten())
+    let of_url = [Some(url.username()), url.password(), url.query()];
+    Secrets::new([Some(key), secret].into_iter().chain(of_url).flatten())
 }
 
 /// How long a token lives from `now` on that `ends` then.
@@ -228,5 +258,9 @@ mod tests {
         assert_eq!(request.body, "scope=A+B");
         let told = request.secrets.redact("no aWQ6dGhlLXNlY3JldA== and no the-secret".to_owned());
         assert_eq!(told, "no … and no …");
+        let url = "https://name-of-user:pass-of-user@h/?tenant=the-tenant";
+        let request = TokenRequest::new(url, Some("aWQ6dGhlLXNlY3JldA"), SCOPE).unwrap();
+        let told = "the-secret name-of-user pass-of-user tenant=the-tenant aWQ6dGhlLXNlY3JldA".to_owned();
+        assert_eq!(request.secrets.redact(told), "… … … … …");
     }
 }

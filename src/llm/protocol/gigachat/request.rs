@@ -5,7 +5,6 @@
 //! - Everything else passes, with what GigaChat alone knows.
 
 use bytes::Bytes;
-use serde_json::{Value as Json, json};
 
 use super::problems::Problems;
 use super::{functions, messages, written};
@@ -98,17 +97,18 @@ fn refuse(body: &mut RawObject, problems: &mut Problems) {
 
 /// GigaChat has the schema beside the type, and no name for it.
 fn response_format(body: &mut RawObject) -> Result<(), serde_json::Error> {
-    let Some(format) = body.find::<Json>("response_format") else { return Ok(()) };
-    let kind = format.get("type").and_then(Json::as_str).unwrap_or_default();
+    let Some(format) = body.find::<RawObject>("response_format") else { return Ok(()) };
+    let kind: String = format.find("type").unwrap_or_default();
     if kind == "text" {
         body.remove("response_format");
     }
-    let Some(nested) = format.get("json_schema").filter(|_| kind == "json_schema") else { return Ok(()) };
-    let mut own = json!({"type": kind, "schema": nested.get("schema")});
-    if let (Some(strict), Some(members)) =
-        (nested.get("strict").filter(|strict| strict.is_boolean()), own.as_object_mut())
-    {
-        members.insert("strict".to_owned(), strict.clone());
+    let nested = format.find::<RawObject>("json_schema").filter(|_| kind == "json_schema");
+    let Some(nested) = nested else { return Ok(()) };
+    let mut own = RawObject::default();
+    own.set("type", &kind)?;
+    own.set("schema", &nested.get("schema"))?;
+    if let Some(strict) = nested.find::<bool>("strict") {
+        own.set("strict", &strict)?;
     }
     body.set("response_format", &own)
 }
@@ -116,6 +116,7 @@ fn response_format(body: &mut RawObject) -> Result<(), serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value as Json, json};
     use template::value::parse_json;
 
     fn request(payload: &Json) -> Result<Json, String> {

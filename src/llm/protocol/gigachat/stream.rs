@@ -3,6 +3,7 @@
 //! A call comes in one piece. The usage, which GigaChat tells beside the last choice, becomes a chunk of its own, if it was asked for. Notes on
 //! functions of GigaChat's own that are at work (the role `function_in_progress`) are no part of the answer, and left out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -17,6 +18,9 @@ use base::events;
 use base::outbound::Secrets;
 use template::value::{RawObject, parse_json};
 
+/// How many choices an answer may have: as many as OpenAI gives.
+const CHOICES: usize = 128;
+
 /// Turns an upstream's events into those that the client gets.
 #[derive(Debug)]
 pub struct Chunks {
@@ -24,11 +28,18 @@ pub struct Chunks {
     form: ToolForm,
     include_usage: bool,
     secrets: Arc<Secrets>,
-    /// How many calls were told.
-    calls: u64,
+    /// What was told of each choice, by its index.
+    choices: BTreeMap<u64, Progress>,
     /// The chunk that brings the usage, once it is known.
     usage: Option<Json>,
-    /// Whether the last choice so far has a `finish_reason`.
+}
+
+/// What was told of a choice.
+#[derive(Debug, Default)]
+struct Progress {
+    /// How many calls.
+    calls: u64,
+    /// Whether it has a `finish_reason`.
     is_finished: bool,
 }
 
@@ -39,8 +50,8 @@ impl Chunks {
     /// A translator for one stream. The client gets a usage only with `include_usage`, calls in its `form`, and errors with `secrets`
     /// redacted.
     pub fn new(include_usage: bool, form: ToolForm, secrets: Arc<Secrets>) -> Chunks {
-        let (id, usage) = (answer::new_id(), None);
-        Chunks { id, form, include_usage, secrets, calls: 0, usage, is_finished: false }
+        let (id, choices, usage) = (answer::new_id(), BTreeMap::new(), None);
+        Chunks { id, form, include_usage, secrets, choices, usage }
     }
 
     /// See [`crate::llm::protocol::StreamTranslator::translate`].
@@ -78,7 +89,8 @@ impl Chunks {
                 end => return Ok(end),
             }
         }
-        match self.is_finished {
+        let is_finished = !self.choices.is_empty() && self.choices.values().all(|choice| choice.is_finished);
+        match is_finished {
             true => Ok(self.done(last)),
             false => Err(UpstreamError::unusable("it ends before the answer is finished")),
         }
@@ -133,12 +145,17 @@ impl Chunks {
         if delta.find::<String>("role").as_deref() == Some("function_in_progress") {
             return Ok(None);
         }
-        if call::tell(&mut delta, self.form, Some(self.calls))? {
-            self.calls += 1;
+        let index = choice.find("index").unwrap_or_default();
+        if self.choices.len() >= CHOICES && !self.choices.contains_key(&index) {
+            return Err(serde::de::Error::custom(format!("there are more than {CHOICES} choices")));
+        }
+        let progress = self.choices.entry(index).or_default();
+        if call::tell(&mut delta, self.form, Some(progress.calls))? {
+            progress.calls += 1;
         }
         choice.set("delta", &delta)?;
         let reason: String = choice.find("finish_reason").unwrap_or_default();
-        self.is_finished = !reason.is_empty();
+        progress.is_finished = !reason.is_empty();
         choice.set("finish_reason", &call::finish_reason(&reason, self.form))?;
         Ok(Some(choice))
     }
@@ -228,6 +245,27 @@ mod tests {
             (&choice["finish_reason"], &choice["delta"]["function_call"]["arguments"]),
             (&json!("function_call"), &json!("{\"x\":1}"))
         );
+    }
+
+    #[test]
+    fn choices_are_told_each_by_itself() {
+        let call = |index: usize| {
+            let delta = json!({"role": "assistant", "function_call": {"name": "f", "arguments": {}}});
+            sent(json!({"delta": delta, "index": index, "finish_reason": "function_call"}), None)
+        };
+        let said = |index: usize| sent(json!({"delta": {"content": "a"}, "index": index}), None);
+        let mut two = chunks(false, ToolForm::Tools);
+        let told = told(&two.translate((said(1) + &call(0) + &call(1)).as_bytes()));
+        for chunk in &told[1..] {
+            assert_eq!(chunk["choices"][0]["delta"]["tool_calls"][0]["index"], 0);
+        }
+        assert!(two.end(b"").is_ok());
+        // One of them breaks off, whichever came last.
+        let mut one = chunks(false, ToolForm::Tools);
+        one.translate((said(0) + &call(1)).as_bytes());
+        assert!(one.end(b"").is_err());
+        let many: String = (0..=CHOICES).map(said).collect();
+        assert!(matches!(chunks(false, ToolForm::Tools).translate(many.as_bytes()), Output::Error(_)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One token for all requests with the same authorization key and scope: asked for once for all who wait, and anew before it ends.
 //!
 //! - The request for a token is a task of its own, which goes on when those who wait for it leave.
-//! - In the last minute of a token's life the next one is asked for, while requests still use this one.
+//! - In the last minute of a token's life the next one is asked for, while requests still use this one, at most every ten seconds.
 //! - A token that an upstream refuses is forgotten, if it is still the current one: of many requests that are refused at once, the first
 //!   one asks for another.
 
@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 use reqwest::Client;
 use tokio::sync::watch;
 
-use super::oauth::TokenRequest;
+use super::oauth::{NotGiven, TokenRequest};
 use crate::llm::error::UpstreamError;
 
 /// How long before its end a token is renewed.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// How long a renewal that failed is not tried again, as long as the token lives.
+/// How long a token that lives is not renewed after a renewal, or one that failed: tokens may live for less than [`MARGIN`], and must not be
+/// asked for with each request.
 const RENEWAL_PAUSE: Duration = Duration::from_secs(10);
 
 /// How often a request waits for a token: the runtime on which one was asked for may stop.
@@ -122,8 +123,10 @@ impl TokenSource {
         under_way.unwrap_or_else(|| {
             let (told, answer) = watch::channel(None);
             let (source, client) = (self.clone(), client.clone());
+            // It has to be known now: a refusal may have taken the token away when the next one comes.
+            let is_renewal = state.token.is_some();
             tokio::spawn(async move {
-                let result = source.ask(&client).await;
+                let result = source.ask(&client, is_renewal).await;
                 told.send_replace(Some(result));
             });
             state.asking = Some(answer.clone());
@@ -131,7 +134,7 @@ impl TokenSource {
         })
     }
 
-    async fn ask(&self, client: &Client) -> Result<Arc<Token>, UpstreamError> {
+    async fn ask(&self, client: &Client, is_renewal: bool) -> Result<Arc<Token>, UpstreamError> {
         let answer = self.request.send(client).await;
         let now = Instant::now();
         let mut state = self.lock();
@@ -139,12 +142,13 @@ impl TokenSource {
         match answer {
             Ok((text, life)) => {
                 let token = Arc::new(Token::new(text, life, now));
-                (state.token, state.resting) = (Some(token.clone()), None);
+                state.token = Some(token.clone());
+                state.resting = is_renewal.then(|| now + RENEWAL_PAUSE);
                 Ok(token)
             }
-            Err(error) => {
+            Err(NotGiven { cause, after }) => {
                 state.resting = Some(now + RENEWAL_PAUSE);
-                let error = UpstreamError::no_token(error);
+                let error = UpstreamError::NoToken { cause: Box::new(cause), after };
                 tracing::warn!(cause = error.for_log(), "an upstream's token was not given");
                 Err(error)
             }

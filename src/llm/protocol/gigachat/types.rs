@@ -5,18 +5,8 @@ use serde_json::{Map, Value as Json, json};
 /// The formats of texts that GigaChat takes.
 const FORMATS: [&str; 3] = ["date", "date-time", "time"];
 
-/// Takes properties that may be null from those that are required.
-pub fn spare_nulls(members: &mut Map<String, Json>) {
-    let Some(Json::Array(mut required)) = members.remove("required") else { return };
-    let property = |name: &Json| members.get("properties")?.get(name.as_str()?);
-    required.retain(|name| !property(name).is_some_and(may_be_null));
-    if !required.is_empty() {
-        members.insert("required".to_owned(), required.into());
-    }
-}
-
 /// Whether a schema says itself that a value may be null.
-fn may_be_null(schema: &Json) -> bool {
+pub fn may_be_null(schema: &Json) -> bool {
     let lists_null =
         |names: &Json| names.as_array().is_some_and(|names| names.iter().any(|name| name == "null"));
     let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema.get(name)?.as_array());

@@ -9,8 +9,8 @@ use super::fit::{Bound, is_same};
 use super::graph::{Form, Graph, Member, Node, NodeId, Object};
 use super::keywords::Keywords;
 use super::limits::VALUES_MAX;
-use super::pointer;
 use super::types::Types;
+use crate::llm::pointer;
 use template::value::Value;
 
 /// A graph, with what the strict form needs besides.

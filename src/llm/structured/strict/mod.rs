@@ -4,7 +4,7 @@
 //! and such nulls are taken out of the answer again. Keywords that strict mode does not know are left out: the strict form may accept
 //! more than the original, by which the answer is to be checked.
 //!
-//! - `types`: sets of types; `keywords`: what a subschema says, as far as it matters here; `pointer`: what references refer to
+//! - `types`: sets of types; `keywords`: what a subschema says, as far as it matters here
 //! - `graph`: the subschemas of the original and how they apply one another, with its `builder` and `facts`; references are never
 //!   inlined, so that it is not larger than the document
 //! - `writer`: the strict form; `definitions`: the names of what it refers to; `nullable`: null in the place of an absent member;
@@ -19,7 +19,6 @@ mod graph;
 mod keywords;
 mod limits;
 mod nullable;
-mod pointer;
 #[cfg(test)]
 mod property_tests;
 mod reader;

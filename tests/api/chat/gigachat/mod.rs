@@ -237,6 +237,20 @@ async fn a_value_by_a_schema_is_the_arguments_of_a_function_unless_the_model_has
 }
 
 #[actix_web::test]
+async fn functions_beside_a_schema_that_becomes_a_tool_are_refused_by_their_own_name() {
+    let (app, gigachat) = parrot().await;
+    let mut body = ask("q");
+    body["response_format"] =
+        json!({"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}});
+    body["functions"] = json!([{"name": "f", "parameters": {"type": "object", "properties": {}}}]);
+    let answer = app.post(PATH, body).await;
+    answer.assert_error(400, "invalid_request_error", "invalid_request");
+    let told = answer.error().2;
+    assert!(told.starts_with("`functions` cannot be given with this `response_format`"), "{told}");
+    assert_eq!(gigachat.seen().len(), 0);
+}
+
+#[actix_web::test]
 async fn a_model_without_response_format_gives_a_value_beside_tools() {
     let (app, gigachat) = start(|body| match body["function_call"].as_str() {
         Some("auto") => Reply::Call("generate_response".to_owned(), json!({"a": 1})),

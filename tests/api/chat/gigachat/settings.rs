@@ -46,10 +46,12 @@ async fn everything_that_is_wrong_is_named_at_the_start() {
         scope: Some(String::new()),
         headers,
         models,
+        proxy: Some("http://[".into()),
         ..Llm::default()
     };
     let error = error_of(llm).await;
     for told in [
+        "llm.proxy is not the address of a proxy",
         "llm: `responses` is true",
         "llm: `oauth_url` must begin",
         "llm: `scope` must not be empty",

@@ -83,6 +83,20 @@ async fn a_token_in_its_last_minute_is_used_while_the_next_one_is_asked_for() {
 }
 
 #[actix_web::test]
+async fn tokens_that_live_for_less_than_a_minute_are_not_asked_for_with_each_request() {
+    let (app, gigachat) = parrot().await;
+    gigachat.set_life(Duration::from_secs(50));
+    for _ in 0..6 {
+        ask_at_once(&app, 1).await;
+    }
+    app.settled(async || gigachat.tokens() == 2).await;
+    for _ in 0..6 {
+        ask_at_once(&app, 1).await;
+    }
+    assert_eq!(gigachat.tokens(), 2);
+}
+
+#[actix_web::test]
 async fn a_token_that_is_refused_is_replaced_once_for_all() {
     let (app, gigachat) = parrot().await;
     ask_at_once(&app, 1).await;
@@ -126,6 +140,17 @@ async fn an_authorization_key_that_is_refused_is_told_with_the_servers_words_and
 }
 
 #[actix_web::test]
+async fn a_server_of_tokens_that_is_busy_says_when_it_may_be_asked_again() {
+    let (app, gigachat) = parrot().await;
+    gigachat.be_busy(77);
+    let answer = app.post(PATH, ask("q")).await;
+    answer.assert_error(429, "rate_limit_error", "llm_rate_limited");
+    assert_eq!(answer.headers["retry-after"], "77", "{answer:?}");
+    // There is no time to wait for that.
+    assert_eq!(gigachat.seen().len(), 1);
+}
+
+#[actix_web::test]
 async fn models_of_one_key_share_a_token_and_another_scope_has_its_own() {
     let gigachat = GigaChat::parrot().await;
     let app = TestApp::start_with(|settings| {
@@ -137,6 +162,7 @@ async fn models_of_one_key_share_a_token_and_another_scope_has_its_own() {
         };
         let models = vec![
             scope("plain", None),
+            scope("said", Some("GIGACHAT_API_PERS")),
             scope("work", Some("GIGACHAT_API_CORP")),
             scope("work-too", Some("GIGACHAT_API_CORP")),
         ];
@@ -144,7 +170,7 @@ async fn models_of_one_key_share_a_token_and_another_scope_has_its_own() {
     })
     .await;
     let scopes = || gigachat.seen().iter().filter(|seen| seen.path.ends_with("oauth")).count();
-    for (model, expected) in [("m", 1), ("plain", 1), ("work", 2)] {
+    for (model, expected) in [("m", 1), ("plain", 1), ("said", 1), ("work", 2)] {
         let mut body = ask("q");
         body["model"] = model.into();
         assert_eq!(app.post(PATH, body).await.status, 200);

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::log::{GIGACHAT_KEY, TOKEN};
 use crate::tls::Tls;
-use crate::upstream::{Act, Seen, Upstream, json as reply_json};
+use crate::upstream::{Act, Seen, Upstream, json as reply_json, reply};
 
 /// What it answers a chat.
 #[derive(Debug, Clone)]
@@ -53,6 +53,8 @@ struct State {
     pause: Duration,
     /// Whether it gives tokens at all.
     gives_tokens: bool,
+    /// How many seconds it would like to be left alone.
+    is_busy_for: Option<u64>,
     /// The ids of the requests for tokens so far.
     request_ids: Vec<String>,
     /// The bodies of the chats so far that were not refused.
@@ -151,6 +153,11 @@ impl GigaChat {
         self.state().pause = pause;
     }
 
+    /// Gives no token, and says that it would like to be asked again in so many seconds.
+    pub fn be_busy(&self, seconds: u64) {
+        self.state().is_busy_for = Some(seconds);
+    }
+
     /// Gives tokens, or none.
     pub fn give_tokens(&self, gives: bool) {
         self.state().gives_tokens = gives;
@@ -169,10 +176,16 @@ impl State {
             life: Duration::from_secs(1_800),
             pause: Duration::ZERO,
             gives_tokens: true,
+            is_busy_for: None,
             request_ids: Vec::new(),
             asked: Vec::new(),
             refused: Vec::new(),
         }
+    }
+
+    /// The ids of the states of functions that its answers may have had.
+    fn states(&self) -> Vec<String> {
+        (1..=self.asked.len()).map(answers::state_id).collect()
     }
 
     /// The token that is good.
@@ -187,6 +200,13 @@ impl State {
     }
 
     fn grant(&mut self, seen: &Seen) -> Vec<Act> {
+        if let Some(seconds) = self.is_busy_for {
+            return reply(
+                429,
+                &[("retry-after", &seconds.to_string())],
+                b"{\"message\":\"Too many requests\"}",
+            );
+        }
         let (status, code, message) = match strict::token_request(seen, &self.request_ids) {
             Err(message) => (400, 5, message),
             Ok(_) if seen.header("authorization") != Some(&format!("Basic {GIGACHAT_KEY}")) => {
@@ -226,7 +246,7 @@ fn answer(state: &Mutex<State>, seen: &Seen, script: &(impl Fn(&Json) -> Reply +
             Ok(texts) => reply_json(200, answers::vectors(&texts)),
             Err(message) => state.refuse(400, json!({"status": 400, "message": message})),
         },
-        ("POST", "/api/v1/chat/completions") => match strict::chat(seen) {
+        ("POST", "/api/v1/chat/completions") => match strict::chat(seen, &state.states()) {
             Ok(body) => {
                 state.asked.push(body.clone());
                 let (number, reply) = (state.asked.len(), script(&body));

@@ -31,7 +31,21 @@ const MEMBERS_OF_MESSAGE: [&str; 7] =
     ["role", "content", "function_call", "name", "attachments", "functions_state_id", "reasoning_content"];
 
 /// The keywords of schemas that it does not know.
-const KEYWORDS: [&str; 6] = ["$ref", "$defs", "anyOf", "oneOf", "allOf", "const"];
+const KEYWORDS: [&str; 13] = [
+    "$ref",
+    "$dynamicRef",
+    "$defs",
+    "definitions",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "const",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "additionalItems",
+];
 
 type Checked<T> = Result<T, String>;
 
@@ -62,8 +76,8 @@ pub fn embeddings(seen: &Seen) -> Checked<Vec<String>> {
     texts.map_err(|_| "input: a list of texts is needed".to_owned())
 }
 
-/// The body of a chat.
-pub fn chat(seen: &Seen) -> Checked<Json> {
+/// The body of a chat. The states of functions that its history names have to be among these.
+pub fn chat(seen: &Seen, states: &[String]) -> Checked<Json> {
     let body = body(seen)?;
     for (name, value) in body.as_object().unwrap() {
         check(MEMBERS.contains(&name.as_str()), || format!("unknown member {name}"))?;
@@ -75,7 +89,7 @@ pub fn chat(seen: &Seen) -> Checked<Json> {
     check(!messages.is_empty(), || "messages: is empty".to_owned())?;
     for (at, message) in messages.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| messages.get(before));
-        self::message(at, message, before).map_err(|error| format!("messages[{at}]: {error}"))?;
+        self::message(at, message, before, states).map_err(|error| format!("messages[{at}]: {error}"))?;
     }
     functions(&body)?;
     Ok(body)
@@ -88,7 +102,7 @@ fn body(seen: &Seen) -> Checked<Json> {
     Ok(body)
 }
 
-fn message(at: usize, message: &Json, before: Option<&Json>) -> Checked<()> {
+fn message(at: usize, message: &Json, before: Option<&Json>, states: &[String]) -> Checked<()> {
     let members = message.as_object().ok_or("an object is needed")?;
     let unknown = members.keys().find(|name| !MEMBERS_OF_MESSAGE.contains(&name.as_str()));
     check(unknown.is_none(), || format!("unknown member {unknown:?}"))?;
@@ -97,14 +111,18 @@ fn message(at: usize, message: &Json, before: Option<&Json>) -> Checked<()> {
         Some("system") => check(at == 0, || "system message must be the first message".to_owned()),
         Some("user") => Ok(()),
         Some("assistant") => match message.get("function_call") {
-            Some(call) => check(call["name"].is_string() && call["arguments"].is_object(), || {
-                format!("function_call: {call}")
-            }),
+            Some(call) => {
+                let is_call = call["name"].is_string() && call["arguments"].is_object();
+                check(is_call, || format!("function_call: {call}"))?;
+                let state = message["functions_state_id"].as_str().unwrap_or_default();
+                check(states.iter().any(|known| known == state), || format!("no state {state:?}"))
+            }
             None => Ok(()),
         },
         Some("function") => {
-            let called = before.map(|before| &before["function_call"]["name"]);
-            check(called == Some(&message["name"]), || "no call of this function before it".to_owned())?;
+            let name = message["name"].as_str().ok_or("name is missing")?;
+            let called = before.and_then(|before| before["function_call"]["name"].as_str());
+            check(called == Some(name), || "no call of this function before it".to_owned())?;
             let is_object = serde_json::from_str::<Json>(content).is_ok_and(|content| content.is_object());
             check(is_object, || "content: the text of a JSON object is needed".to_owned())
         }

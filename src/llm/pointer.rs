@@ -6,7 +6,7 @@ use base::encoding::percent_decoded;
 
 /// The steps from the root of the document to what a reference refers to; `None` if it refers to another document, or is no
 /// JSON Pointer (RFC 6901) in a fragment.
-pub(super) fn steps(reference: &str) -> Option<Vec<String>> {
+pub fn steps(reference: &str) -> Option<Vec<String>> {
     let pointer = percent_decoded(reference.strip_prefix('#')?)?;
     if pointer.is_empty() {
         return Some(Vec::new());
@@ -16,7 +16,7 @@ pub(super) fn steps(reference: &str) -> Option<Vec<String>> {
 }
 
 /// What lies at the end of these steps; `None` if there is nothing, or the way leads through a document of its own.
-pub(super) fn follow<'s>(document: &'s Json, steps: &[String]) -> Option<&'s Json> {
+pub fn follow<'s>(document: &'s Json, steps: &[String]) -> Option<&'s Json> {
     let mut place = document;
     for (number, step) in steps.iter().enumerate() {
         let is_elsewhere = number > 0 && place.get("$id").is_some_and(Json::is_string);
