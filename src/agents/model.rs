@@ -13,7 +13,7 @@ use super::reading::{
 use super::report::Report;
 use crate::llm::{self, Choice, ToolForm};
 use crate::render::Content;
-use crate::requests::{Context, Request, Wanted};
+use crate::requests::{Context, OWN_PARAMS, Request, Wanted};
 use agent::{Agent, Conversation, Failure, ToolCall};
 use base::caller::Caller;
 use base::model::Id;
@@ -172,22 +172,7 @@ impl Agents {
         }
         let mut params = self.options.params.clone();
         params.extend(rendered.prompt.params.iter().map(|(name, value)| (name.clone(), value.clone())));
-        let is_ours = |name: &str| {
-            [
-                "model",
-                "messages",
-                "stream",
-                "stream_options",
-                "n",
-                "tools",
-                "tool_choice",
-                "functions",
-                "function_call",
-                "response_format",
-            ]
-            .contains(&name)
-        };
-        params.retain(|name, _| !is_ours(name));
+        params.retain(|name, _| name != "model" && !OWN_PARAMS.contains(&name.as_str()));
         Ok((messages, params))
     }
 }

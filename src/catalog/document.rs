@@ -124,6 +124,9 @@ impl Document {
         let mut violations = violations(kind, &mut json);
         violations.extend(check(&json));
         if !violations.is_empty() {
+            if kind == DocumentKind::Agent {
+                add_faults(&json, &mut violations);
+            }
             return Err(DocumentError::Invalid(violations));
         }
         Ok(match kind {
@@ -192,15 +195,17 @@ pub fn violations(kind: DocumentKind, json: &mut Json) -> Vec<Violation> {
                 }));
             }
         }
-        DocumentKind::Agent => {
-            let faults = Agent::read(json, &Overrides::new()).err().into_iter().flatten();
-            let is_new = |fault: &Violation| violations.iter().all(|known| known.path != fault.path);
-            let faults: Vec<Violation> = faults.filter(is_new).collect();
-            violations.extend(faults);
-        }
-        DocumentKind::Environ | DocumentKind::Skill => {}
+        DocumentKind::Environ | DocumentKind::Skill | DocumentKind::Agent => {}
     }
     violations
+}
+
+/// Adds what is wrong with an agent beyond its schema, where the schema says nothing.
+fn add_faults(json: &Json, violations: &mut Vec<Violation>) {
+    let faults = Agent::read(json, &Overrides::new()).err().into_iter().flatten();
+    let is_new = |fault: &Violation| violations.iter().all(|known| known.path != fault.path);
+    let faults: Vec<Violation> = faults.filter(is_new).collect();
+    violations.extend(faults);
 }
 
 /// Removes `null` members of a document, of what it contributes, and of its prompts.

@@ -22,7 +22,7 @@ pub use error::RequestError;
 pub use idea::Idea;
 pub use ideas::Ideas;
 pub use stream::{Growing, RequestStream};
-pub use wanted::Wanted;
+pub use wanted::{OWN_PARAMS, Wanted};
 
 use crate::llm::structured::Strategy;
 use crate::llm::{Completion, Llm, Preview, Usage};

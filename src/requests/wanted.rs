@@ -15,7 +15,7 @@ const REPAIRS_MAX: usize = 5;
 const CHOICES_MAX: usize = 128;
 
 /// Members of the upstream's body that the service sets itself.
-pub(super) const OWN_PARAMS: [&str; 10] = [
+pub const OWN_PARAMS: [&str; 10] = [
     "messages",
     "stream",
     "stream_options",
